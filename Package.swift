@@ -1,0 +1,163 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The floors of the house (docs/architecture.md). A target may depend only on targets of floors below its own, or on
+// one that stands before it on its own floor.
+
+// Floors 0 to 4 need no package at all. `GATEHOUSE_CORE=1` leaves the floors above out, so that the sanitizer builds
+// of the unit tests do not compile SwiftNIO and BoringSSL again.
+let coreOnly = Context.environment["GATEHOUSE_CORE"] == "1"
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func module(_ name: String, floor: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings)
+}
+
+func systemLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+}
+
+var targets: [Target] = [
+    // Floor 0: system libraries, and the values that every floor shares.
+    systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+    systemLibrary("CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
+    systemLibrary("COpenH264", pkgConfig: "openh264", apt: "libopenh264-dev"),
+    systemLibrary("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
+    .target(name: "COpus", path: "Sources/System/COpus", linkerSettings: [.linkedLibrary("opus")]),
+    .target(name: "CVPX", path: "Sources/System/CVPX", linkerSettings: [.linkedLibrary("vpx")]),
+    .target(name: "CLinuxUDP", path: "Sources/System/CLinuxUDP"),
+    module("Transport", floor: "System"),
+
+    // Floor 1: bytes to values and back.
+    module("SDP", floor: "Wire", ["Transport"]),
+    module("STUN", floor: "Wire", ["Transport", "COpenSSL"]),
+    module("RTP", floor: "Wire", ["Transport"]),
+    module("RTSP", floor: "Wire", ["Transport", "COpenSSL"]),
+    module("FragmentedMP4", floor: "Wire", ["Transport"]),
+
+    // Floor 2: protocol state machines without I/O.
+    module("ICE", floor: "Peer", ["Transport", "STUN"]),
+    module("DTLS", floor: "Peer", ["Transport", "COpenSSL"]),
+    module("SRTP", floor: "Peer", ["Transport", "COpenSSL"]),
+    module("PeerConnection", floor: "Peer", ["Transport", "STUN", "RTP", "ICE", "DTLS", "SRTP"]),
+
+    // Floor 3: packets, cameras, codecs and the socket.
+    module("Codecs", floor: "Media", ["COpus", "CVPX", "COpenH264", "CPNG"]),
+    module("DatagramPort", floor: "Media", ["Transport", "CLinuxUDP"]),
+    module(
+        "MediaRelay", floor: "Media",
+        ["Transport", "SDP", "RTP", "SRTP", "PeerConnection", "DatagramPort"]),
+    module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "Codecs", "COpenSSL"]),
+
+    // Floor 4: what a client holds as a lease.
+    module(
+        "Signalling", floor: "Services",
+        ["Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "Cameras", "Codecs"]),
+
+    // Test support that is not a test.
+    .target(
+        name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
+        swiftSettings: settings),
+
+    tests("TransportTests", ["Transport"]),
+    tests("SDPTests", ["SDP", "Transport"]),
+    tests("STUNTests", ["STUN", "Transport"]),
+    tests("ICETests", ["ICE", "STUN", "Transport", "NetworkSimulator"]),
+    tests("RTPTests", ["RTP", "Transport"]),
+    tests("FragmentedMP4Tests", ["FragmentedMP4"]),
+    tests("RTSPTests", ["RTSP", "Transport"]),
+    tests("CamerasTests", ["Cameras", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
+    tests("CodecsTests", ["Codecs"]),
+    tests("DTLSTests", ["DTLS", "Transport"]),
+    tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
+    tests(
+        "PeerConnectionTests",
+        ["PeerConnection", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator"]),
+    tests("DatagramPortTests", ["DatagramPort", "Transport"]),
+    tests(
+        "MediaRelayTests",
+        ["MediaRelay", "PeerConnection", "RTP", "SRTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator"]),
+    tests(
+        "SignallingTests",
+        ["Signalling", "MediaRelay", "Cameras", "PeerConnection", "SDP", "RTP", "Transport", "NetworkSimulator"]),
+]
+
+var dependencies: [Package.Dependency] = []
+var products: [Product] = []
+
+if !coreOnly {
+    dependencies = [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ]
+    products = [.executable(name: "gatehouse", targets: ["gatehouse"])]
+    targets += [
+        // Floor 5: the home.
+        module("HomeTypes", floor: "Home"),
+        module("HomeHub", floor: "Home", ["HomeTypes", "Signalling", "Cameras", "MediaRelay", "Transport", "SDP"]),
+
+        // Floor 6: clients of a gateway.
+        module(
+            "LiveViewClient", floor: "Client",
+            [
+                "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "Codecs", "FragmentedMP4",
+                "HomeTypes",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+
+        // Floor 7: the process.
+        module(
+            "Gateway", floor: "App",
+            [
+                "Transport", "SDP", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS", "HomeTypes",
+                "HomeHub", "COpenSSL",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
+        module(
+            "Benchmarks", floor: "App",
+            [
+                "Transport", "SDP", "RTP", "SRTP", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
+                "LiveViewClient", "COpenSSL", "CLinuxUDP",
+            ]),
+        .executableTarget(
+            name: "gatehouse",
+            dependencies: [
+                "Gateway", "LiveViewClient", "Benchmarks", "SDP", "HomeTypes",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/App/gatehouse",
+            swiftSettings: settings),
+        tests("HomeHubTests", ["HomeHub", "HomeTypes", "Signalling"]),
+        tests(
+            "GatewayTests",
+            [
+                "Gateway", "HomeHub", "HomeTypes", "Signalling",
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        tests("LiveViewClientTests", ["LiveViewClient", "PeerConnection", "RTP", "SDP", "Transport"]),
+    ]
+}
+
+let package = Package(name: "gatehouse", products: products, dependencies: dependencies, targets: targets)

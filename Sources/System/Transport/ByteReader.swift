@@ -1,0 +1,46 @@
+/// Reads network-order integers from bytes that it does not own, from front to back, never past the end.
+///
+/// Every method answers nil when fewer bytes are left than it needs, so a parser can say which field was cut off.
+public struct ByteReader {
+    @usableFromInline let bytes: UnsafeRawBufferPointer
+    /// The offset of the next byte.
+    public private(set) var offset = 0
+
+    /// Starts at the first byte. The memory must outlive the reader.
+    @inlinable
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// How many bytes are left.
+    public var remaining: Int { bytes.count - offset }
+
+    /// One byte.
+    public mutating func readUInt8() -> UInt8? {
+        guard remaining >= 1 else { return nil }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    /// A big-endian integer of `type`'s width.
+    public mutating func read<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
+        let size = MemoryLayout<Value>.size
+        guard remaining >= size else { return nil }
+        defer { offset += size }
+        return Value(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
+    }
+
+    /// The next `count` bytes, without copying them.
+    public mutating func readBytes(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count >= 0, remaining >= count else { return nil }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    }
+
+    /// Passes over `count` bytes.
+    public mutating func skip(_ count: Int) -> Bool {
+        guard count >= 0, remaining >= count else { return false }
+        offset += count
+        return true
+    }
+}

@@ -1,0 +1,24 @@
+/// What a state machine asks its driver to send: bytes that it has written into the driver's buffer.
+public struct Transmit: Hashable, Sendable, BitwiseCopyable {
+    /// Where the datagrams go.
+    public var destination: TransportAddress
+    /// How many bytes were written, over all datagrams.
+    public var byteCount: Int
+    /// The size of each datagram but the last, which may be shorter; equal to `byteCount` for one datagram. With it,
+    /// one system call can send them all (UDP generic segmentation offload).
+    public var segmentSize: Int
+
+    /// Describes `byteCount` bytes for `destination`, cut into datagrams of `segmentSize`.
+    @inlinable
+    public init(destination: TransportAddress, byteCount: Int, segmentSize: Int) {
+        self.destination = destination
+        self.byteCount = byteCount
+        self.segmentSize = segmentSize
+    }
+
+    /// Describes one datagram.
+    @inlinable
+    public init(destination: TransportAddress, byteCount: Int) {
+        self.init(destination: destination, byteCount: byteCount, segmentSize: byteCount)
+    }
+}

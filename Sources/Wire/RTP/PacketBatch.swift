@@ -1,0 +1,147 @@
+import Transport
+
+/// The RTP packets that one wake-up of a source brought (usually one frame): parsed once, held once, shared by all.
+///
+/// The payloads stand one after the other in one slab. Headers are not kept: each viewer gets its own, made from
+/// ``Packet``. A batch does not change once it has been delivered; ``PacketBatchPool`` writes into it again only after
+/// everybody else has let go of it.
+public final class PacketBatch: @unchecked Sendable {
+    // Proof for @unchecked: `packets`, `storage`, `byteCount` and `arrival` are written only through
+    // `PacketBatchPool`, either before the batch is first shared or when `isKnownUniquelyReferenced` shows that
+    // nobody else holds it. That is the rule by which the standard library's own copy-on-write storage is Sendable.
+
+    /// One packet of the batch.
+    public struct Packet: BitwiseCopyable, Sendable {
+        /// Where the payload starts in ``PacketBatch/storage``.
+        public var offset: Int32
+        /// The payload's length in bytes, without padding.
+        public var length: Int32
+        /// The source's RTP timestamp.
+        public var timestamp: UInt32
+        /// The source's sequence number.
+        public var sequenceNumber: UInt16
+        /// The source's payload type, 0 to 127.
+        public var payloadType: UInt8
+        /// What is known of the packet.
+        public var flags: Flags
+
+        /// Describes a packet.
+        @inlinable
+        public init(
+            offset: Int32, length: Int32, timestamp: UInt32, sequenceNumber: UInt16, payloadType: UInt8, flags: Flags
+        ) {
+            self.offset = offset
+            self.length = length
+            self.timestamp = timestamp
+            self.sequenceNumber = sequenceNumber
+            self.payloadType = payloadType
+            self.flags = flags
+        }
+    }
+
+    /// What is known of a packet.
+    public struct Flags: OptionSet, BitwiseCopyable, Sendable {
+        public let rawValue: UInt8
+
+        @inlinable
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// The RTP marker bit.
+        @inlinable public static var marker: Flags { Flags(rawValue: 1) }
+        /// The first packet of a frame.
+        @inlinable public static var startsFrame: Flags { Flags(rawValue: 2) }
+        /// The packet belongs to a frame from which decoding can start (including the parameter sets before it).
+        @inlinable public static var keyFrame: Flags { Flags(rawValue: 4) }
+    }
+
+    /// The packets in the order in which the source sent them.
+    public fileprivate(set) var packets: [Packet] = []
+    /// When the source's bytes were read.
+    public fileprivate(set) var arrival: Instant = .zero
+    fileprivate(set) var byteCount = 0
+    fileprivate var storage: UnsafeMutableRawBufferPointer
+
+    fileprivate init(capacity: Int) {
+        storage = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit {
+        storage.deallocate()
+    }
+
+    /// The payload of one of this batch's packets. The memory lives as long as the batch.
+    @inline(__always)
+    public func payload(of packet: Packet) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: storage[Int(packet.offset)..<Int(packet.offset) + Int(packet.length)])
+    }
+
+    /// How many bytes of memory the batch holds.
+    public var footprint: Int { storage.count + packets.capacity * MemoryLayout<Packet>.stride }
+
+    /// Whether decoding can start with this batch's first packet.
+    public var startsKeyFrame: Bool {
+        packets.first.map { $0.flags.contains([.keyFrame, .startsFrame]) } ?? false
+    }
+}
+
+/// Makes batches for one source, and writes into old ones again when everybody has let go of them, so that a steady
+/// stream allocates nothing.
+///
+/// A pool belongs to one source and is used by one thread at a time.
+public struct PacketBatchPool: ~Copyable {
+    private var lent: [PacketBatch] = []
+    private var next = 0
+    private var current: PacketBatch?
+
+    /// An empty pool.
+    public init() {}
+
+    /// Adds a packet to the batch being built. `payload` is copied.
+    public mutating func append(_ packet: PacketBatch.Packet, payload: UnsafeRawBufferPointer) {
+        let batch = current ?? takeBatch(capacity: max(payload.count, 2048))
+        current = batch
+        let end = batch.byteCount + payload.count
+        if end > batch.storage.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(end, batch.storage.count * 2), alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: batch.storage[..<batch.byteCount]))
+            batch.storage.deallocate()
+            batch.storage = larger
+        }
+        UnsafeMutableRawBufferPointer(rebasing: batch.storage[batch.byteCount..<end]).copyMemory(from: payload)
+        var packet = packet
+        packet.offset = Int32(truncatingIfNeeded: batch.byteCount)
+        packet.length = Int32(truncatingIfNeeded: payload.count)
+        batch.packets.append(packet)
+        batch.byteCount = end
+    }
+
+    /// Whether nothing has been added since the last ``finish(arrival:)``.
+    public var isEmpty: Bool { current == nil }
+
+    /// Closes the batch and hands it out; nil when nothing was added.
+    public mutating func finish(arrival: Instant) -> PacketBatch? {
+        guard let batch = current else { return nil }
+        current = nil
+        batch.arrival = arrival
+        return batch
+    }
+
+    private mutating func takeBatch(capacity: Int) -> PacketBatch {
+        // The oldest lent batch is the first that a ring lets go of, so looking at one is enough.
+        if !lent.isEmpty, isKnownUniquelyReferenced(&lent[next]) {
+            let batch = lent[next]
+            batch.packets.removeAll(keepingCapacity: true)
+            batch.byteCount = 0
+            next = (next + 1) % lent.count
+            return batch
+        }
+        let batch = PacketBatch(capacity: capacity)
+        // Inserted where the oldest stands, so that the order of lending stays the order of the array.
+        lent.insert(batch, at: next)
+        next = (next + 1) % lent.count
+        return batch
+    }
+}
