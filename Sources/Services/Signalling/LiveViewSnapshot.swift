@@ -1,0 +1,79 @@
+/// One live-view session as it stands: what `GET /v1/sessions` shows.
+public struct LiveViewSnapshot: Sendable, Codable, Equatable {
+    /// One step of a start, and when it ended.
+    public struct Step: Sendable, Codable, Equatable {
+        /// `offer`, `answer`, `firstCheck`, `pair`, `dtls`, `firstPacket`, `firstKeyFrame`, in the order of happening.
+        public var name: String
+        /// Milliseconds since the offer was received.
+        public var milliseconds: Double
+
+        /// Describes a step.
+        public init(name: String, milliseconds: Double) {
+            self.name = name
+            self.milliseconds = milliseconds
+        }
+    }
+
+    /// Counters of what was sent and what the viewer reported.
+    public struct Statistics: Sendable, Codable, Equatable {
+        /// RTP packets sent, without retransmissions.
+        public var packetsSent: UInt64 = 0
+        /// RTP payload bytes sent.
+        public var bytesSent: UInt64 = 0
+        /// Packets sent again on request.
+        public var packetsRetransmitted: UInt64 = 0
+        /// Frames that were left out because the viewer was too slow.
+        public var framesDropped: UInt64 = 0
+        /// Key frames that the viewer asked for.
+        public var keyFrameRequests: UInt64 = 0
+        /// The share of packets lost as the viewer last reported it, 0 to 1.
+        public var fractionLost: Double = 0
+        /// The round-trip time in milliseconds by RTCP, 0 while unknown.
+        public var roundTripMilliseconds: Double = 0
+        /// Talkback packets received.
+        public var talkbackPackets: UInt64 = 0
+        /// Datagrams that could not be sent.
+        public var sendErrors: UInt64 = 0
+
+        /// No counts yet.
+        public init() {}
+    }
+
+    /// The session's unguessable name.
+    public var mediaSessionId: String
+    /// The device that is watched.
+    public var deviceID: String
+    /// Who started it.
+    public var principal: String
+    /// `connecting`, `connected`, `disconnected` or `ended`.
+    public var state: String
+    /// Seconds until the lease ends.
+    public var expiresInSeconds: Double
+    /// Whether this session holds the camera's floor.
+    public var isTalking: Bool
+    /// The codecs in use, for example `["VP8", "opus"]`.
+    public var codecs: [String]
+    /// The start-up steps so far.
+    public var steps: [Step]
+    /// The counters.
+    public var statistics: Statistics
+    /// In words, what of the offer was not used and why.
+    public var notes: [String]
+
+    /// Describes a session.
+    public init(
+        mediaSessionId: String, deviceID: String, principal: String, state: String, expiresInSeconds: Double,
+        isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String]
+    ) {
+        self.mediaSessionId = mediaSessionId
+        self.deviceID = deviceID
+        self.principal = principal
+        self.state = state
+        self.expiresInSeconds = expiresInSeconds
+        self.isTalking = isTalking
+        self.codecs = codecs
+        self.steps = steps
+        self.statistics = statistics
+        self.notes = notes
+    }
+}
