@@ -77,6 +77,9 @@ public final class PacketBatch: @unchecked Sendable {
         UnsafeRawBufferPointer(rebasing: storage[Int(packet.offset)..<Int(packet.offset) + Int(packet.length)])
     }
 
+    /// How many payload bytes the packets have together.
+    public var payloadByteCount: Int { byteCount }
+
     /// How many bytes of memory the batch holds.
     public var footprint: Int { storage.count + packets.capacity * MemoryLayout<Packet>.stride }
 

@@ -1,0 +1,62 @@
+import Transport
+
+/// Which session has to be looked at next: a binary heap of deadlines.
+///
+/// A session's deadline changes with most datagrams, mostly to a later one. The heap therefore keeps what it was told
+/// and asks the session again when the time comes: a deadline that moved back costs one extra look, and nothing has
+/// to be found and taken out.
+struct DeadlineQueue<Key: Hashable> {
+    private var heap: [(deadline: Instant, key: Key)] = []
+    private var earliest: [Key: Instant] = [:]
+
+    /// The earliest deadline that was asked for.
+    var next: Instant? { heap.first?.deadline }
+
+    /// Asks for a look at `key` no later than `deadline`.
+    mutating func schedule(_ key: Key, at deadline: Instant) {
+        if let known = earliest[key], known <= deadline { return }
+        earliest[key] = deadline
+        heap.append((deadline, key))
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].deadline < heap[parent].deadline else { break }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Forgets `key`; its entries go when their time comes.
+    mutating func remove(_ key: Key) {
+        earliest[key] = nil
+    }
+
+    /// Takes out a key whose time has come, nil when there is none left.
+    mutating func popDue(at now: Instant) -> Key? {
+        while let top = heap.first, top.deadline <= now {
+            removeTop()
+            if earliest[top.key] == top.deadline {
+                earliest[top.key] = nil
+                return top.key
+            }
+        }
+        return nil
+    }
+
+    private mutating func removeTop() {
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var smallest = parent
+            for child in (2 * parent + 1)...(2 * parent + 2)
+            where child < heap.count && heap[child].deadline < heap[smallest].deadline {
+                smallest = child
+            }
+            if smallest == parent { return }
+            heap.swapAt(parent, smallest)
+            parent = smallest
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import RTP
+import Transport
+
+/// One track of one camera on one shard: its ring, its clock, and who watches it. It lives on the shard's thread only.
+final class RelayTrack {
+    let id: TrackID
+    let isVideo: Bool
+    let clockRate: Int
+    private(set) var ring: TrackRing
+    private(set) var timeline: TrackTimeline
+    var clock: TrackClock
+    /// The sessions that this track is sent to, in the order in which they came.
+    var viewers: [Viewer] = []
+    /// Asks the source for a key frame.
+    private let askSource: @Sendable () -> Void
+    private var lastKeyFrameRequest: Instant?
+    private var requestWaiting = false
+    /// Key-frame requests that viewers made, and how many of them went to the source.
+    private(set) var keyFrameRequests: (asked: UInt64, forwarded: UInt64) = (0, 0)
+    private(set) var packetsReceived: UInt64 = 0
+    private(set) var bytesReceived: UInt64 = 0
+
+    /// A source is asked at most once in this time, however many viewers ask.
+    static let keyFrameRequestInterval = Duration.seconds(1)
+
+    init(
+        id: TrackID, isVideo: Bool, clockRate: Int, limits: RelayLimits, askSource: @escaping @Sendable () -> Void
+    ) {
+        self.id = id
+        self.isVideo = isVideo
+        self.clockRate = max(clockRate, 1)
+        self.ring = TrackRing(maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes)
+        self.timeline = TrackTimeline(clockRate: clockRate)
+        self.clock = TrackClock(clockRate: clockRate)
+        self.askSource = askSource
+    }
+
+    /// Takes a batch into the ring. Answers false when it held nothing.
+    func append(_ batch: PacketBatch) -> Bool {
+        guard let placement = timeline.place(batch) else { return false }
+        ring.append(batch, at: placement)
+        packetsReceived += UInt64(batch.packets.count)
+        bytesReceived += UInt64(batch.payloadByteCount)
+        clock.noteArrival(timestamp: timeline.newestTimestamp, at: batch.arrival)
+        return true
+    }
+
+    /// The source starts again: what follows cannot be decoded with what came before.
+    func noteRestart() {
+        timeline.noteRestart()
+        clock.reset()
+        ring.removeAll()
+    }
+
+    /// A viewer needs a key frame. The source is asked at most once in ``keyFrameRequestInterval``; a request that
+    /// comes too early is kept and made when the time has come (``nextDeadline``).
+    func requestKeyFrame(at now: Instant) {
+        guard isVideo else { return }
+        keyFrameRequests.asked += 1
+        requestWaiting = true
+        handleDeadline(at: now)
+    }
+
+    /// When a kept request may be made.
+    var nextDeadline: Instant? {
+        guard requestWaiting, let lastKeyFrameRequest else { return nil }
+        return lastKeyFrameRequest + Self.keyFrameRequestInterval
+    }
+
+    /// Makes a kept request if its time has come.
+    func handleDeadline(at now: Instant) {
+        guard requestWaiting else { return }
+        if let deadline = nextDeadline, deadline > now { return }
+        requestWaiting = false
+        lastKeyFrameRequest = now
+        keyFrameRequests.forwarded += 1
+        askSource()
+    }
+
+    /// A key frame has come: nobody needs another one.
+    func noteKeyFrame() {
+        requestWaiting = false
+    }
+}
+
+/// How much the relay keeps and how far a viewer may fall behind.
+public struct RelayLimits: Sendable {
+    /// The oldest packet that a ring keeps.
+    public var ringDuration: Duration = .seconds(12)
+    /// The most bytes that a ring holds.
+    public var ringBytes = 16 << 20
+    /// A viewer that is this far behind the live edge skips to the newest key frame.
+    public var maximumLag: Duration = .milliseconds(1500)
+    /// How many packets of a backlog go out in one burst.
+    public var burstPackets = 16
+    /// The time between two bursts.
+    public var burstInterval: Duration = .milliseconds(2)
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,74 @@
+import RTP
+import Transport
+
+/// Makes one endless line of sequence numbers and timestamps out of a source that may restart.
+///
+/// A camera that reboots starts at another sequence number and timestamp. Viewers stay, and RFC 3550 gives them no
+/// way to tell a restart from loss, so the track's own numbering goes on: the first packet after a restart follows
+/// the last one before it, and its timestamp is later by the time that passed.
+struct TrackTimeline {
+    /// Where a batch stands on the track's line.
+    struct Placement {
+        /// The track's sequence number of the first packet, counted without wrapping.
+        var firstSequence: Int64
+        /// What to add to a source timestamp to get the track's.
+        var timestampOffset: UInt32
+    }
+
+    /// The RTP clock rate in hertz.
+    let clockRate: Int
+
+    private var offset: Int64 = 0
+    private var unwrapped: Int64?
+    private var timestampOffset: UInt32 = 0
+    private var restartPending = false
+    private var lastArrival: Instant = .zero
+    /// The sequence number after the newest packet.
+    private(set) var nextSequence: Int64 = 0
+    /// The newest packet's timestamp on the track's line.
+    private(set) var newestTimestamp: UInt32 = 0
+
+    init(clockRate: Int) {
+        self.clockRate = max(clockRate, 1)
+    }
+
+    /// Says that the next batch comes from a source that has started again.
+    mutating func noteRestart() {
+        restartPending = unwrapped != nil
+    }
+
+    /// Finds the place of a batch, which must hold at least one packet.
+    mutating func place(_ batch: PacketBatch) -> Placement? {
+        guard let first = batch.packets.first, let last = batch.packets.last else { return nil }
+        let sequence: Int64
+        if let previous = unwrapped {
+            // The nearest number to the previous one that has these low 16 bits (RFC 3550, appendix A.1).
+            let step = Int64(Int16(bitPattern: first.sequenceNumber &- UInt16(truncatingIfNeeded: previous)))
+            sequence = previous + step
+            if !restartPending, abs(step) > 3000 {
+                // A jump that no loss explains is a restart that the source has not told of.
+                restartPending = true
+            }
+            if restartPending {
+                offset = nextSequence - sequence
+                let elapsed = max((batch.arrival - lastArrival).inSeconds, 0.001)
+                let ticks = UInt32(truncatingIfNeeded: Int64(min(elapsed, 3600) * Double(clockRate)))
+                timestampOffset = newestTimestamp &+ max(ticks, 1) &- first.timestamp
+            }
+        } else {
+            sequence = Int64(first.sequenceNumber)
+            offset = -sequence
+        }
+        restartPending = false
+        let span = Int64(last.sequenceNumber &- first.sequenceNumber)
+        let placement = Placement(firstSequence: sequence + offset, timestampOffset: timestampOffset)
+        let end = sequence + span
+        if end >= (unwrapped ?? .min) {
+            unwrapped = end
+            nextSequence = end + offset + 1
+            newestTimestamp = last.timestamp &+ timestampOffset
+            lastArrival = batch.arrival
+        }
+        return placement
+    }
+}

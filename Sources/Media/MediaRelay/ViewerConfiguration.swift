@@ -1,0 +1,94 @@
+import PeerConnection
+import RTP
+import Transport
+
+/// Names a track of the relay.
+public struct TrackID: Hashable, Sendable {
+    /// The camera's identifier.
+    public var camera: String
+    /// The number of the track in the camera's description.
+    public var index: Int
+
+    /// Names track `index` of `camera`.
+    public init(camera: String, index: Int) {
+        self.camera = camera
+        self.index = index
+    }
+}
+
+/// How one track is sent to one viewer, as offer and answer agreed.
+public struct EgressConfiguration: Sendable {
+    /// What is sent.
+    public var track: TrackID
+    /// Whether the track is video: it starts at a key frame, and may be held back and dropped by whole frames.
+    public var isVideo: Bool
+    /// The synchronisation source of the media packets.
+    public var ssrc: UInt32
+    /// The payload type of the media packets.
+    public var payloadType: UInt8
+    /// Synchronisation source and payload type of retransmissions (RFC 4588), nil where the viewer takes none.
+    public var retransmission: (ssrc: UInt32, payloadType: UInt8)?
+    /// The identifier of the transport-wide sequence number extension, nil where it was not agreed.
+    public var transportSequenceExtension: UInt8?
+    /// The canonical name in the sender's reports.
+    public var canonicalName: String
+
+    /// Describes how a track is sent.
+    public init(
+        track: TrackID, isVideo: Bool, ssrc: UInt32, payloadType: UInt8,
+        retransmission: (ssrc: UInt32, payloadType: UInt8)?, transportSequenceExtension: UInt8?, canonicalName: String
+    ) {
+        self.track = track
+        self.isVideo = isVideo
+        self.ssrc = ssrc
+        self.payloadType = payloadType
+        self.retransmission = retransmission
+        self.transportSequenceExtension = transportSequenceExtension
+        self.canonicalName = canonicalName
+    }
+}
+
+/// A viewer as signalling hands it to the relay.
+public struct ViewerConfiguration: Sendable {
+    /// The session's name.
+    public var sessionID: String
+    /// How to connect.
+    public var peer: PeerConnectionConfiguration
+    /// What to send.
+    public var egress: [EgressConfiguration]
+    /// What the viewer may send: payload types of its microphone. Empty where talkback was not agreed.
+    public var talkbackPayloadTypes: [UInt8]
+    /// When the offer was received.
+    public var offerReceived: Instant
+    /// When the answer was ready.
+    public var answerReady: Instant
+
+    /// Describes a viewer.
+    public init(
+        sessionID: String, peer: PeerConnectionConfiguration, egress: [EgressConfiguration],
+        talkbackPayloadTypes: [UInt8], offerReceived: Instant, answerReady: Instant
+    ) {
+        self.sessionID = sessionID
+        self.peer = peer
+        self.egress = egress
+        self.talkbackPayloadTypes = talkbackPayloadTypes
+        self.offerReceived = offerReceived
+        self.answerReady = answerReady
+    }
+}
+
+/// What the relay tells signalling about a viewer.
+public enum ViewerEvent: Sendable, Equatable {
+    /// The transport is up: media flows.
+    case connected
+    /// Consent was lost (RFC 7675), or the connection could not be made: the session is over. Says why.
+    case ended(reason: String)
+}
+
+/// Takes the packets that a viewer's microphone sends. Called on the shard's thread: it must not wait.
+public protocol TalkbackSink: AnyObject, Sendable {
+    /// Takes one packet; `payload` is valid during the call only.
+    func receive(
+        _ payload: UnsafeRawBufferPointer, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32,
+        at now: Instant)
+}
