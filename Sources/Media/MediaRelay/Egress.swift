@@ -1,0 +1,122 @@
+import RTP
+import Transport
+
+/// One track on its way to one viewer: where the viewer stands in the ring, and how its packets are numbered.
+struct Egress {
+    /// How many epochs are remembered for retransmissions; more skips than this in two seconds cannot be.
+    private static let rememberedEpochs = 6
+
+    let configuration: EgressConfiguration
+    let track: RelayTrack
+    /// The next packet to send; nil while the viewer waits for a key frame.
+    var cursor: TrackRing.Cursor?
+    /// The numbering, the current one last.
+    private(set) var epochs: [EgressEpoch] = []
+    /// The packet index after the last one sent.
+    var nextIndex: UInt64
+    /// The next packet index of the retransmission stream.
+    var nextRetransmissionIndex: UInt64
+    private let timestampOffset: UInt32
+
+    /// Since when packets have been waiting; nil while the viewer is at the live edge.
+    var behindSince: Instant?
+    /// When the next burst of a backlog goes out.
+    var nextBurst: Instant?
+    /// The viewer's line is too slow for the stream: it gets key frames only.
+    var keyFramesOnly = false
+
+    /// Whether the last packet of a key frame has gone out.
+    var sentWholeKeyFrame = false
+    var packetsSent: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var packetsRetransmitted: UInt64 = 0
+    var framesDropped: UInt64 = 0
+    var lastTimestamp: UInt32 = 0
+
+    init(configuration: EgressConfiguration, track: RelayTrack, random: inout RandomSource) {
+        self.configuration = configuration
+        self.track = track
+        // RFC 3550 wants random starts; RFC 3711 wants the first sequence number in the lower half, so that losing
+        // the first packets cannot put the receiver's rollover counter wrong.
+        self.nextIndex = random.next() & 0x7FFF
+        self.nextRetransmissionIndex = random.next() & 0x7FFF
+        self.timestampOffset = UInt32(truncatingIfNeeded: random.next())
+    }
+
+    /// Size of the RTP header of each packet: constant, so that packets of one frame can share one send.
+    @inline(__always)
+    var headerLength: Int { configuration.transportSequenceExtension == nil ? 12 : 20 }
+
+    /// The epoch that new packets belong to.
+    @inline(__always)
+    var epoch: EgressEpoch? { epochs.last }
+
+    /// Puts the viewer at `cursor`, with the next free number.
+    mutating func start(at cursor: TrackRing.Cursor) {
+        self.cursor = cursor
+        let live = track.timeline.newestTimestamp
+        var epoch = EgressEpoch(
+            trackSequence: track.timeline.nextSequence, index: nextIndex, liveTimestamp: live, backlogTicks: 0,
+            timestampOffset: timestampOffset)
+        if let entry = track.ring[cursor.entry] {
+            epoch.trackSequence = entry.sequence(of: cursor.packet)
+            let behind = live &- (entry.batch.packets[cursor.packet].timestamp &+ entry.timestampOffset)
+            if behind < 0x8000_0000, configuration.isVideo { epoch.backlogTicks = behind }
+        }
+        epochs.append(epoch)
+        if epochs.count > Self.rememberedEpochs { epochs.removeFirst() }
+    }
+
+    /// The track's sequence number after the last packet sent; the smallest number before the first.
+    var nextTrackSequence: Int64 {
+        guard let epoch else { return .min }
+        return epoch.trackSequence + Int64(nextIndex - epoch.index)
+    }
+
+    /// The packet with the viewer's sequence number, if it was sent lately, and the epoch that numbered it.
+    func find(sequenceNumber: UInt16) -> (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64)? {
+        guard nextIndex > 0 else { return nil }
+        let newest = nextIndex - 1
+        let behind = UInt64(UInt16(truncatingIfNeeded: newest) &- sequenceNumber)
+        // More than half a cycle behind is a number that has not been sent yet.
+        guard behind < 0x8000, behind <= newest else { return nil }
+        let index = newest - behind
+        guard let epoch = epochs.last(where: { $0.index <= index }) else { return nil }
+        let sequence = epoch.trackSequence + Int64(index - epoch.index)
+        guard let cursor = track.ring.find(sequence: sequence) else { return nil }
+        return (cursor, epoch, index)
+    }
+
+    /// Counts the frames that start from `cursor` up to `end`.
+    func frames(from cursor: TrackRing.Cursor, to end: TrackRing.Cursor) -> UInt64 {
+        var count: UInt64 = 0
+        var number = max(cursor.entry, track.ring.first)
+        while number <= end.entry, let entry = track.ring[number] {
+            for (index, packet) in entry.batch.packets.enumerated() where packet.flags.contains(.startsFrame) {
+                let here = TrackRing.Cursor(entry: number, packet: index)
+                if here >= cursor, here < end { count += 1 }
+            }
+            number += 1
+        }
+        return count
+    }
+
+    /// Writes the RTP header of one packet (RFC 3550, section 5.1; the extension by RFC 8285, section 4.2).
+    @inline(__always)
+    func writeHeader(
+        of packet: PacketBatch.Packet, payloadType: UInt8, ssrc: UInt32, index: UInt64, timestamp: UInt32,
+        transportSequence: UInt16, into output: UnsafeMutableRawBufferPointer
+    ) {
+        let hasExtension = configuration.transportSequenceExtension != nil
+        output[0] = hasExtension ? 0x90 : 0x80
+        output[1] = payloadType | (packet.flags.contains(.marker) ? 0x80 : 0)
+        output.storeBytes(of: UInt16(truncatingIfNeeded: index).bigEndian, toByteOffset: 2, as: UInt16.self)
+        output.storeBytes(of: timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
+        output.storeBytes(of: ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
+        if let identifier = configuration.transportSequenceExtension {
+            output.storeBytes(of: UInt32(0xBEDE_0001).bigEndian, toByteOffset: 12, as: UInt32.self)
+            let element = UInt32(identifier) << 28 | 1 << 24 | UInt32(transportSequence) << 8
+            output.storeBytes(of: element.bigEndian, toByteOffset: 16, as: UInt32.self)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import DatagramPort
+import Transport
+
+/// The shard's way out: one run of datagrams at a time, handed to the socket as one system call.
+struct MediaSender {
+    /// The run being built.
+    var run: SegmentRun
+    private let port: any DatagramSender
+    /// How many datagrams and system calls there were, and how many datagrams the kernel refused.
+    private(set) var datagrams: UInt64 = 0
+    private(set) var calls: UInt64 = 0
+    private(set) var refused: UInt64 = 0
+
+    init(port: any DatagramSender, memory: UnsafeMutableRawBufferPointer) {
+        self.port = port
+        self.run = SegmentRun(memory: memory)
+    }
+
+    /// Sends the run and starts an empty one. False when the socket can take nothing now; any other failure is
+    /// counted and the run dropped, because one bad destination must not hold up the others.
+    @inline(__always)
+    mutating func flush(to destination: TransportAddress, from local: TransportAddress?) -> Bool {
+        guard run.segments > 0 else { return true }
+        let transmit = Transmit(
+            destination: destination, byteCount: run.byteCount, segmentSize: run.segmentSize)
+        let count = UInt64(run.segments)
+        let outcome = port.send(run.bytes, transmit, from: local)
+        run.removeAll()
+        calls += 1
+        switch outcome {
+        case .sent: datagrams += count
+        case .wouldBlock: return false
+        case .failed: refused += count
+        }
+        return true
+    }
+
+    /// Sends one datagram of the connection itself (STUN, DTLS, RTCP).
+    mutating func send(_ bytes: UnsafeRawBufferPointer, _ transmit: Transmit, from local: TransportAddress?) {
+        calls += 1
+        switch port.send(bytes, transmit, from: local) {
+        case .sent: datagrams += 1
+        case .wouldBlock, .failed: refused += 1
+        }
+    }
+}

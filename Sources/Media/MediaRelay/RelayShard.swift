@@ -1,0 +1,158 @@
+import DatagramPort
+import ICE
+import PeerConnection
+import RTP
+import SDP
+import Transport
+
+/// All that lives on one thread: the tracks, the viewers, and the socket that they share.
+///
+///     camera threads ─▶ TrackInlet ─┐
+///     signalling ─────▶ mailbox ────┼─▶ this shard ─▶ one send per viewer and batch
+///     socket ─▶ datagrams ──────────┘
+final class RelayShard {
+    let limits: RelayLimits
+    var sender: MediaSender
+    var tracks: [TrackID: RelayTrack] = [:]
+    var inlets: [(id: TrackID, inlet: TrackInlet)] = []
+    var viewers: [String: Viewer] = [:]
+    /// Viewers by the username fragment that we gave them: the way in for a check from an address not seen before.
+    var byFragment: [String: Viewer] = [:]
+    /// Viewers by the addresses from which their authenticated checks came.
+    var byAddress: [TransportAddress: Viewer] = [:]
+    var deadlines = DeadlineQueue<String>()
+    var wallClocks: [String: SourceWallClock] = [:]
+    var counters = RelayCounters()
+    var random: RandomSource
+
+    private let memory: UnsafeMutableRawBufferPointer
+    let scratch: UnsafeMutableRawBufferPointer
+    private var waiting: [PacketBatch] = []
+
+    init(port: any DatagramSender, limits: RelayLimits, random: RandomSource) {
+        self.limits = limits
+        self.random = random
+        memory = .allocate(byteCount: SegmentRun.maximumBytes, alignment: 64)
+        scratch = .allocate(byteCount: 4096, alignment: 64)
+        sender = MediaSender(port: port, memory: memory)
+    }
+
+    deinit {
+        memory.deallocate()
+        scratch.deallocate()
+    }
+
+    /// Takes what the cameras have handed in to the viewers.
+    func handleInlets(at now: Instant) {
+        for (id, inlet) in inlets {
+            inlet.take(into: &waiting)
+            guard !waiting.isEmpty, let track = tracks[id] else { continue }
+            for batch in waiting where track.append(batch) {
+                if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.noteKeyFrame() }
+            }
+            // The ring holds them now; a reference left here would keep a batch from being used again.
+            waiting.removeAll(keepingCapacity: true)
+            for viewer in track.viewers { forward(track, to: viewer, at: now) }
+        }
+    }
+
+    @inline(__always)
+    private func forward(_ track: RelayTrack, to viewer: Viewer, at now: Instant) {
+        for index in viewer.egress.indices where viewer.egress[index].track === track {
+            viewer.mediaArrived(index, through: &sender, limits: limits, at: now)
+            if let burst = viewer.egress[index].nextBurst { deadlines.schedule(viewer.sessionID, at: burst) }
+        }
+    }
+
+    /// Lets everything act whose time has come.
+    func handleDeadline(at now: Instant) {
+        while let sessionID = deadlines.popDue(at: now) {
+            guard let viewer = viewers[sessionID] else { continue }
+            viewer.peer.handleDeadlineIfDue(at: now)
+            for index in viewer.egress.indices {
+                if let burst = viewer.egress[index].nextBurst, burst <= now {
+                    viewer.send(index, through: &sender, limits: limits, at: now)
+                }
+            }
+            service(viewer, at: now)
+        }
+        for track in tracks.values { track.handleDeadline(at: now) }
+    }
+
+    /// When ``handleDeadline(at:)`` wants to be called.
+    var nextDeadline: Instant? {
+        var next = deadlines.next
+        for track in tracks.values {
+            if let deadline = track.nextDeadline { next = next.map { min($0, deadline) } ?? deadline }
+        }
+        return next
+    }
+
+    /// Drains a viewer's connection after anything has happened to it.
+    func service(_ viewer: Viewer, at now: Instant) {
+        while let transmit = viewer.peer.pollTransmit(into: scratch, at: now) {
+            sender.send(
+                UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount]), transmit, from: viewer.localAddress)
+        }
+        while let event = viewer.peer.pollEvent() {
+            switch event {
+            case .firstCheck: viewer.status.note(.firstCheck, at: now)
+            case .pathFound: viewer.status.note(.pair, at: now)
+            case .pathChanged: break
+            case .connected:
+                viewer.isConnected = true
+                viewer.status.note(.dtls, at: now)
+                counters.connected += 1
+                viewer.startMedia(at: now)
+                for index in viewer.egress.indices {
+                    viewer.send(index, through: &sender, limits: limits, at: now)
+                }
+                viewer.notify(.connected)
+            case .failed(let reason):
+                end(viewer, reason: reason)
+                return
+            }
+        }
+        if viewer.isConnected, let next = viewer.reports.next, next <= now {
+            viewer.sendReports(through: &sender, scratch: scratch, at: now)
+        }
+        if let deadline = viewer.nextDeadline { deadlines.schedule(viewer.sessionID, at: deadline) }
+    }
+
+    /// Lets go of a viewer.
+    func end(_ viewer: Viewer, reason: String) {
+        guard !viewer.hasEnded else { return }
+        viewer.hasEnded = true
+        viewers[viewer.sessionID] = nil
+        byFragment = byFragment.filter { $0.value !== viewer }
+        for address in viewer.knownAddresses where byAddress[address] === viewer { byAddress[address] = nil }
+        deadlines.remove(viewer.sessionID)
+        for index in viewer.egress.indices { viewer.egress[index].track.viewers.removeAll { $0 === viewer } }
+        viewer.talkback.close()
+        viewer.status.noteEnd(reason: reason)
+        counters.ended += 1
+        viewer.notify(.ended(reason: reason))
+    }
+}
+
+/// What a shard has done since it started.
+public struct RelayCounters: Sendable, Equatable {
+    /// Viewers whose transport came up.
+    public var connected: UInt64 = 0
+    /// Viewers that have gone.
+    public var ended: UInt64 = 0
+    /// Datagrams that no session wanted.
+    public var strayDatagrams: UInt64 = 0
+    /// Datagrams sent, and the system calls that took.
+    public var datagramsSent: UInt64 = 0
+    /// System calls that sent them.
+    public var sendCalls: UInt64 = 0
+    /// Datagrams that the kernel refused.
+    public var datagramsRefused: UInt64 = 0
+    /// Viewers now.
+    public var viewers = 0
+    /// Bytes that the rings hold.
+    public var ringBytes = 0
+    /// Packets that came from cameras.
+    public var packetsReceived: UInt64 = 0
+}

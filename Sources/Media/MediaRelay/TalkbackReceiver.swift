@@ -1,0 +1,64 @@
+import RTP
+import Transport
+
+/// Takes in a viewer's microphone: counts what comes, and hands it to the camera's speaker while the viewer holds the
+/// floor.
+struct TalkbackReceiver {
+    private let payloadTypes: [UInt8]
+    private var sink: (any TalkbackSink)?
+    private var ssrc: UInt32?
+    private var statistics: ReceptionStatistics?
+
+    /// Packets that came, with the floor and without.
+    private(set) var packets: UInt64 = 0
+    /// Packets that were handed on.
+    private(set) var delivered: UInt64 = 0
+
+    init(payloadTypes: [UInt8]) {
+        self.payloadTypes = payloadTypes
+    }
+
+    /// Opens or shuts the gate.
+    mutating func setSink(_ sink: (any TalkbackSink)?) {
+        self.sink = sink
+    }
+
+    mutating func close() {
+        sink = nil
+    }
+
+    /// Takes one packet. Padding-only probes and payload types that were not agreed are passed over.
+    mutating func receive(_ packet: RTPPacketView, at now: Instant) {
+        guard payloadTypes.contains(packet.payloadType) else { return }
+        if ssrc != packet.ssrc {
+            ssrc = packet.ssrc
+            statistics = ReceptionStatistics(ssrc: packet.ssrc, clockRate: packet.payloadType < 96 ? 8000 : 48_000)
+        }
+        statistics?.receive(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, at: now)
+        guard !packet.payload.isEmpty else { return }
+        packets += 1
+        guard let sink else { return }
+        delivered += 1
+        sink.receive(
+            packet.payload, payloadType: packet.payloadType, sequenceNumber: packet.sequenceNumber,
+            timestamp: packet.timestamp, at: now)
+    }
+
+    mutating func noteSenderReport(_ report: RTCPSenderReport, at now: Instant) {
+        guard report.ssrc == ssrc else { return }
+        statistics?.noteSenderReport(report, at: now)
+    }
+
+    /// What to tell the viewer of its microphone's packets; nil while none have come.
+    mutating func reportBlock(at now: Instant) -> RTCPReportBlock? {
+        statistics?.makeReportBlock(at: now)
+    }
+}
+
+extension Viewer {
+    /// Takes a plain RTP packet that the viewer sent.
+    func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        guard let packet = try? RTPPacketView(parsing: bytes) else { return }
+        talkback.receive(packet, at: now)
+    }
+}

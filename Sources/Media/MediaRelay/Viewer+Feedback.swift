@@ -1,0 +1,108 @@
+import RTP
+import Transport
+
+/// What a viewer has said of its reception.
+struct FeedbackState {
+    var keyFrameRequests: UInt64 = 0
+    var fractionLost: Double = 0
+    var roundTrip: Duration?
+    /// The receiver's estimate of its line in bits a second, 0 while it has sent none.
+    var estimatedBitrate: UInt64 = 0
+    /// Reports in a row that told of heavy loss.
+    var heavyLossReports = 0
+    /// Reports in a row that told of next to no loss.
+    var cleanReports = 0
+    /// When each of the newest retransmissions went out, so that one loss is not answered twice within a round trip.
+    var recentRetransmissions: [(index: UInt64, at: Instant)] = []
+    /// The last full intra request's number (RFC 5104, section 4.3.1.2): a repetition is no new request.
+    var lastIntraRequest: UInt8?
+    var transportPackets: (received: UInt64, lost: UInt64) = (0, 0)
+    var goodbye = false
+}
+
+extension Viewer {
+    /// A viewer that reports this share of its packets lost cannot take the stream.
+    private static let heavyLoss = 0.25
+    /// One that reports less than this can.
+    private static let lightLoss = 0.03
+
+    /// Takes the compound RTCP packet that stands in `bytes`.
+    func receiveRTCP(
+        _ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, limits: RelayLimits, at now: Instant
+    ) {
+        for packet in RTCPPackets(bytes) {
+            switch packet {
+            case .senderReport(let report, let blocks):
+                talkback.noteSenderReport(report, at: now)
+                receive(blocks, at: now)
+            case .receiverReport(_, let blocks):
+                receive(blocks, at: now)
+            case .nack(let nack):
+                retransmit(nack, through: &sender, at: now)
+            case .pictureLossIndication(_, let ssrc):
+                keyFrameRequested(ssrc: ssrc, at: now)
+            case .fullIntraRequest(let request):
+                for entry in request where entry.sequenceNumber != feedback.lastIntraRequest {
+                    feedback.lastIntraRequest = entry.sequenceNumber
+                    keyFrameRequested(ssrc: entry.ssrc, at: now)
+                }
+            case .receiverEstimatedMaximumBitrate(let estimate):
+                feedback.estimatedBitrate = estimate.bitsPerSecond
+            case .transportFeedback(let report):
+                for status in report {
+                    if status.arrival == nil {
+                        feedback.transportPackets.lost += 1
+                    } else {
+                        feedback.transportPackets.received += 1
+                    }
+                }
+            case .goodbye:
+                // A browser says goodbye for a source, not for the connection: consent decides (RFC 7675).
+                feedback.goodbye = true
+            case .sourceDescription, .unknown, .malformed:
+                break
+            }
+        }
+    }
+
+    private func keyFrameRequested(ssrc: UInt32, at now: Instant) {
+        feedback.keyFrameRequests += 1
+        for index in egress.indices where egress[index].configuration.ssrc == ssrc {
+            egress[index].track.requestKeyFrame(at: now)
+        }
+    }
+
+    private func receive(_ blocks: RTCPReportBlocks, at now: Instant) {
+        for block in blocks {
+            for index in egress.indices
+            where egress[index].configuration.ssrc == block.ssrc && egress[index].configuration.isVideo {
+                feedback.fractionLost = Double(block.fractionLost) / 256
+                if let roundTrip = CompactTime.roundTripTime(
+                    now: reports.ntp(at: now), lastSenderReport: block.lastSenderReport,
+                    delaySinceLastSenderReport: block.delaySinceLastSenderReport)
+                {
+                    feedback.roundTrip = roundTrip
+                }
+                judgeLine(index, at: now)
+            }
+        }
+    }
+
+    /// A line that loses a quarter of the packets, report after report, is too slow for the stream: sending all of it
+    /// only keeps the loss up. Such a viewer gets whole key frames and nothing between, until it reports no loss.
+    private func judgeLine(_ index: Int, at now: Instant) {
+        if feedback.fractionLost >= Self.heavyLoss {
+            feedback.heavyLossReports += 1
+            feedback.cleanReports = 0
+        } else {
+            feedback.heavyLossReports = 0
+            feedback.cleanReports = feedback.fractionLost <= Self.lightLoss ? feedback.cleanReports + 1 : 0
+        }
+        if feedback.heavyLossReports >= 3 {
+            egress[index].keyFramesOnly = true
+        } else if feedback.cleanReports >= 2, egress[index].keyFramesOnly {
+            egress[index].keyFramesOnly = false
+            egress[index].track.requestKeyFrame(at: now)
+        }
+    }
+}

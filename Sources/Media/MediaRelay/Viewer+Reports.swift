@@ -1,0 +1,117 @@
+import RTP
+import Transport
+
+/// When a viewer's RTCP reports go out, and on which wall clock.
+struct ReportSchedule {
+    /// The first reports come quickly, because a player can only then play picture and sound together.
+    private static let firstInterval = Duration.milliseconds(500)
+    private static let quickReports = 4
+    /// RFC 3550, section 6.2: five seconds otherwise.
+    private static let interval = Duration.seconds(5)
+
+    /// The source of receiver reports where nothing is sent.
+    let fallbackSSRC: UInt32
+    private(set) var next: Instant?
+    private var count = 0
+    private var wallClock = WallClockReading(instant: .zero, unixNanoseconds: 0)
+
+    init(fallbackSSRC: UInt32) {
+        self.fallbackSSRC = fallbackSSRC
+    }
+
+    mutating func setWallClock(_ reading: WallClockReading) {
+        wallClock = reading
+    }
+
+    /// The NTP time that stands for `now`. It follows the monotonic clock, so a step of the system's clock cannot
+    /// tear picture and sound apart.
+    func ntp(at now: Instant) -> NTPTimestamp {
+        NTPTimestamp(unixNanoseconds: wallClock.unixNanoseconds + (now - wallClock.instant).wholeNanoseconds)
+    }
+
+    mutating func start(at now: Instant) {
+        count = 0
+        next = now + .milliseconds(20)
+    }
+
+    mutating func advance(at now: Instant) {
+        count += 1
+        next = now + (count < Self.quickReports ? Self.firstInterval : Self.interval)
+    }
+}
+
+/// One reading of both clocks at once.
+public struct WallClockReading: Sendable {
+    /// The monotonic clock.
+    public var instant: Instant
+    /// The wall clock in nanoseconds since 1970.
+    public var unixNanoseconds: Int64
+
+    /// Pairs two readings.
+    public init(instant: Instant, unixNanoseconds: Int64) {
+        self.instant = instant
+        self.unixNanoseconds = unixNanoseconds
+    }
+}
+
+extension Viewer {
+    /// Sends a sender report for each track, and a receiver report for the microphone.
+    func sendReports(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
+        reports.advance(at: now)
+        guard let destination = peer.remoteAddress else { return }
+        var block = talkback.reportBlock(at: now)
+        for index in egress.indices where egress[index].packetsSent > 0 {
+            guard let mapping = egress[index].timestamp(at: now) else { continue }
+            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
+            let ssrc = egress[index].configuration.ssrc
+            writer.writeSenderReport(
+                RTCPSenderReport(
+                    ssrc: ssrc, ntp: reports.ntp(at: now), rtpTimestamp: mapping,
+                    packetCount: UInt32(truncatingIfNeeded: egress[index].packetsSent),
+                    octetCount: UInt32(truncatingIfNeeded: egress[index].bytesSent)),
+                blocks: block.map { [$0] } ?? [])
+            block = nil
+            writer.writeSourceDescription(ssrc: ssrc, canonicalName: egress[index].configuration.canonicalName)
+            send(writer, scratch, to: destination, through: &sender)
+        }
+        if let block {
+            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
+            let ssrc = egress.first?.configuration.ssrc ?? reports.fallbackSSRC
+            writer.writeReceiverReport(ssrc: ssrc, blocks: [block])
+            writer.writeSourceDescription(
+                ssrc: ssrc, canonicalName: egress.first?.configuration.canonicalName ?? "gatehouse")
+            send(writer, scratch, to: destination, through: &sender)
+        }
+    }
+
+    /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end at once.
+    func sendGoodbye(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
+        guard isConnected, let destination = peer.remoteAddress, let first = egress.first else { return }
+        var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
+        writer.writeReceiverReport(ssrc: first.configuration.ssrc)
+        writer.writeSourceDescription(
+            ssrc: first.configuration.ssrc, canonicalName: first.configuration.canonicalName)
+        writer.writeGoodbye(ssrcs: egress.map(\.configuration.ssrc), reason: "the session has ended")
+        send(writer, scratch, to: destination, through: &sender)
+    }
+
+    private func send(
+        _ writer: ByteWriter, _ scratch: UnsafeMutableRawBufferPointer, to destination: TransportAddress,
+        through sender: inout MediaSender
+    ) {
+        guard !writer.overflowed else { return }
+        let count = peer.protectRTCP(scratch, byteCount: writer.count)
+        guard count > 0 else { return }
+        sender.send(
+            UnsafeRawBufferPointer(rebasing: scratch[..<count]),
+            Transmit(destination: destination, byteCount: count), from: localAddress)
+    }
+}
+
+extension Egress {
+    /// The viewer's RTP timestamp that stands for `now`, for its sender reports.
+    func timestamp(at now: Instant) -> UInt32? {
+        guard let epoch, let timestamp = track.clock.timestamp(at: now) else { return nil }
+        return timestamp &+ epoch.timestampOffset
+    }
+}

@@ -1,0 +1,75 @@
+import PeerConnection
+import RTP
+import Transport
+
+/// One viewer: its connection, and the tracks on their way to it. It lives on its shard's thread only.
+///
+/// There is no copy of a packet here: an SRTP context, offsets, and a cursor into each track's ring.
+final class Viewer {
+    let sessionID: String
+    let configuration: ViewerConfiguration
+    let status: ViewerStatus
+    let notify: @Sendable (ViewerEvent) -> Void
+
+    var peer: PeerConnection
+    var egress: [Egress]
+    /// Our address at which the viewer's packets arrive: replies leave from it.
+    var localAddress: TransportAddress?
+    /// The addresses from which authenticated checks came: they lead back to this viewer.
+    var knownAddresses: [TransportAddress] = []
+    /// The next transport-wide sequence number.
+    var transportSequence: UInt16 = 0
+    var isConnected = false
+    var hasEnded = false
+    /// Whether every step of the start has been noted.
+    var startIsComplete = false
+
+    var talkback: TalkbackReceiver
+    var reports: ReportSchedule
+    var feedback = FeedbackState()
+
+    init(
+        configuration: ViewerConfiguration, peer: consuming PeerConnection, egress: [Egress], status: ViewerStatus,
+        notify: @escaping @Sendable (ViewerEvent) -> Void, localSSRC: UInt32
+    ) {
+        self.sessionID = configuration.sessionID
+        self.configuration = configuration
+        self.peer = peer
+        self.egress = egress
+        self.status = status
+        self.notify = notify
+        self.talkback = TalkbackReceiver(payloadTypes: configuration.talkbackPayloadTypes)
+        self.reports = ReportSchedule(fallbackSSRC: localSSRC)
+    }
+
+    /// When the viewer has to be looked at next.
+    var nextDeadline: Instant? {
+        var next = peer.nextDeadline
+        func consider(_ instant: Instant?) {
+            guard let instant else { return }
+            next = next.map { min($0, instant) } ?? instant
+        }
+        if isConnected {
+            consider(reports.next)
+            for index in egress.indices { consider(egress[index].nextBurst) }
+        }
+        return next
+    }
+
+    /// The transport is up: the viewer starts at the newest key frame of each video track, and at the live edge of
+    /// each sound track.
+    func startMedia(at now: Instant) {
+        for index in egress.indices {
+            let ring = egress[index].track.ring
+            if !egress[index].configuration.isVideo {
+                egress[index].start(at: ring.head)
+            } else if let keyFrame = ring.newestKeyFrame {
+                egress[index].start(at: keyFrame)
+            } else {
+                egress[index].cursor = nil
+                egress[index].track.requestKeyFrame(at: now)
+            }
+        }
+        reports.start(at: now)
+    }
+}

@@ -1,0 +1,67 @@
+import Synchronization
+import Transport
+
+/// What anybody may read of a viewer while its shard works: the steps of its start and whether it is connected.
+///
+/// The shard writes here once a step, never once a packet.
+public final class ViewerStatus: Sendable {
+    /// A step of a start.
+    public enum Step: String, Sendable, CaseIterable {
+        /// The offer was received.
+        case offer
+        /// The answer was ready.
+        case answer
+        /// The first connectivity check of the viewer was authenticated.
+        case firstCheck
+        /// ICE had a path.
+        case pair
+        /// DTLS was done.
+        case dtls
+        /// The first RTP packet had been sent.
+        case firstPacket
+        /// A whole key frame had been sent.
+        case firstKeyFrame
+    }
+
+    private struct State {
+        var steps: [(step: Step, instant: Instant)] = []
+        var isConnected = false
+        var endReason: String?
+    }
+
+    private let state = Mutex(State())
+
+    /// A viewer that has done nothing yet.
+    public init() {}
+
+    /// Notes that a step has ended; only the first time counts.
+    public func note(_ step: Step, at instant: Instant) {
+        state.withLock { state in
+            guard !state.steps.contains(where: { $0.step == step }) else { return }
+            state.steps.append((step, instant))
+            if step == .dtls { state.isConnected = true }
+        }
+    }
+
+    /// Notes that the viewer has gone.
+    public func noteEnd(reason: String) {
+        state.withLock { state in
+            state.isConnected = false
+            if state.endReason == nil { state.endReason = reason }
+        }
+    }
+
+    /// The steps so far, in the order of happening, each with the time since the offer.
+    public var steps: [(step: Step, elapsed: Duration)] {
+        state.withLock { state in
+            guard let start = state.steps.first?.instant else { return [] }
+            return state.steps.map { ($0.step, $0.instant - start) }
+        }
+    }
+
+    /// Whether media can flow.
+    public var isConnected: Bool { state.withLock { $0.isConnected } }
+
+    /// Why the viewer has gone, nil while it has not.
+    public var endReason: String? { state.withLock { $0.endReason } }
+}

@@ -1,0 +1,131 @@
+import DTLS
+import ICE
+import SRTP
+import Transport
+
+/// One connection to one peer, without I/O: ICE finds the path, DTLS agrees on keys, SRTP protects what flows.
+///
+///     datagram ─▶ handle ─▶ STUN ▶ ICE agent ──▶ path
+///                        ├▶ DTLS ▶ handshake ──▶ keys
+///                        └▶ SRTP ▶ plain RTP or RTCP, in the caller's memory
+///
+/// The driver's contract: after each `handle…` call, drain ``pollTransmit(into:at:)`` and ``pollEvent()``, then wait for
+/// the next datagram or ``nextDeadline``, whichever comes first.
+public struct PeerConnection: ~Copyable {
+    /// What a datagram turned out to be.
+    public enum Received: Equatable, Sendable {
+        /// It was for the connection itself, or was not acceptable.
+        case nothing
+        /// A plain RTP packet now stands in the first `byteCount` bytes of the datagram.
+        case rtp(byteCount: Int)
+        /// Plain RTCP packets now stand in the first `byteCount` bytes of the datagram.
+        case rtcp(byteCount: Int)
+    }
+
+    /// What happened to the connection.
+    public enum Event: Equatable, Sendable {
+        /// The first connectivity check of the peer arrived, or of ours was answered.
+        case firstCheck
+        /// ICE has a path.
+        case pathFound
+        /// The path changed to another address of the peer.
+        case pathChanged
+        /// DTLS is done and the fingerprint is right: media may flow.
+        case connected
+        /// The peer has not consented to receive for 30 seconds (RFC 7675), or could not be reached at all, or is not
+        /// who it said it was. Final.
+        case failed(reason: String)
+    }
+
+    /// Counts of datagrams that were not taken.
+    public struct Refusals: Equatable, Sendable {
+        /// STUN messages that failed a check.
+        public var stun: UInt64 = 0
+        /// DTLS datagrams from an address that no STUN check has proved, or that made no sense.
+        public var dtls: UInt64 = 0
+        /// SRTP and SRTCP packets that failed authentication or came too early or twice.
+        public var srtp: UInt64 = 0
+        /// Anything else.
+        public var unknown: UInt64 = 0
+    }
+
+    var ice: ICEAgent
+    var dtls: DTLSEndpoint
+    var sender: SRTPSender?
+    var receiver: SRTPReceiver?
+    var events: [Event] = []
+    var sawCheck = false
+    var dtlsStarted = false
+    var failed = false
+    /// Counts of datagrams that were not taken.
+    public internal(set) var refusals = Refusals()
+
+    /// Prepares a connection; nothing is sent before the first ``pollTransmit(into:at:)``.
+    public init(
+        configuration: PeerConnectionConfiguration, random: RandomSource, now: Instant
+    ) throws(PeerConnectionError) {
+        ice = ICEAgent(
+            configuration: ICEConfiguration(
+                role: configuration.iceRole, localCredentials: configuration.localCredentials,
+                remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
+                remoteIsLite: configuration.remoteIsLite),
+            random: random, now: now)
+        do {
+            dtls = try DTLSEndpoint(
+                identity: configuration.identity, role: configuration.dtlsRole,
+                remoteFingerprints: configuration.remoteFingerprints, now: now)
+        } catch {
+            throw .handshake(error)
+        }
+        for candidate in configuration.remoteCandidates { ice.addRemoteCandidate(candidate, at: now) }
+    }
+
+    /// Whether media may flow.
+    public var isConnected: Bool { sender != nil && !failed }
+
+    /// Where media goes: the selected pair, or the best that has been proved so far.
+    public var remoteAddress: TransportAddress? {
+        ice.selectedRemoteAddress ?? ice.validRemoteAddress
+    }
+
+    /// What SRTP adds to each RTP packet, in bytes. 0 before the handshake is done.
+    public var overhead: Int { sender?.overhead ?? 0 }
+
+    /// When ``handleDeadline(at:)`` wants to be called next.
+    public var nextDeadline: Instant? {
+        if failed { return nil }
+        switch (ice.nextDeadline(), dtls.nextDeadline()) {
+        case (let first?, let second?): return min(first, second)
+        case (let first, let second): return first ?? second
+        }
+    }
+
+    /// Takes the next event, oldest first.
+    public mutating func pollEvent() -> Event? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+
+    /// Writes the next STUN or DTLS datagram into `buffer` (at least 1,500 bytes).
+    public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
+        if failed { return nil }
+        if let transmit = ice.pollTransmit(into: buffer, at: now) { return transmit }
+        // A flight waits until ICE has proved an address: sent earlier it would be dropped, and its retransmission
+        // would cost a second.
+        guard let destination = remoteAddress, let count = dtls.pollTransmit(into: buffer) else { return nil }
+        return Transmit(destination: destination, byteCount: count)
+    }
+
+    /// Lets timers act whose time has come.
+    public mutating func handleDeadline(at now: Instant) {
+        guard !failed else { return }
+        if let deadline = ice.nextDeadline(), deadline <= now { ice.handleTimeout(at: now) }
+        if let deadline = dtls.nextDeadline(), deadline <= now {
+            do {
+                try dtls.handleTimeout(at: now)
+            } catch {
+                fail("the DTLS handshake failed: \(error)")
+            }
+        }
+        advance(at: now)
+    }
+}

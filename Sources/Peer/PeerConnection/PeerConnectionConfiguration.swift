@@ -1,0 +1,42 @@
+import DTLS
+import ICE
+import Transport
+
+/// What a peer connection needs to know to connect: what offer and answer have agreed, and our own identity.
+public struct PeerConnectionConfiguration: Sendable {
+    /// Controlling for the side that offered (RFC 8445, section 6.1.1).
+    public var iceRole: ICERole
+    /// Our username fragment and password.
+    public var localCredentials: ICECredentials
+    /// The other side's username fragment and password.
+    public var remoteCredentials: ICECredentials
+    /// Whether the other side is an ICE lite agent.
+    public var remoteIsLite: Bool
+    /// Our addresses, all of them on the one socket.
+    public var hostAddresses: [TransportAddress]
+    /// The other side's candidates; there may be none at all.
+    public var remoteCandidates: [RemoteCandidate]
+    /// Server for the side that is `passive` (RFC 5763, section 5).
+    public var dtlsRole: DTLSRole
+    /// Our certificate and key.
+    public var identity: DTLSIdentity
+    /// The fingerprints that the other side's certificate may have; one of them must match.
+    public var remoteFingerprints: [DTLSFingerprint]
+
+    /// Describes a connection.
+    public init(
+        iceRole: ICERole, localCredentials: ICECredentials, remoteCredentials: ICECredentials, remoteIsLite: Bool,
+        hostAddresses: [TransportAddress], remoteCandidates: [RemoteCandidate], dtlsRole: DTLSRole,
+        identity: DTLSIdentity, remoteFingerprints: [DTLSFingerprint]
+    ) {
+        self.iceRole = iceRole
+        self.localCredentials = localCredentials
+        self.remoteCredentials = remoteCredentials
+        self.remoteIsLite = remoteIsLite
+        self.hostAddresses = hostAddresses
+        self.remoteCandidates = remoteCandidates
+        self.dtlsRole = dtlsRole
+        self.identity = identity
+        self.remoteFingerprints = remoteFingerprints
+    }
+}

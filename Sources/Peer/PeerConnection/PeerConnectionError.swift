@@ -1,0 +1,7 @@
+import DTLS
+
+/// Why a connection could not even be prepared.
+public enum PeerConnectionError: Error, Sendable {
+    /// The DTLS endpoint could not be made.
+    case handshake(DTLSError)
+}
