@@ -1,17 +1,18 @@
 import DatagramPort
+import Glibc
 import Transport
 
 /// The shard's way out: one run of datagrams at a time, handed to the socket as one system call.
 struct MediaSender {
     /// The run being built.
     var run: SegmentRun
-    private let port: any DatagramSender
+    private let port: any DatagramSending
     /// How many datagrams and system calls there were, and how many datagrams the kernel refused.
     private(set) var datagrams: UInt64 = 0
     private(set) var calls: UInt64 = 0
     private(set) var refused: UInt64 = 0
 
-    init(port: any DatagramSender, memory: UnsafeMutableRawBufferPointer) {
+    init(port: any DatagramSending, memory: UnsafeMutableRawBufferPointer) {
         self.port = port
         self.run = SegmentRun(memory: memory)
     }
@@ -24,13 +25,13 @@ struct MediaSender {
         let transmit = Transmit(
             destination: destination, byteCount: run.byteCount, segmentSize: run.segmentSize)
         let count = UInt64(run.segments)
-        let outcome = port.send(run.bytes, transmit, from: local)
+        let outcome = port.send(run.bytes, transmit: transmit, from: local)
         run.removeAll()
         calls += 1
         switch outcome {
         case .sent: datagrams += count
-        case .wouldBlock: return false
-        case .failed: refused += count
+        case .dropped(EAGAIN), .dropped(ENOBUFS): return false
+        case .dropped, .refused: refused += count
         }
         return true
     }
@@ -38,9 +39,9 @@ struct MediaSender {
     /// Sends one datagram of the connection itself (STUN, DTLS, RTCP).
     mutating func send(_ bytes: UnsafeRawBufferPointer, _ transmit: Transmit, from local: TransportAddress?) {
         calls += 1
-        switch port.send(bytes, transmit, from: local) {
+        switch port.send(bytes, transmit: transmit, from: local) {
         case .sent: datagrams += 1
-        case .wouldBlock, .failed: refused += 1
+        case .dropped, .refused: refused += 1
         }
     }
 }

@@ -25,12 +25,14 @@ final class RelayShard {
     var counters = RelayCounters()
     var random: RandomSource
 
+    private let wallClock: WallClockReading
     private let memory: UnsafeMutableRawBufferPointer
     let scratch: UnsafeMutableRawBufferPointer
     private var waiting: [PacketBatch] = []
 
-    init(port: any DatagramSender, limits: RelayLimits, random: RandomSource) {
+    init(port: any DatagramSending, limits: RelayLimits, wallClock: WallClockReading, random: RandomSource) {
         self.limits = limits
+        self.wallClock = wallClock
         self.random = random
         memory = .allocate(byteCount: SegmentRun.maximumBytes, alignment: 64)
         scratch = .allocate(byteCount: 4096, alignment: 64)
@@ -68,7 +70,7 @@ final class RelayShard {
     func handleDeadline(at now: Instant) {
         while let sessionID = deadlines.popDue(at: now) {
             guard let viewer = viewers[sessionID] else { continue }
-            viewer.peer.handleDeadlineIfDue(at: now)
+            viewer.peer.handleDeadline(at: now)
             for index in viewer.egress.indices {
                 if let burst = viewer.egress[index].nextBurst, burst <= now {
                     viewer.send(index, through: &sender, limits: limits, at: now)

@@ -1,18 +1,22 @@
 import RTP
+import SDP
 import Transport
 
 /// One track of one camera on one shard: its ring, its clock, and who watches it. It lives on the shard's thread only.
 final class RelayTrack {
     let id: TrackID
     let isVideo: Bool
-    let clockRate: Int
+    let codec: MediaCodec
+    var clockRate: Int { codec.clockRate }
     private(set) var ring: TrackRing
     private(set) var timeline: TrackTimeline
     var clock: TrackClock
     /// The sessions that this track is sent to, in the order in which they came.
     var viewers: [Viewer] = []
+    /// What to add to the newest source timestamps to get the track's; nil before the first packet.
+    private(set) var newestTimestampOffset: UInt32?
     /// Asks the source for a key frame.
-    private let askSource: @Sendable () -> Void
+    private var askSource: @Sendable () -> Void
     private var lastKeyFrameRequest: Instant?
     private var requestWaiting = false
     /// Key-frame requests that viewers made, and how many of them went to the source.
@@ -23,22 +27,28 @@ final class RelayTrack {
     /// A source is asked at most once in this time, however many viewers ask.
     static let keyFrameRequestInterval = Duration.seconds(1)
 
-    init(
-        id: TrackID, isVideo: Bool, clockRate: Int, limits: RelayLimits, askSource: @escaping @Sendable () -> Void
-    ) {
+    init(id: TrackID, description: RelayTrackDescription, limits: RelayLimits) {
         self.id = id
-        self.isVideo = isVideo
-        self.clockRate = max(clockRate, 1)
+        self.isVideo = description.isVideo
+        self.codec = description.codec
         self.ring = TrackRing(maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes)
-        self.timeline = TrackTimeline(clockRate: clockRate)
-        self.clock = TrackClock(clockRate: clockRate)
-        self.askSource = askSource
+        self.timeline = TrackTimeline(clockRate: description.codec.clockRate)
+        self.clock = TrackClock(clockRate: description.codec.clockRate)
+        self.askSource = description.requestKeyFrame
+    }
+
+    /// The camera has come back: key frames are asked of its new source.
+    func setSource(_ requestKeyFrame: @escaping @Sendable () -> Void) {
+        askSource = requestKeyFrame
+        requestWaiting = false
+        lastKeyFrameRequest = nil
     }
 
     /// Takes a batch into the ring. Answers false when it held nothing.
     func append(_ batch: PacketBatch) -> Bool {
         guard let placement = timeline.place(batch) else { return false }
         ring.append(batch, at: placement)
+        newestTimestampOffset = placement.timestampOffset
         packetsReceived += UInt64(batch.packets.count)
         bytesReceived += UInt64(batch.payloadByteCount)
         clock.noteArrival(timestamp: timeline.newestTimestamp, at: batch.arrival)
@@ -49,6 +59,7 @@ final class RelayTrack {
     func noteRestart() {
         timeline.noteRestart()
         clock.reset()
+        newestTimestampOffset = nil
         ring.removeAll()
     }
 

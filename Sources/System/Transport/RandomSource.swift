@@ -29,3 +29,14 @@ public enum RandomSource: RandomNumberGenerator, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+extension RandomSource {
+    /// A source of its own for something that `source`'s owner makes: the system's again, or one seeded by the next
+    /// number.
+    public static func derived(from source: inout RandomSource) -> RandomSource {
+        switch source {
+        case .system: .system
+        case .seeded: .seeded(source.next())
+        }
+    }
+}

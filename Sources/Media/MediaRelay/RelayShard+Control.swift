@@ -1,0 +1,115 @@
+import DatagramPort
+import ICE
+import PeerConnection
+import RTP
+import SDP
+import Transport
+
+extension RelayShard: ShardHandler {
+    func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
+        for datagram in datagrams {
+            handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
+        }
+    }
+
+    func handleStop(at now: Instant) {
+        for viewer in Array(viewers.values) {
+            viewer.sendGoodbye(through: &sender, scratch: scratch, at: now)
+            end(viewer, reason: "the gateway is shutting down")
+        }
+    }
+}
+
+extension RelayShard {
+    /// Makes the tracks of a camera, or keeps them where the camera came back with the same ones.
+    func setTracks(
+        _ descriptions: [(id: TrackID, description: RelayTrackDescription, inlet: TrackInlet)], camera: String
+    ) {
+        wallClocks[camera]?.reset()
+        let kept = Set(descriptions.map(\.id))
+        for id in tracks.keys where id.camera == camera && !kept.contains(id) { removeTrack(id) }
+        for (id, description, inlet) in descriptions {
+            inlets.removeAll { $0.id == id }
+            inlets.append((id, inlet))
+            if let track = tracks[id], track.isVideo == description.isVideo,
+                track.codec.isNamed(description.codec.name), track.clockRate == description.codec.clockRate
+            {
+                track.noteRestart()
+                track.setSource(description.requestKeyFrame)
+                for viewer in track.viewers { viewer.sourceRestarted(track) }
+                continue
+            }
+            if tracks[id] != nil { removeTrack(id, keepingInlet: true) }
+            tracks[id] = RelayTrack(id: id, description: description, limits: limits)
+        }
+    }
+
+    /// Takes a camera out. Its viewers stay: the camera may come back, and their leases end by themselves.
+    func removeCamera(_ camera: String) {
+        for id in tracks.keys where id.camera == camera { removeTrack(id) }
+        wallClocks[camera] = nil
+    }
+
+    private func removeTrack(_ id: TrackID, keepingInlet: Bool = false) {
+        if !keepingInlet {
+            for entry in inlets where entry.id == id { entry.inlet.close() }
+            inlets.removeAll { $0.id == id }
+        }
+        guard let track = tracks.removeValue(forKey: id) else { return }
+        // What they negotiated is not sent any more.
+        for viewer in track.viewers { end(viewer, reason: "the camera does not send this track any more") }
+    }
+
+    /// Takes a viewer in and starts its connection.
+    func add(
+        _ configuration: ViewerConfiguration, status: ViewerStatus, notify: @escaping @Sendable (ViewerEvent) -> Void,
+        at now: Instant
+    ) {
+        let peer: PeerConnection
+        do {
+            peer = try PeerConnection(
+                configuration: configuration.peer, random: RandomSource.derived(from: &random), now: now)
+        } catch {
+            status.noteEnd(reason: "\(error)")
+            notify(.ended(reason: "\(error)"))
+            return
+        }
+        var egress: [Egress] = []
+        for description in configuration.egress {
+            guard let track = tracks[description.track] else { continue }
+            egress.append(Egress(configuration: description, track: track, random: &random))
+        }
+        let viewer = Viewer(
+            configuration: configuration, peer: peer, egress: egress, status: status, notify: notify,
+            localSSRC: UInt32(truncatingIfNeeded: random.next()))
+        viewer.reports.setWallClock(wallClock)
+        viewers[viewer.sessionID] = viewer
+        byFragment[configuration.peer.localCredentials.usernameFragment] = viewer
+        for index in egress.indices { egress[index].track.viewers.append(viewer) }
+        status.note(.offer, at: configuration.offerReceived)
+        status.note(.answer, at: configuration.answerReady)
+        service(viewer, at: now)
+    }
+
+    /// Takes a report of the camera's clock.
+    func noteSenderReport(_ id: TrackID, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
+        guard let track = tracks[id], ntp != 0 else { return }
+        let instant = wallClocks[id.camera, default: SourceWallClock()].instant(of: ntp, receivedAt: now)
+        guard let offset = track.newestTimestampOffset else { return }
+        track.clock.noteReport(timestamp: rtpTimestamp &+ offset, at: instant)
+    }
+
+    /// What the shard has done.
+    func readCounters() -> RelayCounters {
+        var result = counters
+        result.datagramsSent = sender.datagrams
+        result.sendCalls = sender.calls
+        result.datagramsRefused = sender.refused
+        result.viewers = viewers.count
+        for track in tracks.values {
+            result.ringBytes += track.ring.footprint
+            result.packetsReceived += track.packetsReceived
+        }
+        return result
+    }
+}

@@ -1,0 +1,54 @@
+/// What was sent to one viewer, and what it said of it.
+public struct ViewerStatistics: Sendable, Equatable {
+    /// RTP packets sent, without retransmissions.
+    public var packetsSent: UInt64 = 0
+    /// RTP payload bytes sent.
+    public var bytesSent: UInt64 = 0
+    /// Packets sent again on request.
+    public var packetsRetransmitted: UInt64 = 0
+    /// Frames that were left out because the viewer was too slow.
+    public var framesDropped: UInt64 = 0
+    /// Key frames that the viewer asked for.
+    public var keyFrameRequests: UInt64 = 0
+    /// The share of video packets lost as the viewer last reported it, 0 to 1.
+    public var fractionLost: Double = 0
+    /// The round-trip time by RTCP, nil while unknown.
+    public var roundTrip: Duration?
+    /// Packets that the viewer's microphone sent.
+    public var talkbackPackets: UInt64 = 0
+    /// Datagrams from the viewer that were refused: forged, damaged, or repeated.
+    public var refusedDatagrams: UInt64 = 0
+}
+
+extension Viewer {
+    func readStatistics() -> ViewerStatistics {
+        var result = ViewerStatistics()
+        for index in egress.indices {
+            result.packetsSent += egress[index].packetsSent
+            result.bytesSent += egress[index].bytesSent
+            result.packetsRetransmitted += egress[index].packetsRetransmitted
+            result.framesDropped += egress[index].framesDropped
+        }
+        result.keyFrameRequests = feedback.keyFrameRequests
+        result.fractionLost = feedback.fractionLost
+        result.roundTrip = feedback.roundTrip
+        result.talkbackPackets = talkback.packets
+        let refusals = peer.refusals
+        result.refusedDatagrams = refusals.stun + refusals.dtls + refusals.srtp + refusals.unknown
+        return result
+    }
+
+    /// The camera has started again: what this viewer has seen cannot be the base of what follows.
+    func sourceRestarted(_ track: RelayTrack) {
+        guard isConnected else { return }
+        for index in egress.indices where egress[index].track === track {
+            egress[index].nextBurst = nil
+            egress[index].behindSince = nil
+            if egress[index].configuration.isVideo {
+                egress[index].cursor = nil
+            } else {
+                egress[index].start(at: track.ring.head)
+            }
+        }
+    }
+}
