@@ -32,8 +32,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         public var roundTripMilliseconds: Double = 0
         /// Talkback packets received.
         public var talkbackPackets: UInt64 = 0
-        /// Datagrams that could not be sent.
-        public var sendErrors: UInt64 = 0
+        /// Datagrams from the viewer that were refused: forged, damaged, or repeated.
+        public var refusedDatagrams: UInt64 = 0
 
         /// No counts yet.
         public init() {}
