@@ -1,0 +1,156 @@
+import COpenSSL
+import Glibc
+
+/// The two ends of one connection's network as OpenSSL sees it: the datagram that is being handled, and the records
+/// that wait to be sent. It is also where the callbacks of the connection find what they need.
+///
+/// A BIO of our own instead of OpenSSL's memory BIO: the datagram that came in is read where it lies, its bounds are
+/// kept, and OpenSSL's retransmission timer can be ruled from outside (``expireTimer()``).
+final class DatagramPipe {
+    let maximumDatagramSize: Int
+    let remoteFingerprints: [DTLSFingerprint]
+
+    /// Whether the peer has shown a certificate that its description names.
+    var isFingerprintVerified = false
+    /// The datagram that is being handled; set for the time of one call only.
+    var input: UnsafeRawBufferPointer?
+    /// Whole records, to be cut into datagrams.
+    private(set) var output: [UInt8] = []
+    /// How much of `output` has been sent.
+    private var outputStart = 0
+    /// Set whenever OpenSSL starts the timer of a flight.
+    var hasTimerStarted = false
+
+    private var openSSLTimer: UnsafeMutablePointer<timeval>?
+
+    init(maximumDatagramSize: Int, remoteFingerprints: [DTLSFingerprint]) {
+        self.maximumDatagramSize = maximumDatagramSize
+        self.remoteFingerprints = remoteFingerprints
+    }
+
+    /// How many bytes wait to be sent.
+    var pendingOutput: Int { output.count - outputStart }
+
+    /// Appends whole records.
+    func append(_ records: UnsafeRawBufferPointer) {
+        output.append(contentsOf: records)
+    }
+
+    /// What was written since ``pendingOutput`` was `count`.
+    func output(after count: Int) -> [UInt8] {
+        Array(output[min(outputStart + count, output.count)...])
+    }
+
+    /// Forgets what waits.
+    func discardOutput() {
+        output = []
+        outputStart = 0
+    }
+
+    /// Moves the records of one datagram into `datagram`; nil when nothing waits.
+    func takeDatagram(into datagram: UnsafeMutableRawBufferPointer) -> Int? {
+        let limit = min(datagram.count, maximumDatagramSize)
+        let count = output.withUnsafeBytes { bytes -> Int in
+            var end = outputStart
+            while let header = DTLSRecordHeader(UnsafeRawBufferPointer(rebasing: bytes[end...])) {
+                guard end + header.totalLength - outputStart <= limit else { break }
+                end += header.totalLength
+            }
+            let records = UnsafeRawBufferPointer(rebasing: bytes[outputStart..<end])
+            datagram.copyMemory(from: records)
+            return records.count
+        }
+        outputStart += count
+        // A record that does not fit cannot be sent at all. OpenSSL was told the size and makes none, but a caller with
+        // a shorter buffer must not be asked for ever.
+        if count == 0 || outputStart == output.count { discardOutput() }
+        return count == 0 ? nil : count
+    }
+}
+
+extension DatagramPipe {
+    /// The pipe that a connection was given.
+    static func of(connection: OpaquePointer) -> DatagramPipe? {
+        of(SSL_get_rbio(connection))
+    }
+
+    /// Makes the BIO for OpenSSL; the pipe must outlive it.
+    func makeBIO() -> OpaquePointer? {
+        guard let bio = BIO_new(PipeMethod.shared.method) else { return nil }
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_init(bio, 1)
+        return bio
+    }
+
+    fileprivate static func of(_ bio: OpaquePointer?) -> DatagramPipe? {
+        guard let bio, let data = BIO_get_data(bio) else { return nil }
+        return Unmanaged<DatagramPipe>.fromOpaque(data).takeUnretainedValue()
+    }
+}
+
+// MARK: - Time
+
+extension DatagramPipe {
+    /// Whether OpenSSL's clock can be ruled.
+    ///
+    /// OpenSSL measures its retransmission timer by the wall clock, and a state machine here is told the time. OpenSSL
+    /// 3.0 and 3.1 announce the timer to the BIO by the address of the connection's own `timeval`, which stays where it
+    /// is for as long as the connection lives. So the timer is started with more than an hour to go, which it never
+    /// reaches on its own, and moved into the past when the machine's own deadline has come. From 3.2 on the address is
+    /// that of a copy on the stack and must not be kept: there the timer runs by the wall clock at the machine's pace.
+    static let rulesOpenSSLTimer = (0x3000_0000..<0x3020_0000).contains(OpenSSL_version_num())
+
+    /// Lets the timer that runs, if one does, be found expired.
+    func expireTimer() {
+        guard let openSSLTimer, openSSLTimer.pointee.tv_sec != 0 else { return }
+        openSSLTimer.pointee = timeval(tv_sec: 1, tv_usec: 0)
+    }
+
+    fileprivate func noteTimer(_ timer: UnsafeMutableRawPointer?) {
+        guard let timer = timer?.assumingMemoryBound(to: timeval.self) else { return }
+        if timer.pointee.tv_sec != 0 { hasTimerStarted = true }
+        if Self.rulesOpenSSLTimer { openSSLTimer = timer }
+    }
+}
+
+// MARK: - The BIO's functions
+
+private struct PipeMethod: @unchecked Sendable {
+    // Unchecked: the table of functions is filled in before anybody else sees it, and never changed nor freed.
+    static let shared = PipeMethod()
+
+    let method: OpaquePointer?
+
+    private init() {
+        method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagram pipe")
+        BIO_meth_set_write(method) { bio, bytes, count in
+            guard let pipe = DatagramPipe.of(bio), let bytes, count > 0 else { return -1 }
+            pipe.append(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+            return count
+        }
+        BIO_meth_set_read(method) { bio, bytes, count in
+            BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY)
+            guard let pipe = DatagramPipe.of(bio), let bytes, count > 0 else { return -1 }
+            guard let input = pipe.input, let source = input.baseAddress else {
+                BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+                return -1
+            }
+            // As with a socket, a read takes the whole datagram, and what does not fit is lost.
+            pipe.input = nil
+            let length = min(Int(count), input.count)
+            UnsafeMutableRawPointer(bytes).copyMemory(from: source, byteCount: length)
+            return Int32(truncatingIfNeeded: length)
+        }
+        BIO_meth_set_ctrl(method) { bio, command, _, argument in
+            guard let pipe = DatagramPipe.of(bio) else { return 0 }
+            switch command {
+            case BIO_CTRL_FLUSH: return 1
+            case BIO_CTRL_DGRAM_QUERY_MTU, BIO_CTRL_DGRAM_GET_FALLBACK_MTU: return pipe.maximumDatagramSize
+            case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT:
+                pipe.noteTimer(argument)
+                return 1
+            default: return 0
+            }
+        }
+    }
+}

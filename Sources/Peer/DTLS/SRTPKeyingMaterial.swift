@@ -1,0 +1,52 @@
+/// An SRTP protection profile by its number in the IANA registry (RFC 5764, section 4.1.2; RFC 7714, section 14.2).
+public enum SRTPProtectionProfile: UInt16, Sendable, CaseIterable {
+    /// SRTP_AES128_CM_HMAC_SHA1_80.
+    case aes128CMHMACSHA1_80 = 0x0001
+    /// SRTP_AEAD_AES_128_GCM.
+    case aeadAES128GCM = 0x0007
+
+    /// The length of a master key in bytes.
+    public var masterKeyLength: Int { 16 }
+
+    /// The length of a master salt in bytes.
+    public var masterSaltLength: Int {
+        switch self {
+        case .aes128CMHMACSHA1_80: 14
+        case .aeadAES128GCM: 12
+        }
+    }
+}
+
+/// What a handshake leaves to SRTP: the profile and both directions' master keys (RFC 5764, section 4.2).
+public struct SRTPKeyingMaterial: Hashable, Sendable {
+    /// What both sides have agreed on.
+    public var profile: SRTPProtectionProfile
+    /// The key of what this side sends.
+    public var localMasterKey: [UInt8]
+    /// The salt of what this side sends.
+    public var localMasterSalt: [UInt8]
+    /// The key of what the peer sends.
+    public var remoteMasterKey: [UInt8]
+    /// The salt of what the peer sends.
+    public var remoteMasterSalt: [UInt8]
+
+    /// Cuts the exported bytes: the client's key, the server's, the client's salt, the server's.
+    init?(profile: SRTPProtectionProfile, exported: [UInt8], isClient: Bool) {
+        let key = profile.masterKeyLength
+        let salt = profile.masterSaltLength
+        guard exported.count == Self.exportedLength(of: profile) else { return nil }
+        let clientKey = Array(exported[0..<key])
+        let serverKey = Array(exported[key..<2 * key])
+        let clientSalt = Array(exported[2 * key..<2 * key + salt])
+        let serverSalt = Array(exported[(2 * key + salt)...])
+        self.profile = profile
+        self.localMasterKey = isClient ? clientKey : serverKey
+        self.localMasterSalt = isClient ? clientSalt : serverSalt
+        self.remoteMasterKey = isClient ? serverKey : clientKey
+        self.remoteMasterSalt = isClient ? serverSalt : clientSalt
+    }
+
+    static func exportedLength(of profile: SRTPProtectionProfile) -> Int {
+        2 * (profile.masterKeyLength + profile.masterSaltLength)
+    }
+}

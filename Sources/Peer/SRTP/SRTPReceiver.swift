@@ -1,0 +1,131 @@
+import COpenSSL
+
+/// The receiving half of an SRTP session: checks and decrypts, in place, the RTP and RTCP of all sources under one
+/// master key.
+///
+/// A packet that is not authentic, or that came before, changes no state at all: neither a source's rollover counter
+/// nor the list of sources.
+public struct SRTPReceiver: ~Copyable {
+    /// What DTLS negotiated.
+    public let profile: SRTPProfile
+    private var rtp: SRTPCipher
+    private var rtcp: SRTPCipher
+    private var rtpSources = SRTPSourceTable()
+    private var rtcpSources = SRTPSourceTable()
+
+    /// Derives the session keys from a master key and salt, of the profile's lengths.
+    public init(profile: SRTPProfile, masterKey: [UInt8], masterSalt: [UInt8]) throws(SRTPError) {
+        let derivation = try SRTPKeyDerivation(profile: profile, masterKey: masterKey, masterSalt: masterSalt)
+        let rtp = try SRTPCipher(profile: profile, keys: derivation.rtpKeys(), direction: .decrypt)
+        let rtcp = try SRTPCipher(profile: profile, keys: derivation.rtcpKeys(), direction: .decrypt)
+        self.profile = profile
+        self.rtp = rtp
+        self.rtcp = rtcp
+    }
+
+    /// How many sources of RTP are remembered, at most 32.
+    public var sourceCount: Int { rtpSources.count }
+
+    /// Checks an RTP packet and decrypts its payload in place.
+    ///
+    /// - Returns: the length of the header with its contributing sources and extension, and where the payload (with
+    ///   the padding, if there is any) lies in `packet`.
+    /// - Throws: ``SRTPError``; `packet` may be overwritten then, and must be dropped.
+    public mutating func unprotectRTP(
+        _ packet: UnsafeMutableRawBufferPointer
+    ) throws(SRTPError) -> (headerLength: Int, payload: Range<Int>) {
+        guard let base = packet.baseAddress, packet.count >= 12 &+ profile.tagLength else { throw .truncated }
+        guard packet[0] >> 6 == 2 else { throw .wrongVersion }
+        let end = packet.count &- profile.tagLength
+        var headerLength = 12 &+ 4 &* Int(packet[0] & 0x0F)
+        if packet[0] & 0x10 != 0 {
+            guard headerLength &+ 4 <= end else { throw .truncated }
+            headerLength &+= 4 &+ 4 &* Int(packet[headerLength &+ 2]) << 8 &+ 4 &* Int(packet[headerLength &+ 3])
+        }
+        guard headerLength <= end else { throw .truncated }
+
+        let sequenceNumber = UInt16(bigEndian: base.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        let source = UInt32(bigEndian: base.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+        var index = UInt64(sequenceNumber)
+        if let known = rtpSources[source] {
+            guard
+                let estimate = SRTPSource.estimateIndex(
+                    sequenceNumber: sequenceNumber, after: known.window.highest), known.window.accepts(estimate)
+            else { throw .replayed }
+            index = estimate
+        }
+
+        let length = end &- headerLength
+        switch profile {
+        case .aeadAES128GCM:
+            guard rtp.start(source: source, index: index), rtp.expectTag(base + end) else {
+                throw .cryptographicFailure("EVP_DecryptInit_ex")
+            }
+            guard
+                rtp.process(
+                    header: UnsafeRawBufferPointer(start: base, count: headerLength), from: base + headerLength,
+                    to: base + headerLength, count: length)
+            else { throw .authenticationFailed }
+        case .aes128CMHMACSHA1_80:
+            let code = rtp.authenticationCode(
+                of: UnsafeRawBufferPointer(start: base, count: end), suffix: UInt32(truncatingIfNeeded: index >> 16))
+            guard matches(code, at: base + end) else { throw .authenticationFailed }
+            guard rtp.start(source: source, index: index),
+                length == 0 || rtp.crypt(from: base + headerLength, to: base + headerLength, count: length)
+            else { throw .cryptographicFailure("EVP_DecryptUpdate") }
+        }
+        rtpSources.note(index, of: source)
+        return (headerLength, headerLength..<end)
+    }
+
+    /// Checks an RTCP packet and decrypts it in place.
+    ///
+    /// - Returns: the length of the plain packet, which stands at the front of `packet`.
+    /// - Throws: ``SRTPError``; `packet` may be overwritten then, and must be dropped.
+    public mutating func unprotectRTCP(_ packet: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
+        let end = packet.count &- profile.rtcpOverhead
+        guard let base = packet.baseAddress, end >= 8 else { throw .truncated }
+        guard packet[0] >> 6 == 2 else { throw .wrongVersion }
+        let source = UInt32(bigEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+        // The index word stands before the tag of HMAC-SHA1 (RFC 3711, figure 2) and behind that of GCM (RFC 7714,
+        // figure 3).
+        let wordOffset = profile == .aeadAES128GCM ? end &+ profile.tagLength : end
+        let word = UInt32(bigEndian: base.loadUnaligned(fromByteOffset: wordOffset, as: UInt32.self))
+        let isEncrypted = word & 0x8000_0000 != 0
+        let index = UInt64(word & 0x7FFF_FFFF)
+        if let known = rtcpSources[source], !known.window.accepts(index) { throw .replayed }
+
+        let body = base + 8
+        switch profile {
+        case .aeadAES128GCM:
+            guard rtcp.start(source: source, index: index), rtcp.expectTag(base + end) else {
+                throw .cryptographicFailure("EVP_DecryptInit_ex")
+            }
+            // RFC 7714, section 9.3: what is not encrypted is authenticated as a whole.
+            let header = UnsafeRawBufferPointer(start: base, count: isEncrypted ? 8 : end)
+            let trailer = UnsafeRawBufferPointer(start: base + wordOffset, count: 4)
+            guard
+                rtcp.process(
+                    header: header, trailer: trailer, from: body, to: body, count: isEncrypted ? end &- 8 : 0)
+            else { throw .authenticationFailed }
+        case .aes128CMHMACSHA1_80:
+            let code = rtcp.authenticationCode(of: UnsafeRawBufferPointer(start: base, count: end &+ 4), suffix: nil)
+            guard matches(code, at: base + end + 4) else { throw .authenticationFailed }
+            if isEncrypted {
+                guard rtcp.start(source: source, index: index),
+                    end == 8 || rtcp.crypt(from: body, to: body, count: end &- 8)
+                else { throw .cryptographicFailure("EVP_DecryptUpdate") }
+            }
+        }
+        rtcpSources.note(index, of: source)
+        return end
+    }
+
+    /// Compares in a time that does not depend on where the two differ.
+    private func matches(_ code: SHA1Digest, at tag: UnsafeMutableRawPointer) -> Bool {
+        withUnsafeBytes(of: code) { CRYPTO_memcmp($0.baseAddress, tag, profile.tagLength) == 0 }
+    }
+}
+
+// As for SRTPSender: the OpenSSL contexts belong to this one value and only mutating methods touch them.
+extension SRTPReceiver: @unchecked Sendable {}
