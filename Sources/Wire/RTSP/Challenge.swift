@@ -1,0 +1,85 @@
+/// One way to show who one is, as a `WWW-Authenticate` header offers it (RFC 7235, section 4.1).
+public struct Challenge: Equatable, Sendable {
+    /// A scheme that the client speaks.
+    public enum Scheme: Equatable, Sendable {
+        /// RFC 7617: the password itself, merely encoded.
+        case basic
+        /// RFC 7616 and RFC 2617.
+        case digest(DigestAlgorithm, isSession: Bool)
+    }
+
+    /// The scheme.
+    public var scheme: Scheme
+    /// What the credentials are for.
+    public var realm: String
+    /// The server's nonce; empty for Basic.
+    public var nonce: String
+    /// What the server wants back unchanged.
+    public var opaque: String?
+    /// The qualities of protection that the server offers, in lower case; empty for RFC 2069 servers.
+    public var qualities: [String]
+    /// Whether only the nonce was too old, and the credentials were right.
+    public var isStale: Bool
+
+    /// The offers of every `WWW-Authenticate` line that the client can answer, the strongest first: SHA-256, MD5, Basic.
+    ///
+    /// Several offers in one line are told apart; an unknown scheme or algorithm is left out.
+    public static func list(_ headerValues: [String]) -> [Challenge] {
+        var challenges: [Challenge] = []
+        for value in headerValues {
+            var scheme: String?
+            var parameters: [String: String] = [:]
+            func finish() {
+                if let scheme, let challenge = Challenge(scheme: scheme, parameters: parameters) {
+                    challenges.append(challenge)
+                }
+                parameters.removeAll()
+            }
+            for piece in value.splitOutsideQuotes(UInt8(ascii: ",")) {
+                // A new offer begins where a word stands before the first parameter's name.
+                var parameter = piece.trimmedASCII
+                let (beforeEquals, _) = parameter.cut(at: "=")
+                let (word, remainder) = beforeEquals.trimmedASCII.cut(at: " ")
+                if remainder != nil || !parameter.contains("=") {
+                    finish()
+                    scheme = word.lowercased()
+                    parameter = parameter.dropFirst(word.count).trimmedASCII
+                }
+                let (name, content) = parameter.cut(at: "=")
+                if let content { parameters[name.trimmedASCII.lowercased()] = content.unquoted }
+            }
+            finish()
+        }
+        return challenges.enumerated().sorted { left, right in
+            (left.element.strength, -left.offset) > (right.element.strength, -right.offset)
+        }.map(\.element)
+    }
+
+    private init?(scheme: String, parameters: [String: String]) {
+        switch scheme {
+        case "basic":
+            self.scheme = .basic
+        case "digest":
+            var name = parameters["algorithm"]?.uppercased() ?? "MD5"
+            let isSession = name.hasSuffix("-SESS")
+            if isSession { name = String(name.dropLast(5)) }
+            guard let algorithm = DigestAlgorithm(rawValue: name), parameters["nonce"] != nil else { return nil }
+            self.scheme = .digest(algorithm, isSession: isSession)
+        default:
+            return nil
+        }
+        realm = parameters["realm"] ?? ""
+        nonce = parameters["nonce"] ?? ""
+        opaque = parameters["opaque"]
+        qualities = (parameters["qop"] ?? "").split(separator: ",").map { $0.trimmedASCII.lowercased() }
+        isStale = parameters["stale"]?.lowercased() == "true"
+    }
+
+    private var strength: Int {
+        switch scheme {
+        case .basic: 0
+        case .digest(.md5, _): 1
+        case .digest(.sha256, _): 2
+        }
+    }
+}

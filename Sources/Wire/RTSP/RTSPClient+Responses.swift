@@ -1,0 +1,204 @@
+import Transport
+
+extension RTSPClient {
+    /// The next thing that happened; nil when more bytes are needed.
+    public mutating func nextEvent(at now: Instant) throws(RTSPError) -> Event? {
+        while true {
+            if !events.isEmpty { return events.removeFirst() }
+            guard phase != .ended, let element = try stream.next() else { return nil }
+            switch element {
+            case .interleaved(let channel, let range):
+                return .interleaved(channel: channel, range: range)
+            case .response(let response):
+                try handle(response, at: now)
+            case .request(let request):
+                handle(request, at: now)
+            }
+        }
+    }
+
+    private mutating func handle(_ response: RTSPResponse, at now: Instant) throws(RTSPError) {
+        guard let request = pending else { return }
+        // An answer to an earlier request comes too late to matter. One without CSeq belongs to the only request there
+        // is, since the client never sends a second one before the first is answered.
+        if let text = response.headers["CSeq"], let number = Int(text), number != request.sequenceNumber { return }
+        // 1xx: the real answer is still to come.
+        if response.status < 200 { return }
+        pending = nil
+        if response.status == 401 {
+            try authorize(request, response: response, at: now)
+            return
+        }
+        if request.wasAuthorized { hasAuthenticated = true }
+        if let value = response.headers["Session"], let header = SessionHeader(parsing: value) { session = header }
+        if request.isKeepAlive {
+            try handleKeepAlive(response)
+            return
+        }
+        switch phase {
+        case .options: handleOptions(response, at: now)
+        case .describe: try handleDescribe(response, at: now)
+        case .setUp(let track): try handleSetUp(response, track: track, at: now)
+        case .play: try handlePlay(response, request: request, at: now)
+        case .tearingDown:
+            phase = .ended
+            events.append(.tornDown)
+        case .idle, .described, .playing, .ended:
+            break
+        }
+    }
+
+    private mutating func handleOptions(_ response: RTSPResponse, at now: Instant) {
+        // A camera that does not know OPTIONS may know the rest.
+        if response.status == 200, let methods = response.headers["Public"] {
+            supportedMethods = RTSPMethod.list(methods)
+        }
+        phase = .describe
+        send(.describe, uri: url.requestURI, headers: ["Accept": "application/sdp"], at: now)
+    }
+
+    private mutating func handleDescribe(_ response: RTSPResponse, at now: Instant) throws(RTSPError) {
+        if (300..<400).contains(response.status), let location = response.headers["Location"] {
+            redirect(to: try RTSPURL(parsing: location))
+            return
+        }
+        guard response.status < 300 else { throw refusal(.describe, response) }
+        // The content type is not looked at: some cameras send none, others a wrong one.
+        let text = String(decoding: response.body, as: UTF8.self)
+        guard !text.trimmedASCII.isEmpty else { throw .noDescription }
+        baseURI = url.base(for: response.headers)
+        playURI = baseURI
+        phase = .described
+        events.append(.described(text: text, baseURI: baseURI))
+    }
+
+    private mutating func handleSetUp(_ response: RTSPResponse, track: Int, at now: Instant) throws(RTSPError) {
+        if response.status < 300 {
+            acceptTrack(track, response: response)
+        } else {
+            let reason = refusal(.setup, response)
+            lastRefusal = reason
+            events.append(.trackRefused(track: track, reason))
+        }
+        if track + 1 < tracks.count {
+            phase = .setUp(track + 1)
+            sendSetUp(track + 1, uri: tracks[track + 1], at: now)
+            return
+        }
+        guard acceptedTracks > 0 else { throw .noTrack(lastRefusal?.description ?? "no reason given") }
+        sendPlay(withRange: true, at: now)
+    }
+
+    private mutating func acceptTrack(_ track: Int, response: RTSPResponse) {
+        let header = response.headers["Transport"].map { TransportHeader(parsing: $0) }
+        if let header, header.isDatagram {
+            let reason = RTSPError.refused(
+                method: .setup, status: response.status, reason: "it answers with UDP to a request for TCP")
+            lastRefusal = reason
+            events.append(.trackRefused(track: track, reason))
+            return
+        }
+        let channel = header?.rtpChannel ?? UInt8(track * 2)
+        let control = header?.rtcpChannel ?? channel &+ 1
+        stream.knownChannels.formUnion([channel, control])
+        acceptedTracks += 1
+        events.append(
+            .trackSetUp(track: track, rtpChannel: channel, rtcpChannel: control, ssrc: header?.ssrc))
+    }
+
+    private mutating func handlePlay(
+        _ response: RTSPResponse, request: PendingRequest, at now: Instant
+    ) throws(RTSPError) {
+        guard response.status < 300 else {
+            // 457 is "invalid range"; live cameras use other codes for the same complaint.
+            if request.request.headers["Range"] != nil, response.status != 404, response.status < 500 {
+                sendPlay(withRange: false, at: now)
+                return
+            }
+            throw refusal(.play, response)
+        }
+        phase = .playing
+        chooseKeepAlive(at: now)
+        events.append(.playing(response.headers["RTP-Info"].map { RTPInfoHeader(parsing: $0) }))
+    }
+
+    private mutating func handleKeepAlive(_ response: RTSPResponse) throws(RTSPError) {
+        guard response.status >= 300 else { return }
+        // 454 is "session not found": nothing will come any more.
+        if response.status == 454 { throw refusal(keepAlive?.method ?? .options, response) }
+        refuseKeepAlive()
+    }
+
+    private func refusal(_ method: RTSPMethod, _ response: RTSPResponse) -> RTSPError {
+        .refused(method: method, status: response.status, reason: String(response.reason.prefix(100)))
+    }
+
+    private mutating func redirect(to target: RTSPURL) {
+        phase = .ended
+        // The credentials were given for this camera; they follow only to the same host.
+        let credentials = target.credentials ?? (target.host == url.host ? url.credentials : nil)
+        events.append(.redirected(target.withCredentials(credentials)))
+    }
+
+    // MARK: Authentication
+
+    private mutating func authorize(
+        _ request: PendingRequest, response: RTSPResponse, at now: Instant
+    ) throws(RTSPError) {
+        let challenges = Challenge.list(response.headers.all("WWW-Authenticate"))
+        guard let credentials = url.credentials else {
+            throw .unauthorized("the camera asks for a user name and a password, and its address holds none")
+        }
+        guard !challenges.isEmpty else {
+            throw .unauthorized("the camera asks for credentials in no way that is supported (Basic and Digest are)")
+        }
+        var request = request
+        if request.wasAuthorized, let used = authorization?.challenge {
+            let renewed = challenges.first { $0.scheme == used.scheme }
+            // A nonce that ran out is renewed. A first attempt that fails without "stale" is a wrong password, and
+            // trying it again would only help to lock the account.
+            if let renewed, renewed.isStale || hasAuthenticated, request.renewals < 2 {
+                request.renewals += 1
+                authorization = Authorization(challenge: renewed, credentials: credentials, random: &random)
+                transmit(request, at: now)
+                return
+            }
+            request.refusedSchemes.append(used.scheme)
+        }
+        guard let challenge = challenges.first(where: { !request.refusedSchemes.contains($0.scheme) }) else {
+            throw .unauthorized("the camera does not accept the user name and password")
+        }
+        if authorization == nil { events.append(.authenticating) }
+        authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)
+        transmit(request, at: now)
+    }
+
+    // MARK: Requests of the camera
+
+    private mutating func handle(_ request: RTSPRequest, at now: Instant) {
+        var status = 200
+        var hasEnded = false
+        switch RTSPMethod(rawValue: request.method) {
+        case .options, .getParameter, .setParameter, .announce:
+            break
+        case .redirect:
+            if let location = request.headers["Location"], let target = try? RTSPURL(parsing: location) {
+                redirect(to: target)
+            } else {
+                status = 400
+            }
+        case .teardown:
+            hasEnded = true
+        default:
+            status = 405
+        }
+        var headers: RTSPHeaders = [:]
+        headers["CSeq"] = request.headers["CSeq"]
+        let response = RTSPResponse(status: status, reason: status == 200 ? "OK" : "Refused", headers: headers)
+        if output.count - outputOffset < Self.maximumPendingOutput { output += response.encoded() }
+        if hasEnded {
+            phase = .ended
+            events.append(.tornDown)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Transport
+
+/// Pulls one presentation from an RTSP server over the connection that carries the requests (RFC 2326), without doing
+/// any I/O itself.
+///
+/// ```
+///  start ─▶ OPTIONS ─▶ DESCRIBE ─▶ (.described) ─ setUp ─▶ SETUP × n ─▶ PLAY ─▶ (.playing) ⟲ keep-alive ─▶ TEARDOWN
+/// ```
+///
+/// The driver reads into ``receive(_:)``, calls ``nextEvent(at:)`` until it answers nil, writes what
+/// ``write(_:)`` offers, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has passed. An error ends the client:
+/// a new connection needs a new one.
+public struct RTSPClient: ~Copyable {
+    /// What the driver has to know.
+    public enum Event: Equatable, Sendable {
+        /// The camera asked for credentials; they are on their way.
+        case authenticating
+        /// The camera's description. Answer with ``RTSPClient/setUp(_:at:)``.
+        case described(text: String, baseURI: String)
+        /// A track's packets will come on these channels. `track` counts the URIs given to ``RTSPClient/setUp(_:at:)``.
+        case trackSetUp(track: Int, rtpChannel: UInt8, rtcpChannel: UInt8, ssrc: UInt32?)
+        /// The camera refused this track and the others go on.
+        case trackRefused(track: Int, RTSPError)
+        /// The camera sends.
+        case playing(RTPInfoHeader?)
+        /// A packet; its bytes are ``RTSPClient/bytes(in:)``.
+        case interleaved(channel: UInt8, range: Range<Int>)
+        /// The presentation is elsewhere: connect there with a new client.
+        case redirected(RTSPURL)
+        /// The camera, or ``RTSPClient/tearDown(at:)``, has ended the session.
+        case tornDown
+    }
+
+    /// What differs between uses.
+    public struct Configuration: Sendable {
+        /// The `User-Agent` of each request. Some cameras answer 401 to requests without one.
+        public var userAgent = "Gatehouse"
+        /// How long an answer may take.
+        public var answerTimeout: Duration = .seconds(10)
+        /// The keep-alive to begin with; nil follows what the camera says that it supports.
+        public var keepAlive: RTSPKeepAlive?
+
+        /// The usual configuration.
+        public init() {}
+    }
+
+    enum Phase: Equatable {
+        case idle, options, describe, described, setUp(Int), play, playing, tearingDown, ended
+    }
+
+    /// A request that waits for its answer.
+    struct PendingRequest {
+        var request: RTSPRequest
+        var method: RTSPMethod
+        var sequenceNumber: Int
+        var deadline: Instant
+        var isKeepAlive: Bool
+        /// The authentication schemes that did not help this request.
+        var refusedSchemes: [Challenge.Scheme] = []
+        var renewals = 0
+        var wasAuthorized = false
+    }
+
+    let configuration: Configuration
+    let url: RTSPURL
+    var random: RandomSource
+    var stream = RTSPStream()
+    var phase = Phase.idle
+    var pending: PendingRequest?
+    var nextSequenceNumber = 1
+    var output: [UInt8] = []
+    var outputOffset = 0
+    var events: [Event] = []
+    var authorization: Authorization?
+    var hasAuthenticated = false
+    var supportedMethods: Set<RTSPMethod> = []
+    var baseURI: String
+    var playURI: String
+    var tracks: [String] = []
+    var acceptedTracks = 0
+    var lastRefusal: RTSPError?
+    var session: SessionHeader?
+    var keepAlive: RTSPKeepAlive?
+    var refusedKeepAlives: Set<RTSPKeepAlive> = []
+    var nextKeepAlive: Instant?
+
+    /// The most output that waits for a slow connection before interleaved packets are dropped.
+    static let maximumPendingOutput = 256 * 1024
+
+    /// A client for `url`, whose credentials answer challenges.
+    public init(url: RTSPURL, configuration: Configuration = Configuration(), random: RandomSource) {
+        self.url = url
+        self.configuration = configuration
+        self.random = random
+        baseURI = url.requestURI
+        playURI = url.requestURI
+    }
+
+    /// Begins; the connection is open.
+    public mutating func start(at now: Instant) {
+        guard phase == .idle else { return }
+        phase = .options
+        send(.options, uri: url.requestURI, at: now)
+    }
+
+    /// Agrees on tracks, then plays. `controlURIs` are absolute; `presentationURI` is that of the whole presentation.
+    /// Call it once, after ``Event/described(text:baseURI:)``.
+    public mutating func setUp(_ controlURIs: [String], presentationURI: String? = nil, at now: Instant) {
+        guard phase == .described, let first = controlURIs.first else { return }
+        tracks = Array(controlURIs.prefix(16))
+        playURI = presentationURI ?? baseURI
+        phase = .setUp(0)
+        sendSetUp(0, uri: first, at: now)
+    }
+
+    /// Ends the session politely; ``Event/tornDown`` follows, or the deadline passes.
+    public mutating func tearDown(at now: Instant) {
+        guard phase != .ended, phase != .tearingDown else { return }
+        guard session != nil else {
+            phase = .ended
+            events.append(.tornDown)
+            return
+        }
+        phase = .tearingDown
+        send(.teardown, uri: playURI, at: now)
+        // Nobody waits long for a farewell.
+        pending?.deadline = now + min(configuration.answerTimeout, .seconds(1))
+    }
+
+    /// The session's timeout in seconds as the camera gave it, once there is a session.
+    public var sessionTimeout: Int? { session?.timeout }
+
+    /// The keep-alive in use, once the camera plays.
+    public var keepAliveInUse: RTSPKeepAlive? { keepAlive }
+
+    /// How many received bytes belonged to no packet and no message.
+    public var discardedBytes: Int { stream.discardedBytes }
+
+    // MARK: Bytes
+
+    /// Lets `read` write what the connection received straight into the client's buffer; see ``RTSPStream/receive(_:)``.
+    @discardableResult
+    public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        stream.receive(read)
+    }
+
+    /// The bytes of an interleaved packet, valid until the next ``receive(_:)``.
+    public func bytes(in range: Range<Int>) -> UnsafeRawBufferPointer {
+        stream.bytes(in: range)
+    }
+
+    /// Whether ``write(_:)`` has something to offer.
+    public var hasOutput: Bool { outputOffset < output.count }
+
+    /// Offers `send` what is to be sent; it answers how many bytes the connection took.
+    public mutating func write(_ send: (UnsafeRawBufferPointer) -> Int) {
+        guard hasOutput else { return }
+        let offset = outputOffset
+        let count = output.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+        outputOffset += max(0, min(count, output.count - offset))
+        if outputOffset == output.count {
+            output.removeAll(keepingCapacity: true)
+            outputOffset = 0
+        }
+    }
+
+    /// Sends a packet on an interleaved channel. Answers false, and sends nothing, when the packet is too long or too
+    /// much output waits already.
+    @discardableResult
+    public mutating func sendInterleaved(channel: UInt8, _ packet: UnsafeRawBufferPointer) -> Bool {
+        guard packet.count <= 0xFFFF, output.count - outputOffset < Self.maximumPendingOutput else { return false }
+        output.append(UInt8(ascii: "$"))
+        output.append(channel)
+        output.append(UInt8(packet.count >> 8))
+        output.append(UInt8(packet.count & 0xFF))
+        output.append(contentsOf: packet)
+        return true
+    }
+
+    // MARK: Time
+
+    /// When ``handleTimeout(at:)`` is to be called.
+    public func nextDeadline() -> Instant? {
+        switch (pending?.deadline, nextKeepAlive) {
+        case (let answer?, let keepAlive?): min(answer, keepAlive)
+        case (let answer, let keepAlive): answer ?? keepAlive
+        }
+    }
+
+    /// Does what is due: gives up on an answer, or shows the camera that somebody still watches.
+    public mutating func handleTimeout(at now: Instant) throws(RTSPError) {
+        if let request = pending, request.deadline <= now {
+            pending = nil
+            if phase == .tearingDown {
+                phase = .ended
+                events.append(.tornDown)
+                return
+            }
+            // A camera that sends pictures and does not answer a keep-alive is alive: the pictures decide.
+            guard request.isKeepAlive else {
+                throw .noAnswer(
+                    method: request.method, seconds: Int(configuration.answerTimeout.components.seconds))
+            }
+            refuseKeepAlive()
+        }
+        if let due = nextKeepAlive, due <= now, pending == nil, phase == .playing { sendKeepAlive(at: now) }
+    }
+}

@@ -1,0 +1,40 @@
+/// What went wrong between the gateway and a camera's RTSP server. No case holds a password.
+public enum RTSPError: Error, Equatable, Sendable {
+    /// The camera's address cannot be used; says which part and why.
+    case invalidURL(String)
+    /// A message that cannot be read; says where and why.
+    case malformedMessage(String)
+    /// A message beyond what a camera has reason to send.
+    case tooLarge(what: String, limit: Int)
+    /// Between the messages stand so many bytes that belong to none that nothing can be relied on any more.
+    case framingLost(discardedBytes: Int)
+    /// No answer in time.
+    case noAnswer(method: RTSPMethod, seconds: Int)
+    /// The camera refused a request.
+    case refused(method: RTSPMethod, status: Int, reason: String)
+    /// The camera asks for credentials and there are none, or it does not accept them.
+    case unauthorized(String)
+    /// The answer to DESCRIBE held no description.
+    case noDescription
+    /// The camera refused every track; holds the last reason.
+    case noTrack(String)
+}
+
+extension RTSPError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidURL(let reason): "the camera's address cannot be used: \(reason)"
+        case .malformedMessage(let reason): "the camera's message cannot be read: \(reason)"
+        case .tooLarge(let what, let limit): "the camera sent \(what) of more than \(limit) bytes"
+        case .framingLost(let count): "\(count) bytes in a row belong to no message or packet"
+        case .noAnswer(let method, let seconds): "no answer to \(method) within \(seconds) s"
+        case .refused(let method, let status, let reason):
+            reason.isEmpty
+                ? "the camera refused \(method) with status \(status)"
+                : "the camera refused \(method) with status \(status) (\(reason))"
+        case .unauthorized(let reason): reason
+        case .noDescription: "the camera's answer to DESCRIBE holds no description"
+        case .noTrack(let reason): "the camera refused every track: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/// A camera's address, `rtsp://user:password@host:port/path?query`.
+///
+/// It never prints the password: its description and its mirror hold the address without credentials.
+public struct RTSPURL: Hashable, Sendable {
+    /// The host name, or the address without brackets.
+    public let host: String
+    /// The port; 554 where the address names none (RFC 2326, section 3.2).
+    public let port: UInt16
+    /// The path and the query, from the first slash on; may be empty.
+    public let path: String
+    /// The credentials of the address.
+    public let credentials: RTSPCredentials?
+
+    /// Reads an address. A password may hold `@` and `:` without being escaped, since people paste what they have.
+    public init(parsing text: String) throws(RTSPError) {
+        let text = text.trimmedASCII
+        if text.hasPrefixIgnoringCase("rtsps://") {
+            throw .invalidURL("rtsps is not supported; use rtsp inside the home's network")
+        }
+        guard text.hasPrefixIgnoringCase("rtsp://") else { throw .invalidURL("it does not begin with rtsp://") }
+        guard text.isSafeInRequestLine else {
+            throw .invalidURL("it holds a space or a control character; write %20 for a space")
+        }
+        let rest = String(text.dropFirst(7))
+        let authorityEnd = Self.endOfAuthority(rest)
+        let authority = String(rest[..<authorityEnd])
+        path = String(rest[authorityEnd...])
+        let (hostPort, userInfo) = Self.splitAuthority(authority)
+        credentials = userInfo.map { userInfo in
+            let (user, password) = userInfo.cut(at: ":")
+            return RTSPCredentials(
+                user: user.removingPercentEncoding, password: (password ?? "").removingPercentEncoding)
+        }
+        (host, port) = try Self.parseHostPort(hostPort)
+    }
+
+    /// The address as a request names it: without credentials, and without the port where it is 554.
+    public var requestURI: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "rtsp://\(name)\(port == 554 ? "" : ":\(port)")\(path)"
+    }
+
+    /// The same address with other credentials.
+    public func withCredentials(_ credentials: RTSPCredentials?) -> RTSPURL {
+        RTSPURL(host: host, port: port, path: path, credentials: credentials)
+    }
+
+    private init(host: String, port: UInt16, path: String, credentials: RTSPCredentials?) {
+        self.host = host
+        self.port = port
+        self.path = path
+        self.credentials = credentials
+    }
+
+    /// The authority ends at the first slash or question mark, unless an `@` behind it shows that this stands in the
+    /// password. An `@` in a path or query without credentials before it is rarer than such a password, and only an
+    /// authority that would make no sense by itself (`user:pass`) is extended.
+    private static func endOfAuthority(_ text: String) -> String.Index {
+        let end = text.firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
+        let authority = text[..<end]
+        guard !authority.contains("@"), let at = text[end...].lastIndex(of: "@") else { return end }
+        let (_, port) = authority.cut(at: ":")
+        guard let port, UInt16(port) == nil, !authority.hasPrefix("[") else { return end }
+        return text[at...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
+    }
+
+    private static func splitAuthority(_ authority: String) -> (hostPort: String, userInfo: String?) {
+        guard let at = authority.lastIndex(of: "@") else { return (authority, nil) }
+        return (String(authority[authority.index(after: at)...]), String(authority[..<at]))
+    }
+
+    private static func parseHostPort(_ text: String) throws(RTSPError) -> (String, UInt16) {
+        var host = text
+        var portText: String?
+        if text.hasPrefix("[") {
+            guard let close = text.firstIndex(of: "]") else { throw .invalidURL("the bracket of the address is open") }
+            host = String(text[text.index(after: text.startIndex)..<close])
+            let tail = text[text.index(after: close)...]
+            guard tail.isEmpty || tail.hasPrefix(":") else { throw .invalidURL("behind the bracket stands no port") }
+            portText = tail.isEmpty ? nil : String(tail.dropFirst())
+        } else {
+            (host, portText) = text.cut(at: ":")
+        }
+        guard !host.isEmpty else { throw .invalidURL("it names no host") }
+        guard let portText, !portText.isEmpty else { return (host, 554) }
+        guard let port = UInt16(portText), port != 0 else { throw .invalidURL("the port is no number from 1 to 65535") }
+        return (host, port)
+    }
+}
+
+extension RTSPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { requestURI }
+    public var debugDescription: String { requestURI }
+    public var customMirror: Mirror { Mirror(self, children: ["uri": requestURI]) }
+}
+
+/// A user name and a password, which never print.
+public struct RTSPCredentials: Hashable, Sendable {
+    /// The user name.
+    public let user: String
+    /// The password.
+    public let password: String
+
+    /// Makes credentials.
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+}
+
+extension RTSPCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "credentials (redacted)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension String {
+    /// The text with `%41` read as `A`; an escape that is none stays as it is.
+    var removingPercentEncoding: String {
+        let bytes = Array(utf8)
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = bytes[index + 1].hexadecimalValue, let low = bytes[index + 2].hexadecimalValue
+            {
+                result.append(high << 4 | low)
+                index += 3
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
