@@ -1,0 +1,177 @@
+import COpus
+
+/// Encodes sound as Opus (RFC 6716) at 48 kHz.
+public struct OpusEncoder: ~Copyable {
+    /// What the encoder should favour.
+    public enum Application: Sendable, Hashable {
+        /// Intelligible speech.
+        case voice
+        /// Faithful sound of any kind.
+        case audio
+    }
+
+    /// How to encode.
+    public struct Configuration: Sendable, Hashable {
+        /// 1 or 2.
+        public var channels: Int
+        /// The bit rate to hold, in bits a second.
+        public var bitsPerSecond: Int
+        /// What to favour.
+        public var application: Application
+        /// The effort, 0 to 10.
+        public var complexity: Int
+
+        /// Describes an encoder.
+        public init(
+            channels: Int = 1, bitsPerSecond: Int = 32_000, application: Application = .voice, complexity: Int = 5
+        ) {
+            self.channels = channels
+            self.bitsPerSecond = bitsPerSecond
+            self.application = application
+            self.complexity = complexity
+        }
+    }
+
+    /// The largest packet that ``encode(_:into:)`` is asked to make (RFC 6716, section 3.2.1, for one frame).
+    public static let maximumPacketSize = 1275
+    private let encoder: OpaquePointer
+    private let channels: Int
+
+    /// Makes an encoder.
+    public init(_ configuration: Configuration = Configuration()) throws(CodecError) {
+        var result: Int32 = 0
+        let application = configuration.application == .voice ? OPUS_APPLICATION_VOIP : OPUS_APPLICATION_AUDIO
+        guard (1...2).contains(configuration.channels),
+            let created = opus_encoder_create(48_000, Int32(configuration.channels), application, &result)
+        else {
+            throw CodecError(
+                codec: "Opus", operation: "make an encoder",
+                reason: result == 0 ? "\(configuration.channels) channels" : String(cString: opus_strerror(result)))
+        }
+        for setting in [
+            gatehouse_opus_set_bitrate(created, Int32(clamping: configuration.bitsPerSecond)),
+            gatehouse_opus_set_complexity(created, Int32(clamping: configuration.complexity)),
+        ] where setting != OPUS_OK {
+            opus_encoder_destroy(created)
+            throw CodecError(
+                codec: "Opus", operation: "make an encoder",
+                reason: "\(configuration): " + String(cString: opus_strerror(setting)))
+        }
+        // Only now, so that a throw above does not run `deinit`.
+        encoder = created
+        channels = configuration.channels
+    }
+
+    deinit {
+        opus_encoder_destroy(encoder)
+    }
+
+    /// Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms (120 to 2,880 samples a channel, interleaved).
+    ///
+    /// - Returns: the packet's length in bytes.
+    public mutating func encode(
+        _ samples: UnsafeBufferPointer<Int16>, into packet: UnsafeMutableRawBufferPointer
+    ) throws(CodecError) -> Int {
+        guard let input = samples.baseAddress, let output = packet.bindMemory(to: UInt8.self).baseAddress else {
+            throw CodecError(codec: "Opus", operation: "encode", reason: "no samples, or no room for the packet")
+        }
+        let length = opus_encode(
+            encoder, input, Int32(clamping: samples.count / channels), output, Int32(clamping: packet.count))
+        guard length > 0 else {
+            throw CodecError(
+                codec: "Opus", operation: "encode",
+                reason: "\(samples.count / channels) samples: " + String(cString: opus_strerror(length)))
+        }
+        return Int(length)
+    }
+
+    /// Encodes one frame into a packet of its own; see ``encode(_:into:)``.
+    public mutating func encode(_ samples: [Int16]) throws(CodecError) -> [UInt8] {
+        var packet = [UInt8](repeating: 0, count: Self.maximumPacketSize)
+        let length = try samples.withUnsafeBufferPointer { samples throws(CodecError) in
+            try packet.withUnsafeMutableBufferPointer { packet throws(CodecError) in
+                try encode(samples, into: UnsafeMutableRawBufferPointer(packet))
+            }
+        }
+        packet.removeLast(packet.count - length)
+        return packet
+    }
+}
+
+/// Decodes Opus packets (RFC 6716) to sound at 48 kHz.
+public struct OpusDecoder: ~Copyable {
+    /// The most samples a channel that one packet can hold (120 ms).
+    public static let maximumSamplesPerPacket = 5760
+    private let decoder: OpaquePointer
+    private let channels: Int
+
+    /// Makes a decoder; packets of one channel and of two both come out with `channels`.
+    public init(channels: Int = 1) throws(CodecError) {
+        var result: Int32 = 0
+        guard (1...2).contains(channels), let created = opus_decoder_create(48_000, Int32(channels), &result) else {
+            throw CodecError(codec: "Opus", operation: "make a decoder", reason: "\(channels) channels")
+        }
+        decoder = created
+        self.channels = channels
+    }
+
+    deinit {
+        opus_decoder_destroy(decoder)
+    }
+
+    /// Decodes one packet.
+    ///
+    /// - Returns: the number of samples a channel that were written to `samples`.
+    public mutating func decode(
+        _ packet: UnsafeRawBufferPointer, into samples: UnsafeMutableBufferPointer<Int16>
+    ) throws(CodecError) -> Int {
+        guard let input = packet.bindMemory(to: UInt8.self).baseAddress, packet.count > 0 else {
+            throw CodecError(codec: "Opus", operation: "decode", reason: "the packet is empty")
+        }
+        guard let output = samples.baseAddress else {
+            throw CodecError(codec: "Opus", operation: "decode", reason: "no room for the samples")
+        }
+        let count = opus_decode(
+            decoder, input, Int32(clamping: packet.count), output, Int32(clamping: samples.count / channels), 0)
+        guard count >= 0 else {
+            throw CodecError(codec: "Opus", operation: "decode", reason: String(cString: opus_strerror(count)))
+        }
+        return Int(count)
+    }
+
+    /// Makes up sound for a packet that was lost.
+    ///
+    /// - Parameter samples: as many as were lost, a multiple of 2.5 ms.
+    /// - Returns: the number of samples a channel that were written.
+    public mutating func conceal(into samples: UnsafeMutableBufferPointer<Int16>) throws(CodecError) -> Int {
+        guard let output = samples.baseAddress else { return 0 }
+        let count = opus_decode(decoder, nil, 0, output, Int32(clamping: samples.count / channels), 0)
+        guard count >= 0 else {
+            throw CodecError(codec: "Opus", operation: "conceal a loss", reason: String(cString: opus_strerror(count)))
+        }
+        return Int(count)
+    }
+
+    /// Decodes one packet into samples of their own, interleaved; see ``decode(_:into:)``.
+    public mutating func decode(_ packet: [UInt8]) throws(CodecError) -> [Int16] {
+        var samples = [Int16](repeating: 0, count: Self.maximumSamplesPerPacket * channels)
+        let count = try packet.withUnsafeBufferPointer { packet throws(CodecError) in
+            try samples.withUnsafeMutableBufferPointer { samples throws(CodecError) in
+                try decode(UnsafeRawBufferPointer(packet), into: samples)
+            }
+        }
+        samples.removeLast(samples.count - count * channels)
+        return samples
+    }
+
+    /// Makes up `samples` samples a channel for a packet that was lost; see ``conceal(into:)``.
+    public mutating func conceal(samples: Int) throws(CodecError) -> [Int16] {
+        var output = [Int16](
+            repeating: 0, count: min(max(samples, 0), Self.maximumSamplesPerPacket) * channels)
+        let count = try output.withUnsafeMutableBufferPointer { output throws(CodecError) in
+            try conceal(into: output)
+        }
+        output.removeLast(output.count - count * channels)
+        return output
+    }
+}
