@@ -1,0 +1,115 @@
+import CLinuxUDP
+import Glibc
+import Synchronization
+public import Transport
+
+/// A datagram that has arrived. Its bytes may be changed in place, which is how SRTP is decrypted.
+public struct ReceivedDatagram {
+    /// The payload, at least one byte; valid until the call that was handed the datagram returns.
+    public let bytes: UnsafeMutableRawBufferPointer
+    /// Who sent it.
+    public let source: TransportAddress
+    /// The local address that it came to, with the port's number: what an answer should be sent from.
+    public let destination: TransportAddress
+}
+
+/// The datagrams that one system call brought, in the order of their arrival.
+///
+/// It borrows the memory of the ``DatagramBuffers`` that received it, until these receive again.
+public struct DatagramBatch: Sequence {
+    /// How many datagrams there are; at least one.
+    public let count: Int
+    let bytes: UnsafeMutablePointer<UInt8>
+    let entries: UnsafePointer<linux_udp_datagram>
+
+    /// The datagram at `index`, which must be in `0..<count`.
+    public subscript(index: Int) -> ReceivedDatagram {
+        precondition(index >= 0 && index < count, "there is no datagram \(index) in a batch of \(count)")
+        let entry = entries[index]
+        return ReceivedDatagram(
+            bytes: UnsafeMutableRawBufferPointer(start: bytes + Int(entry.offset), count: Int(entry.length)),
+            source: TransportAddress(entry.source), destination: TransportAddress(entry.destination))
+    }
+
+    /// Walks over the datagrams from the first to the last.
+    public struct Iterator: IteratorProtocol {
+        let batch: DatagramBatch
+        var index = 0
+
+        public mutating func next() -> ReceivedDatagram? {
+            guard index < batch.count else { return nil }
+            defer { index += 1 }
+            return batch[index]
+        }
+    }
+
+    public func makeIterator() -> Iterator { Iterator(batch: self) }
+}
+
+/// Memory for one batch of datagrams, used again for each. It belongs to the thread that receives.
+public final class DatagramBuffers {
+    private let batch: OpaquePointer
+
+    /// Makes room for `capacity` datagrams of up to `datagramSize` bytes; longer ones are thrown away and counted.
+    ///
+    /// 2,048 bytes hold whatever fits an Ethernet frame.
+    public init(capacity: Int = 32, datagramSize: Int = 2048) throws(SystemCallError) {
+        let count = UInt32(clamping: Swift.min(Swift.max(capacity, 1), 1024))
+        let size = UInt32(clamping: Swift.min(Swift.max(datagramSize, 1), 65_536))
+        guard let batch = linux_udp_batch_create(count, size) else {
+            throw SystemCallError(
+                call: "calloc", purpose: "cannot make \(count) receive buffers of \(size) bytes", errorNumber: ENOMEM)
+        }
+        self.batch = batch
+    }
+
+    deinit {
+        linux_udp_batch_destroy(batch)
+    }
+
+    func receive(from socket: UDPSocket, meters: borrowing UDPPortMeters) -> ReceiveResult {
+        let receipt = linux_udp_receive(socket.descriptor, batch, socket.localAddress.port)
+        guard receipt.error == 0 else {
+            if receipt.error == EAGAIN { return .empty }
+            // The kernel hands over an error that some datagram caused earlier. It says nothing about the next one.
+            if receipt.error != EINTR { meters.receiveErrors.add(1, ordering: .relaxed) }
+            return .nothingUsable
+        }
+        guard let entries = linux_udp_batch_datagrams(batch), let bytes = linux_udp_batch_bytes(batch) else {
+            return .empty
+        }
+        var byteCount = 0
+        for index in 0..<Int(receipt.usable) { byteCount += Int(entries[index].length) }
+        meters.countReceived(
+            datagrams: Int(receipt.received), bytes: byteCount, truncated: Int(receipt.truncated))
+        guard receipt.usable > 0 else { return .nothingUsable }
+        return .datagrams(DatagramBatch(count: Int(receipt.usable), bytes: bytes, entries: entries))
+    }
+}
+
+/// What one receive call found.
+enum ReceiveResult {
+    /// Nothing is waiting.
+    case empty
+    /// There was something, but nothing to pass on; more may be waiting.
+    case nothingUsable
+    case datagrams(DatagramBatch)
+}
+
+extension UDPPort {
+    /// The datagrams that wait on one family's socket, at most as many as `buffers` hold; nil when there are none.
+    ///
+    /// It does not wait. A ``ShardThread`` calls it by itself; it is public for drivers that have their own loop.
+    public func receive(_ family: TransportAddress.Family, into buffers: DatagramBuffers) -> DatagramBatch? {
+        guard let socket = socket(for: family) else { return nil }
+        // Bounded, because a peer could keep sending nothing but empty datagrams.
+        for _ in 0..<16 {
+            switch buffers.receive(from: socket, meters: meters) {
+            case .empty: return nil
+            case .nothingUsable: continue
+            case .datagrams(let batch): return batch
+            }
+        }
+        return nil
+    }
+}

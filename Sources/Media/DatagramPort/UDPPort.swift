@@ -1,0 +1,154 @@
+import CLinuxUDP
+import Glibc
+import Synchronization
+public import Transport
+
+/// One UDP port of this host for all peers, on IPv4 and IPv6.
+///
+/// It owns its errors: a datagram that cannot be sent is counted and lost, whatever the reason, and the port goes on
+/// serving every other peer. Only opening it can throw.
+///
+/// There is one socket for each family and no dual-stack socket: so an IPv4 viewer does not depend on IPv6 being
+/// switched on, and the local address to send from is always one of the destination's own family.
+///
+/// Sending is safe from every thread. Receiving is for one thread for each ``DatagramBuffers``.
+public final class UDPPort: DatagramSending, Sendable {
+    /// How a port is opened.
+    public struct Configuration: Hashable, Sendable {
+        /// The port's number; 0 lets the kernel choose one.
+        public var port: UInt16
+        /// The local IPv4 address, whose port is ignored; nil for no IPv4. 0.0.0.0 is every address of the host.
+        public var ipv4Address: TransportAddress? = TransportAddress(ipv4: 0, port: 0)
+        /// The local IPv6 address, whose port is ignored; nil for no IPv6. `::` is every address of the host.
+        public var ipv6Address: TransportAddress? = TransportAddress(ipv6High: 0, low: 0, port: 0)
+        /// Bytes of the kernel's receive buffer. It must hold what arrives while the thread is busy.
+        public var receiveBufferSize = 4 << 20
+        /// Bytes of the kernel's send buffer. It must hold a key frame for each viewer of a shard.
+        public var sendBufferSize = 4 << 20
+        /// Whether the kernel cuts runs of datagrams (UDP generic segmentation offload) where it can.
+        public var usesSegmentationOffload = true
+
+        /// A port on every address of this host.
+        public init(port: UInt16 = 0) {
+            self.port = port
+        }
+
+        /// A port that only this host can reach.
+        public static func loopback(port: UInt16 = 0) -> Configuration {
+            var configuration = Configuration(port: port)
+            configuration.ipv4Address = TransportAddress(ipv4: 0x7F00_0001, port: 0)
+            configuration.ipv6Address = TransportAddress(ipv6High: 0, low: 1, port: 0)
+            return configuration
+        }
+    }
+
+    /// The number of the port on both families.
+    public let localPort: UInt16
+    let ipv4: UDPSocket?
+    let ipv6: UDPSocket?
+    let meters = UDPPortMeters()
+    private let reportedSegmentation = Atomic(false)
+
+    /// Opens the port. A host without IPv6 (or without IPv4) gets a port of the other family alone.
+    public init(_ configuration: Configuration = Configuration()) throws(SystemCallError) {
+        // The kernel chooses a port for one family without looking at the other, so a few choices may be taken there.
+        var attemptsLeft = configuration.port == 0 ? 16 : 1
+        while true {
+            attemptsLeft -= 1
+            do throws(SystemCallError) {
+                let four = try Self.open(configuration.ipv4Address, port: configuration.port, configuration)
+                let six = try Self.open(
+                    configuration.ipv6Address, port: four?.localAddress.port ?? configuration.port, configuration)
+                guard let port = (four ?? six)?.localAddress.port else {
+                    throw SystemCallError(
+                        call: "socket", purpose: "cannot open UDP port \(configuration.port) on IPv4 or IPv6",
+                        errorNumber: EAFNOSUPPORT)
+                }
+                self.ipv4 = four
+                self.ipv6 = six
+                self.localPort = port
+                return
+            } catch {
+                guard error.errorNumber == EADDRINUSE, attemptsLeft > 0 else { throw error }
+            }
+        }
+    }
+
+    /// Answers nil for a family that the host does not have.
+    private static func open(
+        _ address: TransportAddress?, port: UInt16, _ configuration: Configuration
+    ) throws(SystemCallError) -> UDPSocket? {
+        guard let address else { return nil }
+        do throws(SystemCallError) {
+            return try UDPSocket(bindingTo: address.withPort(port), configuration: configuration)
+        } catch {
+            switch error.errorNumber {
+            case EAFNOSUPPORT: return nil
+            // The family exists but none of its addresses does: not an error unless a certain one was asked for.
+            case EADDRNOTAVAIL where address.isUnspecified || address.isLoopback: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// The addresses that the sockets are bound to: at most one of each family.
+    public var localAddresses: [TransportAddress] {
+        [ipv4, ipv6].compactMap { $0?.localAddress }
+    }
+
+    /// What the port has done since it was opened.
+    public var counters: UDPPortCounters {
+        var counters = meters.snapshot()
+        for socket in [ipv4, ipv6].compactMap({ $0 }) {
+            counters.receiveBufferDrops += max(0, Int(linux_udp_receive_drops(socket.descriptor)))
+        }
+        return counters
+    }
+
+    /// Whether the kernel cuts runs of datagrams for `family`. Once it has refused to, each datagram costs a call of
+    /// its own until the port is opened again.
+    public func segmentsInKernel(_ family: TransportAddress.Family) -> Bool {
+        socket(for: family)?.segmentsInKernel.load(ordering: .relaxed) ?? false
+    }
+
+    /// The `errno` with which the kernel first refused to cut datagrams, told once: a caller that polls can log it
+    /// without repeating itself.
+    public func takeSegmentationRefusal() -> Int32? {
+        let refusals = [ipv4, ipv6].compactMap { $0?.segmentationError.load(ordering: .relaxed) }
+        guard let refusal = refusals.first(where: { $0 != 0 }),
+            !reportedSegmentation.exchange(true, ordering: .relaxed)
+        else { return nil }
+        return refusal
+    }
+
+    /// The sizes in bytes that the kernel granted, for the first socket: it may grant less than was asked for, see
+    /// `net.core.rmem_max` and `net.core.wmem_max`.
+    public var bufferSizes: (receive: Int, send: Int) {
+        guard let socket = ipv4 ?? ipv6 else { return (0, 0) }
+        return (
+            Int(linux_udp_receive_buffer(socket.descriptor)), Int(linux_udp_send_buffer(socket.descriptor))
+        )
+    }
+
+    @discardableResult
+    public func send(
+        _ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress? = nil
+    ) -> SendOutcome {
+        guard transmit.byteCount > 0, transmit.byteCount <= bytes.count, transmit.segmentSize > 0,
+            transmit.destination.isUsableDestination, let socket = socket(for: transmit.destination.family)
+        else {
+            meters.refusedSends.add(1, ordering: .relaxed)
+            return .refused
+        }
+        var source = local
+        if let address = local, address.family != transmit.destination.family || address.isUnspecified { source = nil }
+        return socket.send(bytes, transmit: transmit, from: source, meters: meters)
+    }
+
+    func socket(for family: TransportAddress.Family) -> UDPSocket? {
+        switch family {
+        case .ipv4: ipv4
+        case .ipv6: ipv6
+        }
+    }
+}

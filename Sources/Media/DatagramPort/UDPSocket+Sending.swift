@@ -1,0 +1,127 @@
+import CLinuxUDP
+import Glibc
+import Synchronization
+import Transport
+
+extension UDPSocket {
+    /// The kernel takes no more datagrams in one call (UDP_MAX_SEGMENTS of its older versions) …
+    static let maximumSegments = 64
+    /// … and no more bytes, the largest UDP payload over IPv4.
+    static let maximumPayload = 65_507
+
+    /// Sends what `transmit` describes, whose byte count lies within `bytes` and whose segment size is positive.
+    func send(
+        _ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress?,
+        meters: borrowing UDPPortMeters
+    ) -> SendOutcome {
+        var call = SendCall(
+            descriptor: descriptor, destination: linux_udp_address(transmit.destination),
+            source: local.map { linux_udp_address($0) } ?? linux_udp_address(), hasSource: local != nil)
+        let payload = UnsafeRawBufferPointer(rebasing: bytes[0..<transmit.byteCount])
+        if payload.count <= transmit.segmentSize {
+            // A segmentation message for one datagram only costs time.
+            return send(payload, segmentSize: payload.count, call: &call, meters: meters)
+        }
+        let perCall = min(Self.maximumSegments, Self.maximumPayload / transmit.segmentSize)
+        guard perCall > 1, segmentsInKernel.load(ordering: .relaxed) else {
+            return send(payload, segmentSize: transmit.segmentSize, call: &call, meters: meters)
+        }
+        var outcome = SendOutcome.sent
+        var offset = 0
+        while offset < payload.count {
+            let count = min(perCall * transmit.segmentSize, payload.count - offset)
+            let part = UnsafeRawBufferPointer(rebasing: payload[offset..<offset + count])
+            offset += count
+            let result =
+                count <= transmit.segmentSize
+                ? send(part, segmentSize: count, call: &call, meters: meters)
+                : sendSegmented(part, segmentSize: transmit.segmentSize, call: &call, meters: meters)
+            if result != .sent { outcome = result }
+        }
+        return outcome
+    }
+
+    /// Sends one run of datagrams in one call; singly when the kernel does not want it so.
+    private func sendSegmented(
+        _ bytes: UnsafeRawBufferPointer, segmentSize: Int, call: inout SendCall, meters: borrowing UDPPortMeters
+    ) -> SendOutcome {
+        let datagrams = (bytes.count + segmentSize - 1) / segmentSize
+        let result = call(bytes, segmentSize: UInt16(truncatingIfNeeded: segmentSize))
+        if result >= 0 {
+            meters.countSent(datagrams: datagrams, bytes: bytes.count)
+            meters.segmentedSends.add(1, ordering: .relaxed)
+            return .sent
+        }
+        let errorNumber = Int32(truncatingIfNeeded: 0 - result)
+        switch errorNumber {
+        case EIO, EINVAL:
+            // Either the egress device or the kernel cannot segment, or this destination or source is at fault. Only
+            // the first concerns the other viewers, and only then do the same datagrams go out singly.
+            let outcome = send(bytes, segmentSize: segmentSize, call: &call, meters: meters)
+            if outcome == .sent { stopSegmenting(errorNumber) }
+            return outcome
+        case EMSGSIZE:
+            // Segments must fit the interface's MTU; a single datagram may be fragmented. That is this path's matter.
+            return send(bytes, segmentSize: segmentSize, call: &call, meters: meters)
+        default:
+            meters.countDropped(datagrams: datagrams, errorNumber: errorNumber)
+            return .dropped(errorNumber)
+        }
+    }
+
+    private func stopSegmenting(_ errorNumber: Int32) {
+        _ = segmentationError.compareExchange(expected: 0, desired: errorNumber, ordering: .relaxed)
+        segmentsInKernel.store(false, ordering: .relaxed)
+    }
+
+    /// Sends each datagram with a call of its own. One that fails does not keep the next from being tried, unless the
+    /// send buffer is full.
+    private func send(
+        _ bytes: UnsafeRawBufferPointer, segmentSize: Int, call: inout SendCall, meters: borrowing UDPPortMeters
+    ) -> SendOutcome {
+        var outcome = SendOutcome.sent
+        var offset = 0
+        var sent = 0
+        var sentBytes = 0
+        while offset < bytes.count {
+            let count = min(segmentSize, bytes.count - offset)
+            let result = call(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count]), segmentSize: 0)
+            if result >= 0 {
+                sent += 1
+                sentBytes += count
+            } else {
+                let errorNumber = Int32(truncatingIfNeeded: 0 - result)
+                outcome = .dropped(errorNumber)
+                if errorNumber == EAGAIN {
+                    let left = (bytes.count - offset + segmentSize - 1) / segmentSize
+                    meters.countDropped(datagrams: left, errorNumber: errorNumber)
+                    break
+                }
+                meters.countDropped(datagrams: 1, errorNumber: errorNumber)
+            }
+            offset += count
+        }
+        if sent > 0 { meters.countSent(datagrams: sent, bytes: sentBytes) }
+        return outcome
+    }
+}
+
+/// What stays the same from call to call while one transmit is sent.
+private struct SendCall {
+    let descriptor: Int32
+    var destination: linux_udp_address
+    var source: linux_udp_address
+    let hasSource: Bool
+
+    /// The number of bytes sent, or `-errno`. A call that a signal interrupted is made once more.
+    mutating func callAsFunction(_ bytes: UnsafeRawBufferPointer, segmentSize: UInt16) -> Int64 {
+        let result = once(bytes, segmentSize: segmentSize)
+        return result == Int64(0 - EINTR) ? once(bytes, segmentSize: segmentSize) : result
+    }
+
+    private mutating func once(_ bytes: UnsafeRawBufferPointer, segmentSize: UInt16) -> Int64 {
+        hasSource
+            ? linux_udp_send(descriptor, bytes.baseAddress, bytes.count, &destination, &source, segmentSize)
+            : linux_udp_send(descriptor, bytes.baseAddress, bytes.count, &destination, nil, segmentSize)
+    }
+}

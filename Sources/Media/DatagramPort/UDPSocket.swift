@@ -1,0 +1,42 @@
+import CLinuxUDP
+import Glibc
+import Synchronization
+import Transport
+
+/// One bound socket of one family. It is closed with its last reference.
+final class UDPSocket: Sendable {
+    let descriptor: Int32
+    let localAddress: TransportAddress
+    /// Whether several datagrams go to the kernel as one. It is switched off for good when the kernel refuses once.
+    let segmentsInKernel: Atomic<Bool>
+    /// The `errno` of the first refused segmentation; 0 while there was none.
+    let segmentationError = Atomic<Int32>(0)
+
+    init(bindingTo address: TransportAddress, configuration: UDPPort.Configuration) throws(SystemCallError) {
+        let descriptor = try SystemCallError.check(
+            linux_udp_socket(address.family.rawValue), "socket", "cannot open a UDP socket for \(address)")
+        var requested = linux_udp_address(address)
+        var bound = linux_udp_address()
+        do throws(SystemCallError) {
+            _ = try SystemCallError.check(
+                linux_udp_bind(descriptor, &requested), "bind",
+                "cannot bind UDP \(address) (choose another media port, or end the program that holds this one)")
+            _ = try SystemCallError.check(
+                linux_udp_local_address(descriptor, &bound), "getsockname", "cannot read the address of UDP \(address)")
+        } catch {
+            linux_close(descriptor)
+            throw error
+        }
+        linux_udp_set_buffers(
+            descriptor, Int32(clamping: configuration.receiveBufferSize),
+            Int32(clamping: configuration.sendBufferSize))
+        self.descriptor = descriptor
+        self.localAddress = TransportAddress(bound)
+        self.segmentsInKernel = Atomic(
+            configuration.usesSegmentationOffload && linux_udp_supports_segmentation(descriptor))
+    }
+
+    deinit {
+        linux_close(descriptor)
+    }
+}
