@@ -94,7 +94,7 @@ public final class MediaRelay: Sendable {
     public func addRemoteCandidates(_ sessionID: String, _ candidates: [RemoteCandidate]) {
         shard.post { handler, now in
             guard let viewer = handler.viewers[sessionID] else { return }
-            for candidate in candidates { viewer.peer.addRemoteCandidate(candidate, at: now) }
+            for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
             handler.service(viewer, at: now)
         }
     }

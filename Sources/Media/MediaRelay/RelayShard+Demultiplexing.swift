@@ -31,8 +31,8 @@ extension RelayShard {
 
     /// A connectivity check names its session by the username; everything else is known by its address.
     private func viewer(for datagram: UnsafeRawBufferPointer, from source: TransportAddress) -> Viewer? {
-        if DatagramKind(datagram) == .stun, let fragment = localUsernameFragment(inBindingRequest: datagram) {
-            return byFragment[fragment]
+        if DatagramKind(datagram) == .stun, let fragment = ICE.localUsernameFragment(inBindingRequest: datagram) {
+            return byFragment[String(decoding: fragment, as: UTF8.self)]
         }
         return byAddress[source]
     }
@@ -40,7 +40,6 @@ extension RelayShard {
     /// The address leads back to the viewer once the agent has authenticated a check from it.
     private func noteAddress(_ source: TransportAddress, local: TransportAddress, of viewer: Viewer) {
         guard viewer.peer.knowsRemoteAddress(source) else { return }
-        if viewer.peer.remoteAddress == source { viewer.localAddress = local }
         guard byAddress[source] !== viewer else { return }
         byAddress[source] = viewer
         viewer.knownAddresses.append(source)

@@ -94,8 +94,11 @@ final class RelayShard {
     func service(_ viewer: Viewer, at now: Instant) {
         while let transmit = viewer.peer.pollTransmit(into: scratch, at: now) {
             sender.send(
-                UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount]), transmit, from: viewer.localAddress)
+                UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount]), transmit,
+                from: viewer.peer.transmitSource)
         }
+        viewer.localAddress = viewer.peer.localAddress
+        viewer.remoteAddress = viewer.peer.remoteAddress
         while let event = viewer.peer.pollEvent() {
             switch event {
             case .firstCheck: viewer.status.note(.firstCheck, at: now)

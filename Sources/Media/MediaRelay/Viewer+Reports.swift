@@ -58,7 +58,7 @@ extension Viewer {
     /// Sends a sender report for each track, and a receiver report for the microphone.
     func sendReports(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
         reports.advance(at: now)
-        guard let destination = peer.remoteAddress else { return }
+        guard let destination = remoteAddress else { return }
         var block = talkback.reportBlock(at: now)
         for index in egress.indices where egress[index].packetsSent > 0 {
             guard let mapping = egress[index].timestamp(at: now) else { continue }
@@ -86,7 +86,7 @@ extension Viewer {
 
     /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end at once.
     func sendGoodbye(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
-        guard isConnected, let destination = peer.remoteAddress, let first = egress.first else { return }
+        guard isConnected, let destination = remoteAddress, let first = egress.first else { return }
         var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
         writer.writeReceiverReport(ssrc: first.configuration.ssrc)
         writer.writeSourceDescription(

@@ -12,7 +12,7 @@ extension Viewer {
     /// Sends again what the viewer misses and the ring still holds.
     func retransmit(_ nack: RTCPNack, through sender: inout MediaSender, at now: Instant) {
         guard let position = egress.firstIndex(where: { $0.configuration.ssrc == nack.mediaSSRC }),
-            let destination = peer.remoteAddress
+            let destination = remoteAddress
         else { return }
         let pause = max(Self.shortestRepetition, feedback.roundTrip ?? .zero)
         feedback.recentRetransmissions.removeAll { now - $0.at >= pause }
@@ -80,12 +80,8 @@ extension Viewer {
             of: packet, payloadType: stream.payloadType, ssrc: stream.ssrc, index: index, timestamp: timestamp,
             transportSequence: transportSequence, into: output)
         transportSequence &+= 1
-        return withUnsafeTemporaryAllocation(byteCount: payload.count + 2, alignment: 8) { wrapped in
-            wrapped.storeBytes(of: sequenceNumber.bigEndian, as: UInt16.self)
-            UnsafeMutableRawBufferPointer(rebasing: wrapped[2...]).copyMemory(from: payload)
-            return peer.protectRTP(
-                headerLength: egress[position].headerLength, payload: UnsafeRawBufferPointer(wrapped),
-                output: output, index: index)
-        }
+        return peer.protectRTP(
+            headerLength: egress[position].headerLength, originalSequenceNumber: sequenceNumber, payload: payload,
+            output: output, index: index)
     }
 }

@@ -67,7 +67,7 @@ extension Viewer {
         _ position: Int, budget: Int, through sender: inout MediaSender, at now: Instant
     ) -> Outcome {
         guard var cursor = egress[position].cursor, var epoch = egress[position].epoch,
-            let destination = peer.remoteAddress
+            let destination = remoteAddress
         else { return .reachedEnd }
         let ring = egress[position].track.ring
         if cursor.entry < ring.first {

@@ -15,6 +15,8 @@ final class Viewer {
     var egress: [Egress]
     /// Our address at which the viewer's packets arrive: replies leave from it.
     var localAddress: TransportAddress?
+    /// Where media goes: kept here, so that the hot loop need not ask the connection.
+    var remoteAddress: TransportAddress?
     /// The addresses from which authenticated checks came: they lead back to this viewer.
     var knownAddresses: [TransportAddress] = []
     /// The next transport-wide sequence number.

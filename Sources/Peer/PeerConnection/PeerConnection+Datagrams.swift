@@ -33,16 +33,30 @@ extension PeerConnection {
         _ datagram: UnsafeRawBufferPointer, from source: TransportAddress, to local: TransportAddress, at now: Instant
     ) {
         switch ice.handle(datagram, from: source, to: local, at: now) {
-        case .accepted:
+        case .request, .response:
+            learn(source)
             if !sawCheck {
                 sawCheck = true
                 events.append(.firstCheck)
             }
-        case .refused:
+        case .indication:
+            break
+        case .ignored:
             refusals.stun += 1
         }
         advance(at: now)
     }
+
+    /// Remembers an address that a check has proved: DTLS is taken from there.
+    private mutating func learn(_ address: TransportAddress) {
+        guard knownAddresses.last != address else { return }
+        knownAddresses.removeAll { $0 == address }
+        if knownAddresses.count >= Self.maximumKnownAddresses { knownAddresses.removeFirst() }
+        knownAddresses.append(address)
+    }
+
+    /// A peer has a few candidates and its routers invent a few more.
+    private static let maximumKnownAddresses = 8
 
     private mutating func handleDTLS(
         _ datagram: UnsafeRawBufferPointer, from source: TransportAddress, at now: Instant
@@ -50,18 +64,14 @@ extension PeerConnection {
         // A ClientHello may overtake the response that makes its pair valid. It is taken as soon as a check from its
         // address has been authenticated: dropping it would cost the handshake a second. Anybody else could only
         // disturb the handshake, so their records are not even looked at.
-        guard ice.knowsRemoteAddress(source) else {
+        guard knowsRemoteAddress(source) else {
             refusals.dtls += 1
             return
         }
         do {
             try dtls.handle(datagram, at: now)
         } catch {
-            if dtls.state == .failed {
-                fail("the DTLS handshake failed: \(error)")
-            } else {
-                refusals.dtls += 1
-            }
+            fail("the DTLS handshake failed: \(error)")
         }
         advance(at: now)
     }
@@ -72,8 +82,8 @@ extension PeerConnection {
             return .nothing
         }
         do throws(SRTPError) {
-            guard let count = try receiver?.unprotectRTP(datagram) else { return .nothing }
-            return .rtp(byteCount: count)
+            guard let plain = try receiver?.unprotectRTP(datagram) else { return .nothing }
+            return .rtp(byteCount: plain.payload.upperBound)
         } catch {
             refusals.srtp += 1
             return .nothing
@@ -98,7 +108,7 @@ extension PeerConnection {
     mutating func advance(at now: Instant) {
         while let event = ice.pollEvent() {
             switch event {
-            case .selectedPair: events.append(.pathFound)
+            case .connected: events.append(.pathFound)
             case .pairChanged: events.append(.pathChanged)
             case .disconnected: fail("the peer has stopped answering connectivity checks")
             case .failed(let reason): fail("no path to the peer: \(reason)")
@@ -107,24 +117,28 @@ extension PeerConnection {
         guard !failed else { return }
         if !dtlsStarted, remoteAddress != nil {
             dtlsStarted = true
-            do {
-                try dtls.start(at: now)
-            } catch {
-                return fail("the DTLS handshake could not start: \(error)")
-            }
+            dtls.start(at: now)
         }
-        if sender == nil, let material = dtls.takeKeyingMaterial() {
-            do {
-                sender = try SRTPSender(
-                    profile: material.profile, masterKey: material.localKey, masterSalt: material.localSalt)
-                receiver = try SRTPReceiver(
-                    profile: material.profile, masterKey: material.remoteKey, masterSalt: material.remoteSalt)
-                events.append(.connected)
-            } catch {
-                fail("the agreed SRTP keys cannot be used: \(error)")
-            }
-        }
+        if !hasKeys, let material = dtls.keyingMaterial { useKeys(material) }
         if dtls.state == .closed { fail("the peer closed the connection") }
+    }
+
+    private mutating func useKeys(_ material: SRTPKeyingMaterial) {
+        guard let profile = SRTPProfile(rawValue: material.profile.rawValue) else {
+            return fail("the agreed SRTP profile \(material.profile) is not known")
+        }
+        do {
+            let sender = try SRTPSender(
+                profile: profile, masterKey: material.localMasterKey, masterSalt: material.localMasterSalt)
+            receiver = try SRTPReceiver(
+                profile: profile, masterKey: material.remoteMasterKey, masterSalt: material.remoteMasterSalt)
+            overhead = sender.overhead
+            self.sender = consume sender
+            hasKeys = true
+            events.append(.connected)
+        } catch {
+            fail("the agreed SRTP keys cannot be used: \(error)")
+        }
     }
 
     /// Ends the connection for good.

@@ -12,9 +12,20 @@ extension PeerConnection {
         sender?.protectRTP(headerLength: headerLength, payload: payload, output: output, index: index) ?? 0
     }
 
+    /// Protects one packet of a retransmission stream: as above, with the original sequence number before the payload
+    /// (RFC 4588, section 4).
+    public mutating func protectRTP(
+        headerLength: Int, originalSequenceNumber: UInt16, payload: UnsafeRawBufferPointer,
+        output: UnsafeMutableRawBufferPointer, index: UInt64
+    ) -> Int {
+        sender?.protectRTP(
+            headerLength: headerLength, originalSequenceNumber: originalSequenceNumber, payload: payload,
+            output: output, index: index) ?? 0
+    }
+
     /// Protects a compound RTCP packet of `byteCount` bytes that stands at the start of `buffer`, in place.
     /// - Returns: the size of the protected packet, 0 when the connection is not up or `buffer` is too small.
     public mutating func protectRTCP(_ buffer: UnsafeMutableRawBufferPointer, byteCount: Int) -> Int {
-        sender?.protectRTCP(buffer, byteCount: byteCount) ?? 0
+        sender?.protectRTCP(packet: buffer, count: byteCount) ?? 0
     }
 }

@@ -4,8 +4,8 @@ import Transport
 extension PeerConnection {
     /// Adds a candidate of the peer that came after its description. One that no datagram may be sent to is passed
     /// over.
-    public mutating func addRemoteCandidate(_ candidate: RemoteCandidate, at now: Instant) {
-        ice.addRemoteCandidate(candidate, at: now)
+    public mutating func addRemoteCandidate(_ candidate: RemoteCandidate) {
+        ice.addRemoteCandidate(candidate)
     }
 
     /// Starts ICE again with other credentials (RFC 8445, section 2.4). The DTLS association and its keys stay, and
@@ -16,6 +16,6 @@ extension PeerConnection {
 
     /// Whether an authenticated check has come from `address`, or been answered from there.
     public func knowsRemoteAddress(_ address: TransportAddress) -> Bool {
-        ice.knowsRemoteAddress(address)
+        knownAddresses.contains(address)
     }
 }

@@ -56,7 +56,10 @@ public struct PeerConnection: ~Copyable {
     var events: [Event] = []
     var sawCheck = false
     var dtlsStarted = false
+    /// The addresses from which authenticated checks or answers came, the newest last.
+    var knownAddresses: [TransportAddress] = []
     var failed = false
+    var hasKeys = false
     /// Counts of datagrams that were not taken.
     public internal(set) var refusals = Refusals()
 
@@ -68,7 +71,7 @@ public struct PeerConnection: ~Copyable {
             configuration: ICEConfiguration(
                 role: configuration.iceRole, localCredentials: configuration.localCredentials,
                 remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
-                remoteIsLite: configuration.remoteIsLite),
+                remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination),
             random: random, now: now)
         do {
             dtls = try DTLSEndpoint(
@@ -77,19 +80,26 @@ public struct PeerConnection: ~Copyable {
         } catch {
             throw .handshake(error)
         }
-        for candidate in configuration.remoteCandidates { ice.addRemoteCandidate(candidate, at: now) }
+        for candidate in configuration.remoteCandidates { ice.addRemoteCandidate(candidate) }
     }
 
     /// Whether media may flow.
-    public var isConnected: Bool { sender != nil && !failed }
+    public var isConnected: Bool { hasKeys && !failed }
 
     /// Where media goes: the selected pair, or the best that has been proved so far.
     public var remoteAddress: TransportAddress? {
         ice.selectedRemoteAddress ?? ice.validRemoteAddress
     }
 
+    /// Our address from which datagrams to ``remoteAddress`` should leave; nil leaves the choice to the kernel.
+    public var localAddress: TransportAddress? { ice.validPath?.local }
+
+    /// The address from which the datagram of the last ``pollTransmit(into:at:)`` must leave; nil leaves the choice to
+    /// the kernel.
+    public internal(set) var transmitSource: TransportAddress?
+
     /// What SRTP adds to each RTP packet, in bytes. 0 before the handshake is done.
-    public var overhead: Int { sender?.overhead ?? 0 }
+    public internal(set) var overhead = 0
 
     /// When ``handleDeadline(at:)`` wants to be called next.
     public var nextDeadline: Instant? {
@@ -108,10 +118,14 @@ public struct PeerConnection: ~Copyable {
     /// Writes the next STUN or DTLS datagram into `buffer` (at least 1,500 bytes).
     public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
         if failed { return nil }
-        if let transmit = ice.pollTransmit(into: buffer, at: now) { return transmit }
+        if let transmit = ice.pollTransmit(into: buffer, at: now) {
+            transmitSource = ice.transmitSource
+            return transmit
+        }
         // A flight waits until ICE has proved an address: sent earlier it would be dropped, and its retransmission
         // would cost a second.
         guard let destination = remoteAddress, let count = dtls.pollTransmit(into: buffer) else { return nil }
+        transmitSource = localAddress
         return Transmit(destination: destination, byteCount: count)
     }
 

@@ -17,7 +17,7 @@ public struct PeerConnectionConfiguration: Sendable {
     /// The other side's candidates; there may be none at all.
     public var remoteCandidates: [RemoteCandidate]
     /// Server for the side that is `passive` (RFC 5763, section 5).
-    public var dtlsRole: DTLSRole
+    public var dtlsRole: DTLSEndpoint.Role
     /// Our certificate and key.
     public var identity: DTLSIdentity
     /// The fingerprints that the other side's certificate may have; one of them must match.
@@ -26,7 +26,7 @@ public struct PeerConnectionConfiguration: Sendable {
     /// Describes a connection.
     public init(
         iceRole: ICERole, localCredentials: ICECredentials, remoteCredentials: ICECredentials, remoteIsLite: Bool,
-        hostAddresses: [TransportAddress], remoteCandidates: [RemoteCandidate], dtlsRole: DTLSRole,
+        hostAddresses: [TransportAddress], remoteCandidates: [RemoteCandidate], dtlsRole: DTLSEndpoint.Role,
         identity: DTLSIdentity, remoteFingerprints: [DTLSFingerprint]
     ) {
         self.iceRole = iceRole
@@ -39,4 +39,7 @@ public struct PeerConnectionConfiguration: Sendable {
         self.identity = identity
         self.remoteFingerprints = remoteFingerprints
     }
+
+    /// How a controlling side nominates a pair; aggressive saves a round trip where the peer allows it.
+    public var nomination: ICENomination = .aggressive
 }
