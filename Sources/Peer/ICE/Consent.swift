@@ -1,0 +1,81 @@
+import STUN
+import Transport
+
+/// Consent to send to the selected pair (RFC 7675): refreshed by authenticated responses and by nothing else, neither
+/// media nor the peer's own checks.
+struct Consent {
+    /// How many unanswered checks are repeated early before the ordinary period is kept again.
+    private static let repetitions: UInt8 = 3
+
+    private(set) var expires = Instant.distantFuture
+    private(set) var nextCheck = Instant.distantFuture
+    /// When the oldest check was sent that no response followed; nil when the last one was answered.
+    private(set) var unansweredSince: Instant?
+    // The last checks, the newest first. "A response might be for a previous request" (RFC 7675, section 5.1).
+    private var transactions = (STUNTransactionID?.none, STUNTransactionID?.none, STUNTransactionID?.none)
+    private var lastSent = Instant.zero
+    private var repeated: UInt8 = 0
+
+    /// A pair was selected by a response that has just arrived.
+    mutating func begin(at now: Instant, timing: ICETiming, random: inout RandomSource) {
+        self = Consent()
+        refresh(at: now, timing: timing, random: &random)
+    }
+
+    private mutating func refresh(at now: Instant, timing: ICETiming, random: inout RandomSource) {
+        expires = now + timing.consentLifetime
+        nextCheck = now + Self.period(timing, &random)
+        unansweredSince = nil
+        repeated = 0
+    }
+
+    /// A check was sent.
+    ///
+    /// RFC 7675 sends each check once and the next one 4 to 6 seconds later. With a fifth of the packets lost each
+    /// way, six checks in a row go unanswered about once in half an hour, and a healthy session ends. So an
+    /// unanswered check is repeated up to three times a second apart, with a new transaction, as STUN would
+    /// retransmit it; a path without loss sees the standard's rate.
+    mutating func sent(_ id: STUNTransactionID, at now: Instant, timing: ICETiming, random: inout RandomSource) {
+        transactions = (id, transactions.0, transactions.1)
+        lastSent = now
+        unansweredSince = unansweredSince ?? now
+        if repeated < Self.repetitions {
+            repeated += 1
+            nextCheck = now + timing.consentRepetition
+        } else {
+            repeated = 0
+            nextCheck = now + Self.period(timing, &random)
+        }
+    }
+
+    /// Whether one of the last checks has this transaction.
+    func awaits(_ id: STUNTransactionID) -> Bool {
+        transactions.0 == id || transactions.1 == id || transactions.2 == id
+    }
+
+    /// An authenticated response came. The round-trip time, where it answers the newest check.
+    mutating func answered(
+        _ id: STUNTransactionID, at now: Instant, timing: ICETiming, random: inout RandomSource
+    ) -> Duration? {
+        let roundTripTime = transactions.0 == id ? now - lastSent : nil
+        transactions = (nil, nil, nil)
+        refresh(at: now, timing: timing, random: &random)
+        return roundTripTime
+    }
+
+    /// The checks under way count as lost.
+    mutating func forgetTransactions() {
+        transactions = (nil, nil, nil)
+    }
+
+    /// Whether a check has gone unanswered for so long that another pair is worth trying.
+    func isOverdue(at now: Instant, timing: ICETiming) -> Bool {
+        guard let unansweredSince else { return false }
+        return now - unansweredSince >= timing.consentRepetition
+    }
+
+    private static func period(_ timing: ICETiming, _ random: inout RandomSource) -> Duration {
+        let base = timing.consentInterval.wholeNanoseconds
+        return .nanoseconds(Int64.random(in: (base / 5 * 4)...(base / 5 * 6), using: &random))
+    }
+}

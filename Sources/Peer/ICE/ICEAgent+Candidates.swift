@@ -1,0 +1,130 @@
+import STUN
+import Transport
+
+extension ICEAgent {
+    /// Learns the peer's credentials; checks begin.
+    public mutating func setRemote(credentials: ICECredentials) {
+        generation.setRemote(credentials)
+        patienceEnds = nil
+    }
+
+    /// Learns a candidate of the peer. Hostile and unreachable ones are filtered out and counted.
+    @discardableResult
+    public mutating func addRemoteCandidate(_ candidate: RemoteCandidate) -> RemoteCandidateOutcome {
+        let outcome = examine(candidate)
+        if outcome != .accepted, outcome != .notChecking { counters.filteredCandidates &+= 1 }
+        return outcome
+    }
+
+    private mutating func examine(_ candidate: RemoteCandidate) -> RemoteCandidateOutcome {
+        let address = candidate.address
+        guard address.isUsableDestination else { return .unusableDestination }
+        if localCandidates.contains(where: { $0.address == address }) { return .ownAddress }
+        if address.isLoopback, !localCandidates.contains(where: { $0.address.isLoopback }) { return .loopback }
+        if address.family == .ipv6, address.isLinkLocal, address.scope == 0 { return .linkLocalWithoutScope }
+        guard localCandidates.contains(where: { $0.address.family == address.family }) else {
+            return .familyNotAvailable
+        }
+        guard isChecking else { return .notChecking }
+        if let known = pairs.firstIndex(where: { $0.remote == address }) {
+            // A check of the peer was faster than its description (RFC 8445, section 7.3.1.3): the signalled
+            // priority replaces the one of the peer-reflexive candidate.
+            pairs[known].remotePriority = candidate.priority
+            return .accepted
+        }
+        let pair = CandidatePair(remote: address, local: nil, remotePriority: candidate.priority)
+        return insert(pair, evicting: { $0.check == .failed || $0.check == .waiting }) == nil ? .tooMany : .accepted
+    }
+
+    /// The peer has named all its candidates. Only a lite peer can be given up because of that: any other may still
+    /// send checks from an address that nobody knows (RFC 8863).
+    public mutating func endOfRemoteCandidates() {
+        remoteCandidatesEnded = true
+    }
+
+    /// Begins a new generation with new credentials (RFC 8445, section 9). The selected pair stays in use, with its
+    /// consent checked by the old credentials, until a pair of the new generation is selected.
+    public mutating func restart(localCredentials: ICECredentials, remoteCredentials: ICECredentials?, at now: Instant)
+    {
+        advance(to: now)
+        let hasOldPair = selected != nil
+        if hasOldPair, selected?.isFromPreviousGeneration == false {
+            // Before a second restart has found a pair, the pair in use still belongs to the first generation.
+            swap(&generation, &previousGeneration)
+            selected?.isFromPreviousGeneration = true
+        }
+        generation = ICEGeneration(local: localCredentials, remote: remoteCredentials)
+        tieBreaker = random.next()
+        pairs.removeAll()
+        responses.removeAll(where: { !$0.isFromPreviousGeneration })
+        remoteCandidatesEnded = false
+        nominationDue = nil
+        patienceEnds = nil
+        nextOrdinaryCheck = now
+        state = hasOldPair ? .connected : .checking
+    }
+
+    /// Whether the agent is looking for a pair of the current generation.
+    var isChecking: Bool {
+        switch state {
+        case .checking: true
+        case .connected: selected?.isFromPreviousGeneration ?? true
+        case .disconnected, .failed: false
+        }
+    }
+
+    /// Adds a pair; when the list is full, in place of the worst of those that may go. Its place, or nil.
+    ///
+    /// - Parameter isProven: whether the peer was heard there; then its priority does not matter.
+    mutating func insert(
+        _ pair: CandidatePair, isProven: Bool = false, evicting isExpendable: (CandidatePair) -> Bool
+    ) -> Int? {
+        if pairs.count < ICELimits.pairs {
+            pairs.append(pair)
+            return pairs.count - 1
+        }
+        var worst: Int?
+        for index in pairs.indices where isExpendable(pairs[index]) {
+            // A failed pair goes before any other.
+            let key = (pairs[index].check == .failed ? 0 : 1, priority(of: pairs[index]))
+            if let best = worst, key >= (pairs[best].check == .failed ? 0 : 1, priority(of: pairs[best])) { continue }
+            worst = index
+        }
+        guard let worst else { return nil }
+        guard isProven || pairs[worst].check == .failed || priority(of: pair) > priority(of: pairs[worst]) else {
+            return nil
+        }
+        pairs[worst] = pair
+        return worst
+    }
+
+    /// The pair's priority (RFC 8445, section 6.1.2.3).
+    func priority(of pair: CandidatePair) -> UInt64 {
+        let local = localPriority(for: pair)
+        return switch role {
+        case .controlling: ICE.pairPriority(controlling: local, controlled: pair.remotePriority)
+        case .controlled: ICE.pairPriority(controlling: pair.remotePriority, controlled: local)
+        }
+    }
+
+    /// The priority of the local candidate of a pair: the one at the pair's local address, or else the best one of the
+    /// family.
+    func localPriority(for pair: CandidatePair) -> UInt32 {
+        var best: UInt32 = 0
+        for candidate in localCandidates where candidate.address.family == pair.remote.family {
+            if let local = pair.local, candidate.address.hasSameHost(as: local) { return candidate.priority }
+            best = max(best, candidate.priority)
+        }
+        return best
+    }
+
+    /// The pair with the highest priority of those that `isWanted` accepts.
+    func bestPair(where isWanted: (CandidatePair) -> Bool) -> Int? {
+        var best: Int?
+        for index in pairs.indices where isWanted(pairs[index]) {
+            if let known = best, priority(of: pairs[known]) >= priority(of: pairs[index]) { continue }
+            best = index
+        }
+        return best
+    }
+}

@@ -1,0 +1,130 @@
+import STUN
+import Transport
+
+extension ICEAgent {
+    /// Writes the next datagram that is due into `buffer`; nil when there is none. ``transmitSource`` says which of the
+    /// own addresses it must leave from.
+    ///
+    /// - Parameter buffer: at least ``STUN/sufficientBufferSize`` bytes.
+    public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
+        advance(to: now)
+        while !responses.isEmpty {
+            let response = responses.removeFirst()
+            transmitSource = response.source
+            if let count = write(response, into: buffer) {
+                return Transmit(destination: response.destination, byteCount: count)
+            }
+        }
+        if let path = selected?.path, consent.nextCheck <= now {
+            transmitSource = path.local
+            // Should the message not fit, the check counts as sent and lost, and consent runs out.
+            if let count = writeConsentCheck(into: buffer) {
+                return Transmit(destination: path.remote, byteCount: count)
+            }
+        }
+        guard generation.knowsRemote, isChecking || !pairs.isEmpty else { return nil }
+        if patienceEnds == nil, isChecking { patienceEnds = now + timing.patience }
+        while let index = dueCheck() {
+            transmitSource = pairs[index].local
+            if let count = writeCheck(index, into: buffer) {
+                return Transmit(destination: pairs[index].remote, byteCount: count)
+            }
+            pairs[index].check = .failed
+        }
+        return nil
+    }
+
+    /// The pair whose check is to be sent now: triggered ones, then those whose response did not come, then the next
+    /// one that the pacing allows.
+    private mutating func dueCheck() -> Int? {
+        if let triggered = bestPair(where: { $0.check == .triggered }) { return triggered }
+        let limit = timing.maximumTransmissions
+        let now = now
+        if let again = pairs.firstIndex(where: {
+            $0.check == .inProgress && $0.deadline <= now && $0.transmissions < limit
+        }) {
+            return again
+        }
+        guard nextOrdinaryCheck <= now, let waiting = bestPair(where: { $0.check == .waiting }) else { return nil }
+        nextOrdinaryCheck = now + timing.pacing
+        return waiting
+    }
+
+    // MARK: - Messages
+
+    private mutating func write(_ response: PendingResponse, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        var builder = STUNMessageBuilder(
+            into: buffer, messageClass: response.errorCode == 0 ? .successResponse : .errorResponse,
+            transactionID: response.transactionID)
+        if response.errorCode == 0 {
+            builder.addMappedAddress(response.destination)
+        } else {
+            builder.addErrorCode(response.errorCode)
+        }
+        if response.unknownAttribute != 0 { builder.addUnknownAttribute(response.unknownAttribute) }
+        if response.isFromPreviousGeneration {
+            builder.addMessageIntegrity(&previousGeneration.localKey)
+        } else {
+            builder.addMessageIntegrity(&generation.localKey)
+        }
+        builder.addFingerprint()
+        return builder.finish()
+    }
+
+    private mutating func writeCheck(_ index: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        if pairs[index].check != .inProgress {
+            pairs[index].transactionID = STUNTransactionID(using: &random)
+            pairs[index].transmissions = 0
+            pairs[index].firstSent = now
+            pairs[index].carriesNomination =
+                role == .controlling && (nomination == .aggressive || pairs[index].wantsNomination)
+            pairs[index].check = .inProgress
+        }
+        let doublings = Int32(min(pairs[index].transmissions, 16))
+        pairs[index].transmissions &+= 1
+        pairs[index].lastSent = now
+        pairs[index].deadline = now + min(timing.initialRetransmission * (1 << doublings), timing.maximumRetransmission)
+        return writeRequest(
+            into: buffer, pairs[index].transactionID, priority: reflexivePriority(localPriority(for: pairs[index])),
+            usesCandidate: pairs[index].carriesNomination, ofPreviousGeneration: false)
+    }
+
+    private mutating func writeConsentCheck(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard let selected else { return nil }
+        let id = STUNTransactionID(using: &random)
+        consent.sent(id, at: now, timing: timing, random: &random)
+        let pair = CandidatePair(
+            remote: selected.path.remote, local: selected.path.local, remotePriority: selected.remotePriority)
+        // USE-CANDIDATE lets a peer that sees the check come from a new address, since a NAT forgot the old one, know
+        // that this is still the pair to use.
+        return writeRequest(
+            into: buffer, id, priority: reflexivePriority(localPriority(for: pair)),
+            usesCandidate: role == .controlling, ofPreviousGeneration: selected.isFromPreviousGeneration)
+    }
+
+    /// PRIORITY of a check: that of the peer-reflexive candidate which it may reveal (RFC 8445, section 7.1.1).
+    private func reflexivePriority(_ localPriority: UInt32) -> UInt32 {
+        UInt32(ICECandidateType.peerReflexive.preference) << 24 | localPriority & 0x00FF_FFFF
+    }
+
+    private mutating func writeRequest(
+        into buffer: UnsafeMutableRawBufferPointer, _ id: STUNTransactionID, priority: UInt32, usesCandidate: Bool,
+        ofPreviousGeneration isPrevious: Bool
+    ) -> Int? {
+        var builder = STUNMessageBuilder(into: buffer, messageClass: .request, transactionID: id)
+        builder.addUsername(isPrevious ? previousGeneration.remoteUsername : generation.remoteUsername)
+        builder.addPriority(priority)
+        switch role {
+        case .controlling: builder.addControlling(tieBreaker: tieBreaker)
+        case .controlled: builder.addControlled(tieBreaker: tieBreaker)
+        }
+        if usesCandidate { builder.addUseCandidate() }
+        if isPrevious {
+            builder.addMessageIntegrity(&previousGeneration.remoteKey)
+        } else {
+            builder.addMessageIntegrity(&generation.remoteKey)
+        }
+        builder.addFingerprint()
+        return builder.finish()
+    }
+}

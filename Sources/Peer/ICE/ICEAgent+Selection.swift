@@ -1,0 +1,74 @@
+import STUN
+import Transport
+
+extension ICEAgent {
+    /// The place of the selected pair in the list; nil when it is from before a restart.
+    var selectedPairIndex: Int? {
+        guard let selected, !selected.isFromPreviousGeneration else { return nil }
+        return pairs.firstIndex { $0.path == selected.path }
+    }
+
+    /// Controlling: nominates the best valid pair once nothing better is expected (RFC 8445, section 8.1.1).
+    mutating func evaluateNomination() {
+        let silent = selected?.isFromPreviousGeneration == false ? selected?.path : nil
+        guard role == .controlling, needsPair,
+            !pairs.contains(where: { $0.wantsNomination && $0.isUndecided }),
+            let best = bestPair(where: { $0.isValid && $0.check == .succeeded && $0.path != silent })
+        else {
+            nominationDue = nil
+            return
+        }
+        let bestPriority = priority(of: pairs[best])
+        let expectsBetter = pairs.contains { $0.isUndecided && priority(of: $0) > bestPriority }
+        if expectsBetter, now < (nominationDue ?? .distantFuture) {
+            nominationDue = nominationDue ?? now + timing.nominationDelay
+            return
+        }
+        nominationDue = nil
+        pairs[best].wantsNomination = true
+        pairs[best].check = .triggered
+    }
+
+    /// Whether there is no pair in use, or one that should be replaced.
+    private var needsPair: Bool {
+        guard let selected else { return isChecking }
+        return selected.isFromPreviousGeneration || consent.isOverdue(at: now, timing: timing)
+    }
+
+    /// A nominated pair was answered: it is selected unless the one in use is to be kept.
+    mutating func acceptNomination(_ index: Int) {
+        guard let selected, !selected.isFromPreviousGeneration, pairs[index].path != selected.path else {
+            select(index)
+            return
+        }
+        let isHigher = priority(of: pairs[index]) > selected.priority
+        let isOverdue = consent.isOverdue(at: now, timing: timing)
+        let wins =
+            switch role {
+            case .controlling: isHigher || isOverdue || pairs[index].wantsNomination
+            case .controlled: isHigher || isOverdue || now - selected.since >= timing.settling
+            }
+        if wins { select(index) }
+    }
+
+    private mutating func select(_ index: Int) {
+        let pair = pairs[index]
+        let isFirst = selected == nil
+        if let selected, !selected.isFromPreviousGeneration, selected.path == pair.path {
+            // Nominated once more: the response is as good as one to a consent check.
+            consent.begin(at: now, timing: timing, random: &random)
+            return
+        }
+        let chosen = priority(of: pair)
+        selected = SelectedPair(path: pair.path, since: now, priority: chosen, remotePriority: pair.remotePriority)
+        consent.begin(at: now, timing: timing, random: &random)
+        state = .connected
+        nominationDue = nil
+        patienceEnds = nil
+        previousGeneration = ICEGeneration()
+        events.append(isFirst ? .connected(pair.path) : .pairChanged(pair.path))
+        // What is still under way and better may yet win; everything else has done its work (section 8.1.2).
+        let kept = pairs.filter { $0.path == pair.path || $0.isUndecided && priority(of: $0) > chosen }
+        pairs = kept
+    }
+}

@@ -1,0 +1,90 @@
+import Transport
+
+extension ICEAgent {
+    /// When ``handleTimeout(at:)`` and ``pollTransmit(into:at:)`` have something to do; nil for never.
+    public func nextDeadline() -> Instant? {
+        var next = Instant.distantFuture
+        if !responses.isEmpty { next = now }
+        if selected != nil { next = min(next, consent.nextCheck, consent.expires) }
+        if generation.knowsRemote {
+            for pair in pairs {
+                switch pair.check {
+                case .triggered: next = min(next, now)
+                case .waiting: next = min(next, max(nextOrdinaryCheck, now))
+                case .inProgress: next = min(next, pair.deadline)
+                case .succeeded, .failed: break
+                }
+            }
+            // The first poll after the peer's credentials came starts the clock of patience.
+            if isChecking { next = min(next, patienceEnds ?? now) }
+        }
+        if let nominationDue { next = min(next, nominationDue) }
+        return next == .distantFuture ? nil : next
+    }
+
+    /// Lets the time do its work: checks and consent that were not answered, a nomination that waited.
+    public mutating func handleTimeout(at now: Instant) {
+        advance(to: now)
+        if selected != nil, consent.expires <= now { loseConsent() }
+        var hasFailedPair = false
+        for index in pairs.indices
+        where pairs[index].check == .inProgress && pairs[index].deadline <= now
+            && pairs[index].transmissions >= timing.maximumTransmissions
+        {
+            pairs[index].check = .failed
+            pairs[index].isValid = false
+            pairs[index].wantsNomination = false
+            hasFailedPair = true
+        }
+        if hasFailedPair || nominationDue.map({ $0 <= now }) ?? false { evaluateNomination() }
+        if hasFailedPair, selected != nil, !isChecking { forgetFailedPairs() }
+        evaluateFailure()
+    }
+
+    /// Time never runs backwards inside the agent, whatever order the driver's calls come in.
+    mutating func advance(to time: Instant) {
+        now = max(now, time)
+    }
+
+    private mutating func loseConsent() {
+        let isRestarting = selected?.isFromPreviousGeneration == true
+        selected = nil
+        consent = Consent()
+        if isRestarting, patienceEnds != .distantFuture {
+            // The restart may still find a pair; until then nothing may be sent.
+            previousGeneration = ICEGeneration()
+            state = .checking
+            return
+        }
+        pairs.removeAll()
+        responses.removeAll()
+        state = .disconnected
+        events.append(.disconnected)
+    }
+
+    private mutating func forgetFailedPairs() {
+        let path = selected?.path
+        pairs.removeAll { $0.check == .failed && $0.path != path }
+    }
+
+    /// Gives up when patience has run out (RFC 8863), or at once when a lite peer, which never sends checks of its own,
+    /// has no candidate left.
+    mutating func evaluateFailure() {
+        guard isChecking, generation.knowsRemote else { return }
+        let isHopeless = remoteIsLite && remoteCandidatesEnded && pairs.allSatisfy { $0.check == .failed }
+        guard isHopeless || patienceEnds.map({ $0 <= now }) ?? false else { return }
+        let failure: ICEFailure =
+            pairs.isEmpty ? .noCandidates : pairs.contains(where: \.isValid) ? .notNominated : .noResponse
+        pairs.removeAll()
+        nominationDue = nil
+        if selected != nil {
+            // A restart that found nothing: the pair from before it stays in use for as long as it has consent. A check
+            // by the peer may still bring a new one.
+            patienceEnds = .distantFuture
+            return
+        }
+        responses.removeAll()
+        state = .failed
+        events.append(.failed(failure))
+    }
+}

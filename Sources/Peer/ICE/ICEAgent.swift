@@ -1,0 +1,142 @@
+import STUN
+import Transport
+
+/// A full ICE agent (RFC 8445) for one component without I/O: it is told datagrams, candidates and the time, and
+/// answers with datagrams to send, events, and when it wants to be called again.
+///
+/// ```
+///                 a pair is nominated                consent runs out
+///   ┌──────────┐  and answered         ┌───────────┐ (30 s)            ┌──────────────┐
+///   │ checking │ ────────────────────▶ │ connected │ ────────────────▶ │ disconnected │
+///   └──────────┘                       └───────────┘                   └──────────────┘
+///    ▲  │ no pair in time               │ restart: the old pair stays      │
+///    │  ▼ (39.5 s)                      │ in use until a new one is found  │
+///    │ ┌────────┐                       ▼                                  │
+///    └─│ failed │◀───────────── restart from any state ────────────────────┘
+///      └────────┘
+/// ```
+///
+/// After each call of a mutating method the driver drains ``pollTransmit(into:at:)`` and ``pollEvent()``, sends what it
+/// got, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has come. A connected agent has one deadline, the next
+/// consent check, and allocates nothing.
+///
+/// Assumptions and deliberate deviations:
+/// - All local candidates share one socket per address family, so a pair is made for each remote candidate and not for
+///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from what arrives.
+/// - No Frozen pairs (section 6.1.2.6): there is one stream with one component.
+/// - A triggered check is sent at once and not paced (section 6.1.4.1): an authenticated request paid for it.
+/// - A request that does not authenticate is dropped without an error response (section 7.3; RFC 8489, section 9.1.3):
+///   the port is public, and answering forged sources would reflect them.
+/// - A nomination by a controlling peer within two seconds of the last one only wins with a higher priority, as RFC
+///   5245, section 8.1.1.2, has it for aggressive nomination; later the newest nomination wins, since a peer that
+///   moved to another network nominates a pair of lower priority.
+/// - When the selected pair does not answer its consent check for a second, a check by the peer on another pair is
+///   followed there without waiting for consent to run out.
+public struct ICEAgent: ~Copyable, Sendable {
+    // Who the agent is.
+    /// The current role; a conflict may change it.
+    public internal(set) var role: ICERole
+    /// The agent's own candidates, for its description.
+    public let localCandidates: [ICELocalCandidate]
+    let remoteIsLite: Bool
+    let nomination: ICENomination
+    let timing: ICETiming
+    var random: RandomSource
+    var tieBreaker: UInt64
+
+    // What it knows.
+    var generation: ICEGeneration
+    /// The generation before the last restart: its requests are answered, and the pair that it selected stays in use,
+    /// until a pair of the new one is selected.
+    var previousGeneration = ICEGeneration()
+    var pairs: [CandidatePair] = []
+    var remoteCandidatesEnded = false
+    var selected: SelectedPair?
+    var consent = Consent()
+
+    // When it acts.
+    /// The latest time that it was told.
+    var now: Instant
+    var nextOrdinaryCheck: Instant
+    var nominationDue: Instant?
+    var patienceEnds: Instant?
+
+    // What it has for the driver.
+    var responses: [PendingResponse] = []
+    var events: [ICEEvent] = []
+    /// Where the agent stands.
+    public internal(set) var state = ICEState.checking
+    /// How often unhealthy things happened.
+    public internal(set) var counters = ICECounters()
+    /// The own address that the datagram of the last ``pollTransmit(into:at:)`` must leave from; nil leaves the choice
+    /// to the kernel. A response has to come from the address that was asked.
+    public internal(set) var transmitSource: TransportAddress?
+    /// The round-trip time of the newest check that was answered.
+    public internal(set) var roundTripTime: Duration?
+
+    /// Makes an agent that begins checking as soon as it knows the peer's credentials and a candidate or a check.
+    ///
+    /// - Parameters:
+    ///   - configuration: who the agent is.
+    ///   - random: where transaction identifiers and intervals come from.
+    ///   - now: the time of the call.
+    public init(configuration: ICEConfiguration, random: RandomSource, now: Instant) {
+        role = configuration.remoteIsLite ? .controlling : configuration.role
+        remoteIsLite = configuration.remoteIsLite
+        nomination = configuration.nomination
+        timing = configuration.timing
+        self.random = random
+        tieBreaker = self.random.next()
+        generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)
+        self.now = now
+        nextOrdinaryCheck = now
+        localCandidates = configuration.hostAddresses.enumerated().map { index, address in
+            ICELocalCandidate(
+                address: address,
+                priority: ICE.candidatePriority(
+                    type: .host, localPreference: UInt16(clamping: 65_535 - index)),
+                foundation: String(index + 1))
+        }
+    }
+
+    /// Where media goes: the selected pair while it has consent.
+    public var selectedPath: ICEPath? { selected?.path }
+
+    /// The peer's address of the selected pair.
+    public var selectedRemoteAddress: TransportAddress? { selected?.path.remote }
+
+    /// Where data may go already: the selected pair, or before there is one the best pair that was answered
+    /// (RFC 8445, section 12.1).
+    public var validPath: ICEPath? {
+        selected?.path ?? bestPair(where: \.isValid).map { pairs[$0].path }
+    }
+
+    /// The peer's address of ``validPath``.
+    public var validRemoteAddress: TransportAddress? { validPath?.remote }
+
+    /// The next thing that happened, in order; nil when there is nothing more.
+    public mutating func pollEvent() -> ICEEvent? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+}
+
+/// The pair in use.
+struct SelectedPair {
+    var path: ICEPath
+    var since: Instant
+    var priority: UInt64
+    var remotePriority: UInt32
+    /// Whether a restart came after it was selected.
+    var isFromPreviousGeneration = false
+}
+
+/// A response that waits for the driver.
+struct PendingResponse {
+    var transactionID: STUNTransactionID
+    var destination: TransportAddress
+    var source: TransportAddress?
+    /// Zero for success.
+    var errorCode: UInt16
+    var unknownAttribute: UInt16 = 0
+    var isFromPreviousGeneration: Bool
+}

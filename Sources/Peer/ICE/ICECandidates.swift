@@ -1,0 +1,72 @@
+import Transport
+
+/// How a candidate came to be known (RFC 8445, section 4).
+public enum ICECandidateType: UInt8, Sendable, BitwiseCopyable {
+    /// An address of one of the host's interfaces.
+    case host
+    /// An address that a check came from.
+    case peerReflexive
+    /// An address that a STUN server saw.
+    case serverReflexive
+    /// An address of a TURN server.
+    case relayed
+
+    /// The recommended type preference (RFC 8445, section 5.1.2.2).
+    public var preference: UInt8 {
+        switch self {
+        case .host: 126
+        case .peerReflexive: 110
+        case .serverReflexive: 100
+        case .relayed: 0
+        }
+    }
+}
+
+/// One of the agent's own addresses, as it is to be written into a description.
+public struct ICELocalCandidate: Hashable, Sendable {
+    /// The address and the port.
+    public let address: TransportAddress
+    /// The candidate's priority; the order of the configured addresses decides.
+    public let priority: UInt32
+    /// Candidates with equal foundations are likely to work or fail together (RFC 8445, section 5.1.1.3).
+    public let foundation: String
+}
+
+/// A candidate that the peer named. Only UDP over a literal address reaches an agent: TCP candidates and mDNS names
+/// are passed over where the description is read.
+public struct RemoteCandidate: Hashable, Sendable, BitwiseCopyable {
+    /// The address and the port.
+    public var address: TransportAddress
+    /// The priority that the peer gave it.
+    public var priority: UInt32
+    /// What kind of candidate it is.
+    public var type: ICECandidateType
+
+    /// Describes a candidate.
+    public init(address: TransportAddress, priority: UInt32, type: ICECandidateType = .host) {
+        self.address = address
+        self.priority = priority
+        self.type = type
+    }
+}
+
+/// What became of a candidate that the peer named.
+public enum RemoteCandidateOutcome: Hashable, Sendable {
+    /// It is checked, or it was known already.
+    case accepted
+    /// Nothing may be sent there: port 0, or an unspecified, broadcast, multicast or reserved address.
+    case unusableDestination
+    /// It is one of the agent's own addresses; checks would come back to the same socket.
+    case ownAddress
+    /// It is a loopback address, and the agent itself offers none: a description from elsewhere must not make the
+    /// gateway send to its own host.
+    case loopback
+    /// A link-local IPv6 address without the interface that it belongs to.
+    case linkLocalWithoutScope
+    /// The agent has no address of this version of the Internet Protocol.
+    case familyNotAvailable
+    /// The check list is full of better candidates.
+    case tooMany
+    /// A pair is selected, the agent failed, or the session ended: nothing is checked any more.
+    case notChecking
+}

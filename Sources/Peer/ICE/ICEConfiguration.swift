@@ -1,0 +1,117 @@
+import Transport
+
+/// Which agent decides on the pair (RFC 8445, section 6.1.1).
+public enum ICERole: Sendable, BitwiseCopyable {
+    /// The agent nominates: the one whose side sent the offer, or a full agent whose peer is lite.
+    case controlling
+    /// The agent accepts what the peer nominates.
+    case controlled
+}
+
+/// How a controlling agent nominates.
+public enum ICENomination: Sendable, BitwiseCopyable {
+    /// A second check on the best valid pair carries USE-CANDIDATE (RFC 8445, section 8.1.1).
+    case regular
+    /// Every check carries USE-CANDIDATE, and the valid pair with the highest priority is used. RFC 8445 dropped it
+    /// from RFC 5245, but it saves a round trip and every agent of today still accepts it.
+    case aggressive
+}
+
+/// The user name fragment and password of one agent in one generation (RFC 8839, section 5.4).
+public struct ICECredentials: Hashable, Sendable {
+    /// 4 to 256 characters of the ICE alphabet.
+    public var usernameFragment: String
+    /// 22 to 256 characters of the ICE alphabet.
+    public var password: String
+
+    /// Holds credentials as a description carries them.
+    public init(usernameFragment: String, password: String) {
+        self.usernameFragment = usernameFragment
+        self.password = password
+    }
+
+    /// Makes fresh credentials: 48 random bits of name, 144 of password.
+    public init(using random: inout RandomSource) {
+        self.init(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
+    }
+
+    /// Whether the lengths are those of RFC 8839, section 5.4. Credentials of other lengths are used all the same,
+    /// as long as they fit a message.
+    public var hasStandardLengths: Bool {
+        (4...256).contains(usernameFragment.utf8.count) && (22...256).contains(password.utf8.count)
+    }
+}
+
+/// What an agent is made from.
+public struct ICEConfiguration: Sendable {
+    /// The role to begin with; a conflict may change it.
+    public var role: ICERole
+    /// The agent's own credentials.
+    public var localCredentials: ICECredentials
+    /// The peer's credentials, where they are known already.
+    public var remoteCredentials: ICECredentials?
+    /// The agent's own addresses, the best first, all of one socket per version of the Internet Protocol.
+    public var hostAddresses: [TransportAddress]
+    /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role` says.
+    public var remoteIsLite: Bool
+    /// How to nominate when controlling.
+    public var nomination: ICENomination
+    /// The agent's intervals.
+    public var timing = ICETiming()
+
+    /// Describes an agent.
+    public init(
+        role: ICERole, localCredentials: ICECredentials, remoteCredentials: ICECredentials? = nil,
+        hostAddresses: [TransportAddress], remoteIsLite: Bool = false, nomination: ICENomination = .regular
+    ) {
+        self.role = role
+        self.localCredentials = localCredentials
+        self.remoteCredentials = remoteCredentials
+        self.hostAddresses = hostAddresses
+        self.remoteIsLite = remoteIsLite
+        self.nomination = nomination
+    }
+}
+
+/// The intervals of an agent.
+public struct ICETiming: Sendable, BitwiseCopyable {
+    /// Ta: the distance between two checks that nothing triggered (RFC 8445, section 14.2: 50 ms, at least 5 ms).
+    public var pacing: Duration = .milliseconds(20)
+    /// How long a check waits for its response before it is sent again; each further wait is twice as long.
+    ///
+    /// RFC 8445, section 14.3, asks for half a second at least. On a lossy path the first second decides when the
+    /// picture comes, and the pairs are few, so the agent begins lower and backs off.
+    public var initialRetransmission: Duration = .milliseconds(200)
+    /// The longest wait between two transmissions of a check.
+    public var maximumRetransmission: Duration = .milliseconds(1600)
+    /// How often a check is sent at most; with the waits above it fails after 9.4 seconds.
+    public var maximumTransmissions: UInt8 = 8
+    /// How long a regular nomination waits for a better pair whose check is still under way.
+    public var nominationDelay: Duration = .milliseconds(100)
+    /// How long after a pair was selected only a pair of higher priority replaces it; see ``ICEAgent``.
+    public var settling: Duration = .seconds(2)
+    /// The basic period of consent checks, randomised from 0.8 to 1.2 times (RFC 7675, section 5.1).
+    public var consentInterval: Duration = .seconds(5)
+    /// How soon an unanswered consent check is repeated; see ``ICEAgent``.
+    public var consentRepetition: Duration = .seconds(1)
+    /// How long consent lasts without a response (RFC 7675, section 5.1).
+    public var consentLifetime: Duration = .seconds(30)
+    /// How long the agent waits for a pair before it fails (RFC 8863, section 4: 39.5 seconds at least).
+    public var patience: Duration = .milliseconds(39_500)
+
+    /// The intervals for ordinary use.
+    public init() {}
+}
+
+/// The bounds that keep a hostile description or peer from growing an agent.
+enum ICELimits {
+    /// Pairs of one agent (RFC 8445, section 6.1.2.5, asks for a limit; 100 by default).
+    static let pairs = 32
+    /// Responses that wait for the driver. It drains them after each datagram, so more than one or two is a driver
+    /// that does not.
+    static let responses = 8
+    /// Role conflicts after which a refused check fails instead of being sent in the other role.
+    static let roleConflicts: UInt32 = 8
+    /// How soon a check under way may be sent again because the peer's own check came in.
+    static let triggeredRepetition: Duration = .milliseconds(20)
+}

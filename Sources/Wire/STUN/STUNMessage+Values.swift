@@ -1,0 +1,66 @@
+import COpenSSL
+import Transport
+
+extension STUNMessage {
+    /// The bytes of USERNAME; nil without one.
+    public var username: UnsafeRawBufferPointer? {
+        guard usernameOffset != 0 else { return nil }
+        return UnsafeRawBufferPointer(rebasing: bytes[usernameOffset..<usernameOffset + usernameCount])
+    }
+
+    /// The address that the server saw: XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS where there is only that one.
+    public var mappedAddress: TransportAddress? {
+        guard mappedAddressOffset != 0 else { return nil }
+        let isXORed = mappedAddressIsXORed
+        let cookie = UInt64(STUN.magicCookie)
+        let port: UInt16 =
+            bytes.loadBigEndian(mappedAddressOffset + 2) ^ (isXORed ? UInt16(truncatingIfNeeded: cookie >> 16) : 0)
+        if bytes[mappedAddressOffset + 1] == 1 {
+            let address: UInt32 = bytes.loadBigEndian(mappedAddressOffset + 4)
+            return TransportAddress(ipv4: address ^ (isXORed ? STUN.magicCookie : 0), port: port)
+        }
+        var high: UInt64 = bytes.loadBigEndian(mappedAddressOffset + 4)
+        var low: UInt64 = bytes.loadBigEndian(mappedAddressOffset + 12)
+        if isXORed {
+            high ^= cookie << 32 | UInt64(transactionID.high)
+            low ^= transactionID.low
+        }
+        return TransportAddress(ipv6High: high, low: low, port: port)
+    }
+
+    /// The number of ERROR-CODE, 300 to 699; nil without one, or with one outside of this range.
+    public var errorCode: UInt16? {
+        guard errorCodeOffset != 0 else { return nil }
+        let hundreds = UInt16(bytes[errorCodeOffset + 2] & 0x07)
+        let rest = UInt16(bytes[errorCodeOffset + 3])
+        guard (3...6).contains(hundreds), rest < 100 else { return nil }
+        return hundreds * 100 + rest
+    }
+
+    /// Whether the message carries FINGERPRINT.
+    public var hasFingerprint: Bool { fingerprintOffset != 0 }
+
+    /// Whether FINGERPRINT is there and right (RFC 8489, section 14.7).
+    public var hasValidFingerprint: Bool {
+        guard fingerprintOffset != 0 else { return false }
+        let covered = UnsafeRawBufferPointer(rebasing: bytes[..<(fingerprintOffset - 4)])
+        return (bytes.loadBigEndian(fingerprintOffset) as UInt32) == Fingerprint.value(of: covered)
+    }
+
+    /// Whether the message carries MESSAGE-INTEGRITY.
+    public var hasMessageIntegrity: Bool { integrityOffset != 0 }
+
+    /// Whether MESSAGE-INTEGRITY is there and made with `key` (RFC 8489, section 14.5). Takes the same time for every
+    /// wrong value.
+    public func hasValidIntegrity(_ key: inout MessageIntegrityKey) -> Bool {
+        guard integrityOffset != 0 else { return false }
+        // The digest covers the header as it would be if the message ended with MESSAGE-INTEGRITY.
+        let length = UInt16(integrityOffset + MessageIntegrityKey.digestLength - STUN.headerLength)
+        return withUnsafeTemporaryAllocation(byteCount: MessageIntegrityKey.digestLength, alignment: 8) { digest in
+            let covered = UnsafeRawBufferPointer(rebasing: bytes[..<(integrityOffset - 4)])
+            guard key.digest(covered, lengthField: length, into: digest) else { return false }
+            guard let expected = digest.baseAddress, let start = bytes.baseAddress else { return false }
+            return CRYPTO_memcmp(expected, start + integrityOffset, MessageIntegrityKey.digestLength) == 0
+        }
+    }
+}
