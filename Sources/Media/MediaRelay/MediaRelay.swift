@@ -1,5 +1,6 @@
 import DatagramPort
 import ICE
+import PeerConnection
 import RTP
 import SDP
 import Transport

@@ -25,7 +25,7 @@ final class RelayShard {
     var counters = RelayCounters()
     var random: RandomSource
 
-    private let wallClock: WallClockReading
+    let wallClock: WallClockReading
     private let memory: UnsafeMutableRawBufferPointer
     let scratch: UnsafeMutableRawBufferPointer
     private var waiting: [PacketBatch] = []

@@ -1,3 +1,4 @@
+import PeerConnection
 import RTP
 import Transport
 

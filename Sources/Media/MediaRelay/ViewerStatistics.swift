@@ -1,3 +1,5 @@
+import PeerConnection
+
 /// What was sent to one viewer, and what it said of it.
 public struct ViewerStatistics: Sendable, Equatable {
     /// RTP packets sent, without retransmissions.

@@ -1,0 +1,88 @@
+import RTP
+import SDP
+import Transport
+
+/// Takes the packets of one received track: puts them in order, counts what is missing, asks for it again, and makes
+/// whole frames of what is there.
+struct ReceivedMedia {
+    /// Counts of what came.
+    struct Counts: Sendable {
+        var packets: UInt64 = 0
+        var bytes: UInt64 = 0
+        var retransmitted: UInt64 = 0
+        var frames: UInt64 = 0
+        var keyFrames: UInt64 = 0
+        var firstSequence: Int64?
+        var highestSequence: Int64 = 0
+        var duplicates: UInt64 = 0
+
+        /// How many packets should have come by the sequence numbers.
+        var expected: UInt64 {
+            firstSequence.map { UInt64(max(0, highestSequence - $0 + 1)) } ?? 0
+        }
+
+        /// How many have not.
+        var lost: UInt64 { expected > packets ? expected - packets : 0 }
+    }
+
+    let media: NegotiatedMedia
+    private(set) var counts = Counts()
+    private(set) var ssrc: UInt32?
+    var statistics: ReceptionStatistics?
+    private var unwrapper = SequenceUnwrapper()
+    /// The newest pairing of the sender's wall clock and RTP clock.
+    private var senderReport: RTCPSenderReport?
+
+    init(media: NegotiatedMedia) {
+        self.media = media
+        self.ssrc = media.remoteSSRCs.first
+    }
+
+    /// Whether `packet` belongs to this track.
+    func accepts(_ packet: RTPPacketView) -> Bool {
+        if packet.ssrc == ssrc { return true }
+        if media.remoteRetransmissionSSRCs.values.contains(packet.ssrc) { return true }
+        return media.receivePayloadTypes[packet.payloadType] != nil
+            || media.receiveRetransmissionPayloadTypes[packet.payloadType] != nil
+    }
+
+    /// Counts a packet of the track's own stream.
+    mutating func count(_ packet: RTPPacketView, at now: Instant) {
+        if ssrc != packet.ssrc || statistics == nil {
+            ssrc = packet.ssrc
+            statistics = ReceptionStatistics(ssrc: packet.ssrc, clockRate: media.codec.clockRate)
+        }
+        statistics?.receive(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, at: now)
+        let sequence = unwrapper.unwrap(packet.sequenceNumber)
+        counts.packets += 1
+        counts.bytes += UInt64(packet.payload.count)
+        if counts.firstSequence == nil { counts.firstSequence = sequence }
+        counts.highestSequence = max(counts.highestSequence, sequence)
+    }
+
+    mutating func countRetransmission() {
+        counts.retransmitted += 1
+        counts.packets += 1
+    }
+
+    mutating func countFrame(isKeyFrame: Bool) {
+        counts.frames += 1
+        if isKeyFrame { counts.keyFrames += 1 }
+    }
+
+    /// Notes the sender's clocks.
+    mutating func note(_ report: RTCPSenderReport, at now: Instant) {
+        guard report.ssrc == ssrc else { return }
+        senderReport = report
+        statistics?.noteSenderReport(report, at: now)
+    }
+
+    /// How long ago the media with `timestamp` was taken, by the sender's wall clock; nil before its first report.
+    func age(of timestamp: UInt32, unixNanoseconds: Int64) -> Duration? {
+        guard let senderReport else { return nil }
+        let ticks = Int64(Int32(bitPattern: timestamp &- senderReport.rtpTimestamp))
+        let captured =
+            senderReport.ntp.unixNanoseconds + ticks * 1_000_000_000 / Int64(max(media.codec.clockRate, 1))
+        return .nanoseconds(unixNanoseconds - captured)
+    }
+}
