@@ -1,0 +1,77 @@
+import Transport
+
+/// How a NAT maps and filters (in the words of RFC 3489, which everybody still uses; RFC 4787 splits them in two).
+public enum NATKind: Sendable, CaseIterable {
+    /// One outside port for each inside address; everybody may send to it.
+    case fullCone
+    /// One outside port for each inside address; hosts that were sent to may send to it.
+    case addressRestricted
+    /// One outside port for each inside address; addresses and ports that were sent to may send to it.
+    case portRestricted
+    /// One outside port for each inside address and destination; that destination alone may send to it.
+    case symmetric
+}
+
+/// Names a NAT of a ``SimulatedNetwork``.
+public struct NATIdentifier: Hashable, Sendable {
+    let index: Int
+}
+
+/// One NAT: its mappings and its filter.
+struct SimulatedNAT {
+    struct Mapping {
+        var inside: TransportAddress
+        /// The destination that a symmetric mapping belongs to.
+        var destination: TransportAddress?
+        var outside: TransportAddress
+        /// Whom the inside has sent to through this mapping.
+        var contacts: Set<TransportAddress> = []
+        var lastUsed: Instant
+    }
+
+    let kind: NATKind
+    var outside: TransportAddress
+    let insideHosts: Set<TransportAddress>
+    let lifetime: Duration?
+    var mappings: [Mapping] = []
+    var nextPort: UInt16
+
+    /// Translates the source of a datagram that leaves; a mapping is made where there is none.
+    mutating func translateOutbound(
+        from inside: TransportAddress, to destination: TransportAddress, at now: Instant
+    ) -> TransportAddress {
+        expire(at: now)
+        let key = kind == .symmetric ? destination : nil
+        if let index = mappings.firstIndex(where: { $0.inside == inside && $0.destination == key }) {
+            mappings[index].contacts.insert(destination)
+            mappings[index].lastUsed = now
+            return mappings[index].outside
+        }
+        let mapped = outside.withPort(nextPort)
+        nextPort = nextPort == .max ? 1024 : nextPort + 1
+        mappings.append(
+            Mapping(
+                inside: inside, destination: key, outside: mapped, contacts: [destination], lastUsed: now))
+        return mapped
+    }
+
+    /// The inside address that a datagram for `address` is passed on to; nil when the filter drops it.
+    mutating func translateInbound(
+        from source: TransportAddress, to address: TransportAddress, at now: Instant
+    ) -> TransportAddress? {
+        expire(at: now)
+        guard let mapping = mappings.first(where: { $0.outside == address }) else { return nil }
+        let passes =
+            switch kind {
+            case .fullCone: true
+            case .addressRestricted: mapping.contacts.contains { $0.hasSameHost(as: source) }
+            case .portRestricted, .symmetric: mapping.contacts.contains(source)
+            }
+        return passes ? mapping.inside : nil
+    }
+
+    private mutating func expire(at now: Instant) {
+        guard let lifetime else { return }
+        mappings.removeAll { now - $0.lastUsed > lifetime }
+    }
+}

@@ -1,0 +1,114 @@
+import Transport
+
+/// A protocol machine on a simulated host.
+///
+/// It is a class because machines that cannot be copied live inside, and because a test looks at it while the
+/// simulation holds it.
+public protocol SimulatedEndpoint: AnyObject {
+    /// The addresses at which it receives; they may change while the simulation runs.
+    var addresses: [TransportAddress] { get }
+    /// Takes a datagram that arrived at one of ``addresses``.
+    func receive(_ datagram: SimulatedDatagram)
+    /// When ``handleTimeout(at:)`` is to be called; nil for never.
+    func nextDeadline() -> Instant?
+    /// Lets the time do its work.
+    func handleTimeout(at now: Instant)
+    /// Writes what is to be sent next; nil when there is nothing. One call may bring several datagrams of one size.
+    func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> (transmit: Transmit, source: TransportAddress)?
+}
+
+/// Drives endpoints over a ``SimulatedNetwork`` in virtual time: always on to the earliest deadline of all, so that
+/// half an hour runs in milliseconds.
+public final class Simulation {
+    /// What connects the endpoints.
+    public var network: SimulatedNetwork
+    /// The virtual time.
+    public private(set) var now: Instant
+    /// The endpoints; more may come at any time.
+    public var endpoints: [any SimulatedEndpoint]
+    /// Sees every datagram as it arrives.
+    public var observer: ((SimulatedDatagram) -> Void)?
+    /// Says why the simulation gave up: an endpoint that asked for the same deadline again and again.
+    public private(set) var stall: String?
+
+    /// How often in a row an endpoint may ask for a deadline that is not in the future.
+    private static let patience = 1000
+
+    /// Makes a simulation that begins at `start`.
+    public init(
+        network: SimulatedNetwork, endpoints: [any SimulatedEndpoint] = [],
+        start: Instant = Instant(nanoseconds: 1_000_000_000)
+    ) {
+        self.network = network
+        self.endpoints = endpoints
+        now = start
+    }
+
+    /// Runs for `duration`, or until `isDone`; whether `isDone` held. Stops at a stall, see ``stall``.
+    @discardableResult
+    public func run(for duration: Duration, until isDone: () -> Bool = { false }) -> Bool {
+        let end = now + duration
+        var stepsWithoutProgress = 0
+        drain()
+        while !isDone() {
+            guard let next = nextDeadline(), next <= end else {
+                now = end
+                return isDone()
+            }
+            stepsWithoutProgress = next > now ? 0 : stepsWithoutProgress + 1
+            guard stepsWithoutProgress < Self.patience else {
+                stall = "no progress at \(now.nanoseconds) ns: an endpoint's deadline stays in the past"
+                return false
+            }
+            now = max(now, next)
+            step()
+        }
+        return true
+    }
+
+    private func nextDeadline() -> Instant? {
+        var next = network.nextDeadline()
+        for endpoint in endpoints {
+            guard let deadline = endpoint.nextDeadline() else { continue }
+            next = min(next ?? deadline, deadline)
+        }
+        return next
+    }
+
+    private func step() {
+        for datagram in network.deliver(until: now) {
+            observer?(datagram)
+            for endpoint in endpoints where endpoint.addresses.contains(datagram.destination) {
+                endpoint.receive(datagram)
+                drain(endpoint)
+            }
+        }
+        for endpoint in endpoints {
+            if let deadline = endpoint.nextDeadline(), deadline <= now { endpoint.handleTimeout(at: now) }
+        }
+        drain()
+    }
+
+    private func drain() {
+        for endpoint in endpoints { drain(endpoint) }
+    }
+
+    private func drain(_ endpoint: any SimulatedEndpoint) {
+        withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 8) { buffer in
+            for _ in 0..<Self.patience {
+                guard let (transmit, source) = endpoint.pollTransmit(into: buffer, at: now) else { return }
+                var offset = 0
+                while offset < transmit.byteCount {
+                    let end = min(offset + max(transmit.segmentSize, 1), transmit.byteCount)
+                    network.send(
+                        UnsafeRawBufferPointer(rebasing: buffer[offset..<end]), from: source,
+                        to: transmit.destination, at: now)
+                    offset = end
+                }
+            }
+            stall = "an endpoint sends without end at \(now.nanoseconds) ns"
+        }
+    }
+}
