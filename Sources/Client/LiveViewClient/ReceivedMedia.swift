@@ -50,9 +50,11 @@ struct ReceivedMedia {
     mutating func count(_ packet: RTPPacketView, at now: Instant) {
         if ssrc != packet.ssrc || statistics == nil {
             ssrc = packet.ssrc
-            statistics = ReceptionStatistics(ssrc: packet.ssrc, clockRate: media.codec.clockRate)
+            statistics = ReceptionStatistics(clockRate: media.codec.clockRate)
         }
-        statistics?.receive(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, at: now)
+        statistics?.receive(
+            sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
+            at: now)
         let sequence = unwrapper.unwrap(packet.sequenceNumber)
         counts.packets += 1
         counts.bytes += UInt64(packet.payload.count)
@@ -74,7 +76,7 @@ struct ReceivedMedia {
     mutating func note(_ report: RTCPSenderReport, at now: Instant) {
         guard report.ssrc == ssrc else { return }
         senderReport = report
-        statistics?.noteSenderReport(report, at: now)
+        statistics?.receiveSenderReport(ntp: report.ntp, at: now)
     }
 
     /// How long ago the media with `timestamp` was taken, by the sender's wall clock; nil before its first report.

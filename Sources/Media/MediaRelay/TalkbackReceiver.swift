@@ -32,9 +32,11 @@ struct TalkbackReceiver {
         guard payloadTypes.contains(packet.payloadType) else { return }
         if ssrc != packet.ssrc {
             ssrc = packet.ssrc
-            statistics = ReceptionStatistics(ssrc: packet.ssrc, clockRate: packet.payloadType < 96 ? 8000 : 48_000)
+            statistics = ReceptionStatistics(clockRate: packet.payloadType < 96 ? 8000 : 48_000)
         }
-        statistics?.receive(sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, at: now)
+        statistics?.receive(
+            sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
+            at: now)
         guard !packet.payload.isEmpty else { return }
         packets += 1
         guard let sink else { return }
@@ -46,12 +48,13 @@ struct TalkbackReceiver {
 
     mutating func noteSenderReport(_ report: RTCPSenderReport, at now: Instant) {
         guard report.ssrc == ssrc else { return }
-        statistics?.noteSenderReport(report, at: now)
+        statistics?.receiveSenderReport(ntp: report.ntp, at: now)
     }
 
     /// What to tell the viewer of its microphone's packets; nil while none have come.
     mutating func reportBlock(at now: Instant) -> RTCPReportBlock? {
-        statistics?.makeReportBlock(at: now)
+        guard let ssrc else { return nil }
+        return statistics?.makeReportBlock(ssrc: ssrc, at: now)
     }
 }
 

@@ -20,6 +20,9 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var talkbackPackets: UInt64 = 0
     /// Datagrams from the viewer that were refused: forged, damaged, or repeated.
     public var refusedDatagrams: UInt64 = 0
+
+    /// No counts yet.
+    public init() {}
 }
 
 extension Viewer {

@@ -1,3 +1,4 @@
+import Cameras
 import Codecs
 import DatagramPort
 import ICE
@@ -68,16 +69,17 @@ extension LiveViewService {
         } catch {
             throw .invalidOffer("the fragment cannot be read: \(error)")
         }
-        let candidates = parsed.candidates.compactMap(RemoteCandidate.init(_:))
-        guard let usernameFragment = parsed.usernameFragment, let password = parsed.password,
-            usernameFragment != session.remoteCredentials.usernameFragment
+        let candidates = parsed.allCandidates.compactMap(RemoteCandidate.init(_:))
+        guard let credentials = parsed.credentials,
+            credentials.usernameFragment != session.remoteCredentials.usernameFragment
         else {
             relay.addRemoteCandidates(mediaSessionId, candidates)
             return .added
         }
         return restart(
-            mediaSessionId, remote: ICECredentials(usernameFragment: usernameFragment, password: password),
-            candidates: candidates, mid: parsed.mid)
+            mediaSessionId,
+            remote: ICECredentials(usernameFragment: credentials.usernameFragment, password: credentials.password),
+            candidates: candidates, mid: parsed.sections.first?.mid)
     }
 
     /// RFC 9725, section 4.4.2: other credentials in a fragment start ICE again.
@@ -91,8 +93,11 @@ extension LiveViewService {
         relay.restartICE(sessionID, local: local, remote: remote)
         relay.addRemoteCandidates(sessionID, candidates)
         let fragment = TrickleFragment(
-            usernameFragment: local.usernameFragment, password: local.password, mid: mid,
-            candidates: self.candidates(hostCandidates(reached: [])))
+            usernameFragment: local.usernameFragment, password: local.password,
+            sections: [
+                TrickleFragment.Section(
+                    mid: mid, candidates: self.candidates(hostCandidates(reached: [])), isComplete: true)
+            ])
         return .restarted(fragment: fragment.encoded(), iceGeneration: "\(sessions[sessionID]?.generation ?? 1)")
     }
 

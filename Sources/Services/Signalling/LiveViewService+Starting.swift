@@ -54,9 +54,7 @@ extension LiveViewService: LiveViewServing {
                 remoteCredentials: remote, remoteIsLite: negotiated.remote.isLite, hostAddresses: hosts,
                 remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
                 dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
-                remoteFingerprints: negotiated.remote.fingerprints.map {
-                    DTLSFingerprint(algorithm: $0.algorithm, bytes: $0.bytes)
-                }),
+                remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:))),
             egress: sending.compactMap { egress(for: $0, among: offered, camera: request.deviceID) },
             talkbackPayloadTypes: (talkbackCodecs ?? [:]).keys.sorted(), offerReceived: offerReceived,
             answerReady: MonotonicClock.now)
@@ -86,7 +84,7 @@ extension LiveViewService: LiveViewServing {
             usernameFragment: local.usernameFragment, password: local.password,
             fingerprints: [
                 Fingerprint(
-                    algorithm: configuration.identity.fingerprint.algorithm,
+                    algorithm: configuration.identity.fingerprint.algorithm.rawValue,
                     bytes: configuration.identity.fingerprint.bytes)
             ],
             candidates: candidates(hosts))
@@ -129,7 +127,7 @@ extension LiveViewService: LiveViewServing {
             return (
                 index,
                 LocalTrack(
-                    kind: track.kind, codecs: [track.codec],
+                    kind: track.kind, codecs: [track.codec], receives: isAudio && speaks,
                     receiveCodecs: isAudio && speaks ? Self.talkbackCodecs : [],
                     ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
                     rtxSSRC: isAudio ? nil : UInt32(truncatingIfNeeded: random.next()) & ~1,
@@ -140,10 +138,7 @@ extension LiveViewService: LiveViewServing {
     }
 
     /// What the gateway can decode of a viewer's microphone, the best first.
-    private static let talkbackCodecs = [
-        MediaCodec(name: "opus", clockRate: 48_000, channels: 2), MediaCodec(name: "PCMU", clockRate: 8_000),
-        MediaCodec(name: "PCMA", clockRate: 8_000),
-    ]
+    private static let talkbackCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
 
     private func egress(
         for media: NegotiatedMedia, among offered: [(index: Int, track: LocalTrack)], camera: String
@@ -158,7 +153,7 @@ extension LiveViewService: LiveViewServing {
         return EgressConfiguration(
             track: TrackID(camera: camera, index: entry.index), isVideo: media.kind == .video, ssrc: media.ssrc,
             payloadType: media.payloadType, retransmission: retransmission,
-            transportSequenceExtension: numbered ? media.transportWideSequenceExtension : nil, canonicalName: camera)
+            transportSequenceExtension: numbered ? media.headerExtensions.transportWideCC : nil, canonicalName: camera)
     }
 
     private func describe(_ state: SourceState) -> String {
@@ -185,6 +180,14 @@ extension RandomSource {
             let digits = String(number, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
+    }
+}
+
+extension DTLSFingerprint {
+    /// The fingerprint of an SDP line, nil when its hash function is not trusted.
+    init?(_ fingerprint: Fingerprint) {
+        guard let algorithm = Algorithm(rawValue: fingerprint.algorithm) else { return nil }
+        self.init(algorithm: algorithm, bytes: fingerprint.bytes)
     }
 }
 

@@ -34,7 +34,11 @@ final class TalkbackDecoder: TalkbackSink {
         at now: Instant
     ) {
         guard let codec = codecs[payloadType] else { return }
+        // The lock runs its closure here and now, so the memory outlives its use. It goes in as a number because the
+        // compiler cannot know that, and takes a pointer in the closure for one that the state might keep.
+        let (address, count) = (UInt(bitPattern: payload.baseAddress), payload.count)
         state.withLock { state in
+            let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
             let step = state.lastSequenceNumber.map { sequenceNumber &- $0 } ?? 1
             // A late packet would be played out of turn; what it held has been concealed already.
             guard step != 0, step < 0x8000 else { return }
