@@ -7,6 +7,23 @@ enum Identities {
     static let server = Result { try DTLSIdentity.generate() }
 }
 
+extension DTLSEndpoint {
+    /// ``nextDeadline()``, in a form that a test macro can take apart.
+    var deadline: Instant? {
+        nextDeadline()
+    }
+
+    /// All datagrams that wait.
+    mutating func drain() -> [[UInt8]] {
+        var datagrams: [[UInt8]] = []
+        var buffer = [UInt8](repeating: 0, count: 2048)
+        while datagrams.count < 100, let count = buffer.withUnsafeMutableBytes({ pollTransmit(into: $0) }) {
+            datagrams.append(Array(buffer[..<count]))
+        }
+        return datagrams
+    }
+}
+
 /// A client and a server in one process, with a network between them that a test rules, in virtual time.
 struct Handshake: ~Copyable {
     /// What happens to a datagram; counted from 0 in each direction.
@@ -39,16 +56,18 @@ struct Handshake: ~Copyable {
 
     init(
         client: DTLSIdentity? = nil, server: DTLSIdentity? = nil, clientExpects: [DTLSFingerprint]? = nil,
-        serverExpects: [DTLSFingerprint]? = nil, maximumDatagramSize: Int = 1200
+        serverExpects: [DTLSFingerprint]? = nil, maximumDatagramSize: Int = 1200,
+        clientProfiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80],
+        serverProfiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
     ) throws {
         let clientIdentity = try client ?? Identities.client.get()
         let serverIdentity = try server ?? Identities.server.get()
         let clientEnd = try DTLSEndpoint(
             identity: clientIdentity, role: .client, remoteFingerprints: clientExpects ?? [serverIdentity.fingerprint],
-            now: now, maximumDatagramSize: maximumDatagramSize)
+            now: now, maximumDatagramSize: maximumDatagramSize, profiles: clientProfiles)
         let serverEnd = try DTLSEndpoint(
             identity: serverIdentity, role: .server, remoteFingerprints: serverExpects ?? [clientIdentity.fingerprint],
-            now: now, maximumDatagramSize: maximumDatagramSize)
+            now: now, maximumDatagramSize: maximumDatagramSize, profiles: serverProfiles)
         self.client = clientEnd
         self.server = serverEnd
     }
@@ -96,15 +115,12 @@ struct Handshake: ~Copyable {
     }
 
     private mutating func drain() {
-        var buffer = [UInt8](repeating: 0, count: 2048)
-        for _ in 0..<100 {
-            guard let count = buffer.withUnsafeMutableBytes({ client.pollTransmit(into: $0) }) else { break }
-            send(Array(buffer[..<count]), toServer: true, number: clientCount)
+        for datagram in client.drain() {
+            send(datagram, toServer: true, number: clientCount)
             clientCount += 1
         }
-        for _ in 0..<100 {
-            guard let count = buffer.withUnsafeMutableBytes({ server.pollTransmit(into: $0) }) else { break }
-            send(Array(buffer[..<count]), toServer: false, number: serverCount)
+        for datagram in server.drain() {
+            send(datagram, toServer: false, number: serverCount)
             serverCount += 1
         }
     }

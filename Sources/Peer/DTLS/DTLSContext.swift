@@ -24,9 +24,7 @@ final class DTLSContext: @unchecked Sendable {
                 SSL_CTX_ctrl(context, SSL_CTRL_SET_GROUPS_LIST, 0, UnsafeMutableRawPointer(mutating: groups))
             }) == 1,
             SSL_CTX_use_certificate(context, certificate) == 1,
-            SSL_CTX_use_PrivateKey(context, key) == 1,
-            // As the server OpenSSL takes the first of these that the client has too. This call answers 0 for success.
-            SSL_CTX_set_tlsext_use_srtp(context, "SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80") == 0
+            SSL_CTX_use_PrivateKey(context, key) == 1
         else { throw OpenSSLErrors.failure(of: "configuring the DTLS context") }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         SSL_CTX_set_cert_verify_callback(context, checkFingerprint, nil)

@@ -62,11 +62,15 @@ public struct DTLSEndpoint: ~Copyable {
     ///
     /// - Parameters:
     ///   - maximumDatagramSize: what the path carries in one datagram, without the IP and UDP headers, in bytes.
+    ///   - profiles: what this side can do, the preferred one first. The server's order decides. Chromium as the server
+    ///     prefers AES-CM, so a client that wants AES-GCM from it offers nothing else.
     public init(
         identity: DTLSIdentity, role: Role, remoteFingerprints: [DTLSFingerprint], now: Instant,
-        maximumDatagramSize: Int = 1200
+        maximumDatagramSize: Int = 1200,
+        profiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
     ) throws(DTLSError) {
         guard !remoteFingerprints.isEmpty else { throw .noUsableFingerprint }
+        guard !profiles.isEmpty else { throw .noCommonSRTPProfile }
         let size = min(max(maximumDatagramSize, 256), 16_384)
         let pipe = DatagramPipe(maximumDatagramSize: size, remoteFingerprints: remoteFingerprints)
         guard let connection = identity.context.makeConnection() else { throw OpenSSLErrors.failure(of: "SSL_new") }
@@ -75,6 +79,11 @@ public struct DTLSEndpoint: ~Copyable {
             throw OpenSSLErrors.failure(of: "BIO_new")
         }
         SSL_set_bio(connection, bio, bio)
+        // This call answers 0 for success.
+        guard SSL_set_tlsext_use_srtp(connection, profiles.map(\.openSSLName).joined(separator: ":")) == 0 else {
+            SSL_free(connection)
+            throw OpenSSLErrors.failure(of: "SSL_set_tlsext_use_srtp")
+        }
         _ = SSL_ctrl(connection, SSL_CTRL_SET_MTU, size, nil)
         DTLS_set_timer_cb(connection) { _, previous in
             if DatagramPipe.rulesOpenSSLTimer { return .max }

@@ -15,6 +15,14 @@ public enum SRTPProtectionProfile: UInt16, Sendable, CaseIterable {
         case .aeadAES128GCM: 12
         }
     }
+
+    /// What OpenSSL calls the profile.
+    var openSSLName: String {
+        switch self {
+        case .aes128CMHMACSHA1_80: "SRTP_AES128_CM_SHA1_80"
+        case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
+        }
+    }
 }
 
 /// What a handshake leaves to SRTP: the profile and both directions' master keys (RFC 5764, section 4.2).

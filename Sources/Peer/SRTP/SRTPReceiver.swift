@@ -16,8 +16,13 @@ public struct SRTPReceiver: ~Copyable {
     /// Derives the session keys from a master key and salt, of the profile's lengths.
     public init(profile: SRTPProfile, masterKey: [UInt8], masterSalt: [UInt8]) throws(SRTPError) {
         let derivation = try SRTPKeyDerivation(profile: profile, masterKey: masterKey, masterSalt: masterSalt)
-        let rtp = try SRTPCipher(profile: profile, keys: derivation.rtpKeys(), direction: .decrypt)
-        let rtcp = try SRTPCipher(profile: profile, keys: derivation.rtcpKeys(), direction: .decrypt)
+        try self.init(profile: profile, rtpKeys: derivation.rtpKeys(), rtcpKeys: derivation.rtcpKeys())
+    }
+
+    /// For test vectors, which begin with session keys.
+    init(profile: SRTPProfile, rtpKeys: SRTPSessionKeys, rtcpKeys: SRTPSessionKeys) throws(SRTPError) {
+        let rtp = try SRTPCipher(profile: profile, keys: rtpKeys, direction: .decrypt)
+        let rtcp = try SRTPCipher(profile: profile, keys: rtcpKeys, direction: .decrypt)
         self.profile = profile
         self.rtp = rtp
         self.rtcp = rtcp

@@ -17,15 +17,16 @@ public struct SRTPSender: ~Copyable {
 
     /// Derives the session keys from a master key and salt, of the profile's lengths.
     public init(profile: SRTPProfile, masterKey: [UInt8], masterSalt: [UInt8]) throws(SRTPError) {
-        try self.init(profile: profile, masterKey: masterKey, masterSalt: masterSalt, firstRTCPIndex: 0)
+        let derivation = try SRTPKeyDerivation(profile: profile, masterKey: masterKey, masterSalt: masterSalt)
+        try self.init(profile: profile, rtpKeys: derivation.rtpKeys(), rtcpKeys: derivation.rtcpKeys())
     }
 
+    /// For test vectors, which begin with session keys.
     init(
-        profile: SRTPProfile, masterKey: [UInt8], masterSalt: [UInt8], firstRTCPIndex: UInt32
+        profile: SRTPProfile, rtpKeys: SRTPSessionKeys, rtcpKeys: SRTPSessionKeys, firstRTCPIndex: UInt32 = 0
     ) throws(SRTPError) {
-        let derivation = try SRTPKeyDerivation(profile: profile, masterKey: masterKey, masterSalt: masterSalt)
-        let rtp = try SRTPCipher(profile: profile, keys: derivation.rtpKeys(), direction: .encrypt)
-        let rtcp = try SRTPCipher(profile: profile, keys: derivation.rtcpKeys(), direction: .encrypt)
+        let rtp = try SRTPCipher(profile: profile, keys: rtpKeys, direction: .encrypt)
+        let rtcp = try SRTPCipher(profile: profile, keys: rtcpKeys, direction: .encrypt)
         self.profile = profile
         self.rtp = rtp
         self.rtcp = rtcp
