@@ -18,7 +18,6 @@ struct ShardLoop<Handler: ShardHandler> {
     let buffers: DatagramBuffers
 
     func run() {
-        core.identity.store(UInt(pthread_self()), ordering: .relaxed)
         var events = [linux_event](repeating: linux_event(), count: 64)
         var messages: [Message] = []
         var pauses = false

@@ -29,10 +29,12 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
         let core = try ShardCore<Message>(port: port)
         let thread = try startThread {
             linux_thread_prepare(name)
+            core.identity.store(UInt(pthread_self()), ordering: .relaxed)
             guard let buffers = core.buffers.withLock({ $0.take() }) else { return }
             let context = ShardContext(port: core.port, epoll: core.epoll, now: MonotonicClock.now)
             ShardLoop(core: core, context: context, handler: makeHandler(context), buffers: buffers).run()
             context.removeWatches()
+            core.identity.store(0, ordering: .relaxed)
             core.meters.finalProcessorTime.store(threadProcessorTime(), ordering: .relaxed)
         }
         self.core = core
@@ -65,8 +67,10 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
     /// Waits until the thread has ended, which takes a ``stop()``. It must not be called from the thread itself, where
     /// it does nothing.
     public func join() {
+        // Asked before the lock, which another caller holds while it waits for this thread.
+        guard !isCurrent else { return }
         thread.withLock { thread in
-            guard let running = thread, pthread_equal(running, pthread_self()) == 0 else { return }
+            guard let running = thread else { return }
             pthread_join(running, nil)
             thread = nil
         }

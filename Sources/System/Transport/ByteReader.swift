@@ -4,7 +4,9 @@
 public struct ByteReader {
     @usableFromInline let bytes: UnsafeRawBufferPointer
     /// The offset of the next byte.
-    public private(set) var offset = 0
+    @inlinable
+    public var offset: Int { position }
+    @usableFromInline var position = 0
 
     /// Starts at the first byte. The memory must outlive the reader.
     @inlinable
@@ -13,34 +15,39 @@ public struct ByteReader {
     }
 
     /// How many bytes are left.
-    public var remaining: Int { bytes.count - offset }
+    @inlinable
+    public var remaining: Int { bytes.count - position }
 
     /// One byte.
+    @inlinable
     public mutating func readUInt8() -> UInt8? {
         guard remaining >= 1 else { return nil }
-        defer { offset += 1 }
-        return bytes[offset]
+        defer { position += 1 }
+        return bytes[position]
     }
 
     /// A big-endian integer of `type`'s width.
+    @inlinable
     public mutating func read<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
         let size = MemoryLayout<Value>.size
         guard remaining >= size else { return nil }
-        defer { offset += size }
-        return Value(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
+        defer { position += size }
+        return Value(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: Value.self))
     }
 
     /// The next `count` bytes, without copying them.
+    @inlinable
     public mutating func readBytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, remaining >= count else { return nil }
-        defer { offset += count }
-        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
     }
 
     /// Passes over `count` bytes.
+    @inlinable
     public mutating func skip(_ count: Int) -> Bool {
         guard count >= 0, remaining >= count else { return false }
-        offset += count
+        position += count
         return true
     }
 }

@@ -1,47 +1,56 @@
-/// Writes network-order integers into memory that it does not own. What does not fit is not written and is remembered
-/// in ``overflowed``, so a builder checks once at its end instead of after each field.
+/// Writes network-order integers into memory that it does not own. From the first field on that does not fit
+/// nothing is written, and ``overflowed`` says so: a builder checks once at its end instead of after each field.
 public struct ByteWriter {
-    let bytes: UnsafeMutableRawBufferPointer
+    @usableFromInline let bytes: UnsafeMutableRawBufferPointer
     /// How many bytes have been written.
-    public private(set) var count = 0
+    @inlinable
+    public var count: Int { position }
     /// Whether something did not fit.
-    public private(set) var overflowed = false
+    @inlinable
+    public var overflowed: Bool { isOverflowed }
+    @usableFromInline var position = 0
+    @usableFromInline var isOverflowed = false
 
     /// Starts at the first byte. The memory must outlive the writer.
+    @inlinable
     public init(_ bytes: UnsafeMutableRawBufferPointer) {
         self.bytes = bytes
     }
 
     /// Writes `value` in big-endian order.
+    @inlinable
     public mutating func write<Value: FixedWidthInteger>(_ value: Value) {
         let size = MemoryLayout<Value>.size
-        guard bytes.count - count >= size else {
-            overflowed = true
+        guard !isOverflowed, bytes.count - position >= size else {
+            isOverflowed = true
             return
         }
-        bytes.storeBytes(of: value.bigEndian, toByteOffset: count, as: Value.self)
-        count += size
+        bytes.storeBytes(of: value.bigEndian, toByteOffset: position, as: Value.self)
+        position += size
     }
 
     /// Copies `source`.
+    @inlinable
     public mutating func write(_ source: UnsafeRawBufferPointer) {
-        guard bytes.count - count >= source.count else {
-            overflowed = true
+        guard !isOverflowed, bytes.count - position >= source.count else {
+            isOverflowed = true
             return
         }
-        UnsafeMutableRawBufferPointer(rebasing: bytes[count..<count + source.count]).copyMemory(from: source)
-        count += source.count
+        UnsafeMutableRawBufferPointer(rebasing: bytes[position..<position + source.count]).copyMemory(from: source)
+        position += source.count
     }
 
     /// Copies `source`.
+    @inlinable
     public mutating func write(_ source: [UInt8]) {
         source.withUnsafeBytes { write($0) }
     }
 
     /// Overwrites a big-endian integer at `offset`, which must lie in what has been written.
+    @inlinable
     public mutating func overwrite<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
-        guard offset >= 0, offset + MemoryLayout<Value>.size <= count else {
-            overflowed = true
+        guard offset >= 0, offset <= position - MemoryLayout<Value>.size else {
+            isOverflowed = true
             return
         }
         bytes.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Value.self)

@@ -32,15 +32,19 @@ public struct Instant: Comparable, Hashable, Sendable, BitwiseCopyable {
     /// The instant `duration` earlier; see ``+(_:_:)``.
     @inlinable
     public static func - (left: Instant, right: Duration) -> Instant {
-        left + (.zero - right)
+        let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.wholeNanoseconds)
+        return Instant(nanoseconds: overflow ? (right < .zero ? .max : .min) : difference)
     }
 
-    /// How long after `right` this instant is; negative when it is earlier.
+    /// How long after `right` this instant is; negative when it is earlier. A difference beyond 292 years is the
+    /// nearest one that fits, so ``distantFuture`` is never in the past.
     @inlinable
     public static func - (left: Instant, right: Instant) -> Duration {
-        .nanoseconds(left.nanoseconds.subtractingReportingOverflow(right.nanoseconds).partialValue)
+        let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+        return .nanoseconds(overflow ? (left < right ? .min : .max) : difference)
     }
 
+    /// Moves the instant `right` later.
     @inlinable
     public static func += (left: inout Instant, right: Duration) {
         left = left + right

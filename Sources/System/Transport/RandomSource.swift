@@ -7,6 +7,7 @@ public enum RandomSource: RandomNumberGenerator, Sendable {
     /// A reproducible sequence (SplitMix64). For tests only: it is not secure.
     case seeded(UInt64)
 
+    /// The next 64 random bits.
     public mutating func next() -> UInt64 {
         switch self {
         case .system:

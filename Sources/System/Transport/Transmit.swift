@@ -21,4 +21,11 @@ public struct Transmit: Hashable, Sendable, BitwiseCopyable {
     public init(destination: TransportAddress, byteCount: Int) {
         self.init(destination: destination, byteCount: byteCount, segmentSize: byteCount)
     }
+
+    /// How many datagrams these are; 0 when there is nothing to send or the segment size is no size.
+    @inlinable
+    public var datagramCount: Int {
+        guard byteCount > 0, segmentSize > 0 else { return 0 }
+        return (byteCount - 1) / segmentSize + 1
+    }
 }

@@ -47,8 +47,7 @@ extension TransportAddress {
                 rest = []
                 break
             }
-            guard (1...4).contains(part.count), let group = UInt16(String(decoding: part, as: UTF8.self), radix: 16)
-            else { return nil }
+            guard let group = parseGroup(part) else { return nil }
             groups.append(group)
             guard end < rest.endIndex else { break }
             rest = rest[(end + 1)...]
@@ -69,5 +68,22 @@ extension TransportAddress {
             halves[0] << 48 | halves[1] << 32 | halves[2] << 16 | halves[3],
             halves[4] << 48 | halves[5] << 32 | halves[6] << 16 | halves[7]
         )
+    }
+
+    /// One to four hexadecimal digits. `UInt16(_:radix:)` would take a sign as well.
+    private static func parseGroup(_ digits: ArraySlice<UInt8>) -> UInt16? {
+        guard (1...4).contains(digits.count) else { return nil }
+        var group: UInt16 = 0
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            group = group << 4 | UInt16(value)
+        }
+        return group
     }
 }
