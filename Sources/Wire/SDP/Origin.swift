@@ -30,9 +30,19 @@ public struct Origin: Hashable, Sendable, Codable {
         let network = words.firstIndex { $0.equalsIgnoringCase("IN") || $0.equalsIgnoringCase("IP") }
         let head = words[..<(network ?? min(words.count, 3))]
         let tail = network.map { words[($0 + 1)...] } ?? words.dropFirst(3)
-        self.username = head.first.map(String.init) ?? "-"
-        self.sessionID = head.dropFirst().first.map(String.init) ?? ""
-        self.sessionVersion = head.dropFirst(2).first.map(String.init) ?? ""
+        // Names hold spaces, names are left out, and numbers are added at the end: the two numbers are looked for where
+        // the least is out of place.
+        let numbers: ArraySlice<Substring>
+        switch head.count {
+        case 0...1: numbers = head.dropFirst()
+        case 2 where head[0] != "-": numbers = head
+        case 2...3: numbers = head.dropFirst()
+        default: numbers = head[0] == "-" ? head[1...2] : head.suffix(2)
+        }
+        let name = head[..<numbers.startIndex].joined(separator: " ")
+        self.username = name.isEmpty ? "-" : name
+        self.sessionID = numbers.first.map(String.init) ?? ""
+        self.sessionVersion = numbers.dropFirst().first.map(String.init) ?? ""
         self.addressType = tail.first.map(String.init) ?? ""
         self.address = tail.dropFirst().first.map(String.init) ?? ""
     }

@@ -11,12 +11,15 @@ extension LiveViewAnswerer {
         let pairs = offered.retransmissionSources
         let repeated = Dictionary(pairs.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let received = direction.receives ? selection.receive : []
+        let extensions = NegotiatedHeaderExtensions(offered: offered, kind: offered.kind)
+        var messages = offered.feedback(for: main.payloadType).intersection(feedback)
+        // The feedback counts the numbers in the header extension: without one there is nothing to report.
+        if extensions.transportWideCC == nil { messages.remove(.transportCC) }
         return NegotiatedMedia(
             index: index, mid: offered.mid, kind: offered.kind, direction: direction, codec: main.codec,
             payloadType: main.payloadType, rtxPayloadType: hasRTX ? rtxPayloadType : nil, ssrc: use.track.ssrc,
             rtxSSRC: hasRTX ? use.track.rtxSSRC : nil,
-            feedback: offered.feedback(for: main.payloadType).intersection(feedback),
-            headerExtensions: NegotiatedHeaderExtensions(offered: offered, kind: offered.kind),
+            feedback: messages, headerExtensions: extensions,
             receivePayloadTypes: Dictionary(
                 received.map { ($0.payloadType, $0.codec) }, uniquingKeysWith: { first, _ in first }),
             receiveRetransmissionPayloadTypes: direction.receives
@@ -34,7 +37,9 @@ extension LiveViewAnswerer {
             media.rtxPayloadType.map { [$0: media.payloadType] } ?? [:], uniquingKeysWith: { first, _ in first })
         var payloads: [(payload: RTPPayload, feedback: FeedbackMessages)] = []
         for payload in use.selection.payloads {
-            payloads.append((payload.answering, offered.feedback(for: payload.payloadType).intersection(feedback)))
+            var messages = offered.feedback(for: payload.payloadType).intersection(feedback)
+            if media.headerExtensions.transportWideCC == nil { messages.remove(.transportCC) }
+            payloads.append((payload.answering, messages))
             for (rtx, _) in retransmissions.filter({ $0.value == payload.payloadType }).sorted(by: { $0.key < $1.key })
             {
                 payloads.append(

@@ -1,0 +1,137 @@
+import Transport
+
+/// One media description of a camera, as RTSP's DESCRIBE gives it (RFC 2326, appendix C).
+public struct CameraTrack: Hashable, Sendable {
+    /// Which way the media flows.
+    public enum Role: String, Hashable, Sendable, Codable {
+        /// The camera sends it.
+        case source
+        /// The camera plays it: the back channel of ONVIF's streaming specification.
+        case speaker
+    }
+
+    /// The position of the `m=` line, from 0.
+    public var index: Int
+    /// What it carries.
+    public var kind: MediaKind
+    /// Which way it flows.
+    public var role: Role
+    /// The payload types with their codecs in order; never empty.
+    public let payloads: [RTPPayload]
+    /// The URL of the track, absolute or relative; nil where the camera names none.
+    public var control: String?
+
+    /// The first codec, which is what a camera's own track has.
+    public var codec: MediaCodec { payloads[0].codec }
+    /// The payload type of the first codec.
+    public var payloadType: UInt8 { payloads[0].payloadType }
+}
+
+extension SessionDescription {
+    /// The tracks of a camera, in order: every `m=` line of audio or video with a codec that can be read.
+    ///
+    /// `a=sendonly` marks ONVIF's back channel, since there the camera writes what the client shall do. Some cameras write
+    /// it on everything that they send: it only counts on audio, and only where other media is not marked so.
+    public var cameraTracks: [CameraTrack] {
+        let isMarkedThroughout = media.allSatisfy { section in
+            (section.kind != .audio && section.kind != .video) || direction(of: section) == .sendonly
+        }
+        return media.indices.compactMap { index in
+            let section = media[index]
+            let payloads = payloads(ofMediaAt: index).filter { !$0.codec.isAuxiliary }
+            guard section.kind == .audio || section.kind == .video, !payloads.isEmpty else { return nil }
+            let isSpeaker = section.kind == .audio && section.ownDirection == .sendonly && !isMarkedThroughout
+            return CameraTrack(
+                index: index, kind: section.kind, role: isSpeaker ? .speaker : .source, payloads: payloads,
+                control: section.control)
+        }
+    }
+
+    /// The tracks that a live view passes through: of the camera's own tracks the first video and the first audio by how
+    /// many viewers take the codec (``MediaCodec/passThroughRank``); nothing of a kind whose codecs no viewer takes.
+    public var liveViewTracks: [CameraTrack] {
+        let tracks = cameraTracks.filter { $0.role == .source }
+        return [MediaKind.video, .audio].compactMap { kind in
+            let ranked = tracks.filter { $0.kind == kind }.compactMap { track in
+                track.codec.passThroughRank.map { (track: track, rank: $0) }
+            }
+            return ranked.min { ($0.rank, $0.track.index) < ($1.rank, $1.track.index) }?.track
+        }
+    }
+}
+
+extension MediaCodec {
+    /// How good the codec is for viewers that get it as it is: 0 is best; nil where no browser plays it.
+    public var passThroughRank: Int? {
+        switch name.lowercased() {
+        case "h264", "opus": 0
+        case "vp8", "pcmu": clockRate == 8000 || clockRate == 90000 ? 1 : nil
+        case "pcma": clockRate == 8000 ? 2 : nil
+        default: nil
+        }
+    }
+}
+
+extension LocalTrack {
+    /// What a live view sends of a camera, and takes for its speaker.
+    /// - Parameters:
+    ///   - tracks: the camera's tracks to pass through, at most one of a kind.
+    ///   - receiveCodecs: what talkback may come in; empty where there is no speaker.
+    ///   - random: where the sources' numbers come from.
+    ///   - cname: the same for audio and video, so that the viewer plays them in sync.
+    /// - Returns: one track of each kind, video first. A camera with a speaker and no sound has an audio track that only
+    ///   receives.
+    public static func liveView(
+        of tracks: [CameraTrack], receiveCodecs: [MediaCodec] = [], random: inout RandomSource, cname: String
+    ) -> [LocalTrack] {
+        // Zero is no source that every peer takes.
+        func source() -> UInt32 { UInt32.random(in: 1...(.max), using: &random) }
+        var result = tracks.map { track in
+            let talks = track.kind == .audio && !receiveCodecs.isEmpty
+            return LocalTrack(
+                kind: track.kind, codecs: [track.codec], receives: talks, receiveCodecs: talks ? receiveCodecs : [],
+                ssrc: source(), rtxSSRC: track.kind == .video ? source() : nil, cname: cname,
+                streamID: "\(cname)-\(track.kind.name)", trackID: track.kind.name)
+        }
+        if !receiveCodecs.isEmpty, !result.contains(where: { $0.kind == .audio }) {
+            result.append(
+                LocalTrack(
+                    kind: .audio, codecs: [], sends: false, receives: true, receiveCodecs: receiveCodecs,
+                    ssrc: source(), cname: cname, streamID: "\(cname)-audio", trackID: "audio"))
+        }
+        return result
+    }
+}
+
+extension FormatParameters {
+    /// The H.264 parameter sets of `sprop-parameter-sets`, each one NAL unit (RFC 6184, section 8.1). Parts that are no
+    /// Base64 are left out.
+    public var parameterSets: [[UInt8]] {
+        (self["sprop-parameter-sets"] ?? "").parts(separatedBy: ",").compactMap(decodeBase64).filter { !$0.isEmpty }
+    }
+}
+
+/// Decodes Base64 (RFC 4648, section 4); padding may be missing, as cameras leave it out. Nil for other characters.
+func decodeBase64(_ text: Substring) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in text.trimmed.utf8 where byte != UInt8(ascii: "=") {
+        let value: UInt8
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): value = 62
+        case UInt8(ascii: "/"): value = 63
+        default: return nil
+        }
+        bits = bits << 6 | UInt32(value)
+        count += 6
+        if count >= 8 {
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+    }
+    return bytes
+}

@@ -1,0 +1,60 @@
+import Foundation
+import SDP
+import Testing
+
+@Suite struct CameraSampleTests {
+    struct Camera: Decodable {
+        var problems: [Expectation.Problem]
+        var tracks: [Expectation.Track]
+        var live: [String]
+        var usable: Bool
+        var explains: [String]
+    }
+
+    @Test(arguments: Samples.paths(in: "cameras"))
+    func descriptionIsUnderstood(path: String) throws {
+        let expected: Camera = try Expectation.read(path)
+        let description = try SessionDescription(parsing: Samples.text(path))
+        expect(description.problems, are: expected.problems, path)
+
+        let tracks = description.cameraTracks
+        #expect(tracks.map(\.index) == expected.tracks.map(\.index), "\(path)")
+        for (track, expected) in zip(tracks, expected.tracks) {
+            #expect(track.kind.name == expected.kind, "\(path)")
+            #expect(track.role.rawValue == expected.role, "\(path)")
+            #expect(track.payloadType == expected.payloadType, "\(path)")
+            #expect(track.codec.mapping == expected.codec, "\(path)")
+            #expect(track.control == expected.control, "\(path)")
+            for (name, value) in expected.parameters ?? [:] {
+                #expect(track.codec.formatParameters[name] == value, "\(path): \(name)")
+            }
+        }
+        #expect(description.liveViewTracks.map(\.codec.name) == expected.live, "\(path)")
+    }
+
+    @Test(arguments: Samples.paths(in: "cameras"))
+    func explanationSaysWhatPlays(path: String) throws {
+        let expected: Camera = try Expectation.read(path)
+        let explanation = try SDPExplainer.explain(SessionDescription(parsing: Samples.text(path)))
+        #expect(explanation.role == .camera)
+        #expect(explanation.isUsable == expected.usable, "\(path): \(explanation)")
+        let text = explanation.lines.joined(separator: "\n")
+        for phrase in expected.explains { #expect(text.contains(phrase), "\(path): \(text)") }
+    }
+
+    @Test(arguments: Samples.paths(in: "cameras"))
+    func nothingIsLostInWriting(path: String) throws {
+        let text = try Samples.text(path)
+        let written = try SessionDescription(parsing: text).encoded()
+        let lines = text.split(whereSeparator: \.isNewline)
+        #expect(written.split(whereSeparator: \.isNewline) == lines)
+        #expect(written.hasSuffix("\r\n"))
+    }
+
+    @Test func parameterSetsAreDecoded() throws {
+        let description = try SessionDescription(parsing: Samples.text("cameras/live555-plain.sdp"))
+        let sets = try #require(description.cameraTracks.first).codec.formatParameters.parameterSets
+        #expect(sets.map { $0.first.map { $0 & 31 } } == [7, 8])
+        #expect(sets.map { Data($0).base64EncodedString() } == ["Z00AH5WoFAFuQA==", "aO48gA=="])
+    }
+}
