@@ -1,0 +1,53 @@
+/// The form of each attribute whose value the project reads.
+enum AttributeRules {
+    /// What is wrong with an attribute; nil where nothing is, or where the attribute is not one that the project knows.
+    static func fault(in attribute: SessionDescription.Attribute) -> String? {
+        let value = attribute.value ?? ""
+        switch attribute.name.lowercased() {
+        case "": return "has no attribute name"
+        case "candidate": return ICECandidate.fault(in: value)
+        case "fingerprint" where Fingerprint(parsing: value) == nil:
+            return "does not have the form <hash> AA:BB:…, with as many bytes as the hash gives"
+        case "setup" where DTLSSetup(rawValue: value.trimmed.lowercased()) == nil:
+            return "is none of actpass, active, passive and holdconn"
+        case "rtpmap": return rtpmapFault(value)
+        case "fmtp": return fmtpFault(value)
+        case "rtcp-fb" where RTCPFeedback(parsing: value) == nil:
+            return "does not have the form <payload type or *> <feedback>"
+        case "extmap" where HeaderExtension(parsing: value) == nil:
+            return "does not have the form <id from 1 to 255>[/<direction>] <URI>"
+        case "ssrc" where SourceAttribute(parsing: value) == nil:
+            return "does not have the form <32-bit number> <attribute>[:<value>]"
+        case "ssrc-group" where SourceGroup(parsing: value) == nil:
+            return "does not have the form <semantics> <32-bit number>…"
+        case "group" where MediaGroup(parsing: value) == nil: return "has no semantics"
+        case "mid" where value.words.count != 1: return "is not one identification tag"
+        case "ice-ufrag" where !(4...256).contains(value.trimmed.utf8.count):
+            return "has \(value.trimmed.utf8.count) characters; RFC 8839 asks for 4 to 256"
+        case "ice-pwd" where !(22...256).contains(value.trimmed.utf8.count):
+            return "has \(value.trimmed.utf8.count) characters; RFC 8839 asks for 22 to 256"
+        case "rid" where RestrictionIdentifier(parsing: value) == nil:
+            return "does not have the form <identifier> send or <identifier> recv"
+        case "simulcast" where SimulcastDescription(parsing: value) == nil:
+            return "does not have the form send <streams> or recv <streams>"
+        case "sctp-port" where UInt16(value.trimmed) == nil: return "is no port number"
+        default: return nil
+        }
+    }
+
+    private static func rtpmapFault(_ value: String) -> String? {
+        guard let word = value.words.first, let payloadType = Int(word) else { return "has no payload type" }
+        guard (0...127).contains(payloadType) else { return "payload type \(payloadType) is not from 0 to 127" }
+        return PayloadMapping(parsing: value) == nil
+            ? "does not have the form <payload type> <encoding>/<clock rate>[/<channels>]" : nil
+    }
+
+    private static func fmtpFault(_ value: String) -> String? {
+        // Other than RTP formats may have names that are no numbers, for example `webrtc-datachannel`.
+        guard let word = value.words.first else { return "has no format" }
+        if let payloadType = Int(word), !(0...127).contains(payloadType) {
+            return "payload type \(payloadType) is not from 0 to 127"
+        }
+        return nil
+    }
+}

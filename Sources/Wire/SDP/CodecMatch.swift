@@ -1,0 +1,75 @@
+/// How well a payload type of a receiver suits a stream.
+struct CodecMatch: Sendable {
+    /// 0 for a perfect match; the lowest is chosen.
+    var rank: Int
+    /// What a person should know about the choice; nil for a match by the rules.
+    var note: String?
+
+    /// Compares a stream's codec with one that a receiver takes.
+    ///
+    /// H.264 follows RFC 6184 by meaning; where the receiver takes no profile that contains the stream's, the nearest is
+    /// used all the same and noted, since browsers decode Main and High up to level 4 though they offer only 3.1
+    /// Baseline. Parameters of other codecs follow RFC 9628 (VP9), the AV1 payload format and RFC 7798 (H.265).
+    /// - Returns: nil where the receiver cannot play the stream.
+    static func match(sending stream: MediaCodec, accepting offered: MediaCodec) -> CodecMatch? {
+        guard stream.isNamed(offered.name) else { return nil }
+        switch stream.name.lowercased() {
+        case "h264": return matchH264(stream.formatParameters, offered.formatParameters)
+        case "vp9": return sameParameter("profile-id", default: "0", stream, offered)
+        case "av1": return sameParameter("profile", default: "0", stream, offered)
+        case "h265": return sameParameter("profile-id", default: "1", stream, offered)
+        // The clock of Opus is 48 kHz and its channels are 2, whatever a camera writes (RFC 7587, section 7).
+        case "opus": return CodecMatch(rank: 0)
+        default:
+            return stream.clockRate == offered.clockRate && stream.channels == offered.channels
+                ? CodecMatch(rank: 0) : nil
+        }
+    }
+
+    private static func sameParameter(
+        _ name: String, default value: String, _ stream: MediaCodec, _ offered: MediaCodec
+    ) -> CodecMatch? {
+        let profile = stream.formatParameters[name] ?? value
+        return profile == offered.formatParameters[name] ?? value ? CodecMatch(rank: 0) : nil
+    }
+
+    private static func matchH264(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
+        var match = CodecMatch(rank: 0)
+        var notes: [String] = []
+        switch offered["packetization-mode"] {
+        case "1": break
+        // Interleaved units need a receiver that puts them back in order; nothing sends them here.
+        case "2": return nil
+        default:
+            // A stream of mode 0 has single units only, which every mode carries.
+            let isSingle = stream["packetization-mode"] == "0"
+            match.rank += 1000
+            if !isSingle {
+                notes.append("the receiver asks for packetization-mode 0, but large pictures are sent in fragments")
+            }
+        }
+        // A stream without a profile is taken for the one that every receiver has.
+        let own = H264Profile(stream) ?? H264Profile(profile: .constrainedBaseline, level: .init(tenths: 31))
+        if let theirs = H264Profile(offered) {
+            if own.profile == theirs.profile {
+                match.rank += 0
+            } else if theirs.profile.contained.contains(own.profile) {
+                match.rank += 10 * (1 + abs(theirs.profile.richness - own.profile.richness))
+            } else {
+                match.rank += 10 * (20 + abs(theirs.profile.richness - own.profile.richness))
+                notes.append(
+                    "the stream is H.264 \(own.profile.rawValue) and the receiver names \(theirs.profile.rawValue) only; "
+                        + "most decoders play it all the same")
+            }
+            if own.level > theirs.level, H264Profile(stream) != nil {
+                match.rank += 1
+                notes.append("the stream has level \(own.level) and the receiver names level \(theirs.level)")
+            }
+        } else {
+            match.rank += 150
+            if offered["profile-level-id"] != nil { notes.append("the receiver's profile-level-id cannot be read") }
+        }
+        match.note = notes.isEmpty ? nil : notes.joined(separator: "; ")
+        return match
+    }
+}

@@ -1,0 +1,189 @@
+/// `a=rtpmap`: what a payload type carries (RFC 8866, section 6.6).
+struct PayloadMapping: Hashable, Sendable {
+    var payloadType: UInt8
+    var name: String
+    var clockRate: Int
+    var channels: Int
+
+    init?(parsing value: String) {
+        let words = value.words
+        guard words.count >= 2, let payloadType = UInt8(words[0]), payloadType <= 127 else { return nil }
+        let parts = words[1].parts(separatedBy: "/")
+        guard parts.count >= 2, !parts[0].isEmpty, let clockRate = Int(parts[1]), (1...1_000_000).contains(clockRate)
+        else { return nil }
+        self.payloadType = payloadType
+        self.name = String(parts[0])
+        self.clockRate = clockRate
+        let channels = parts.count > 2 ? Int(parts[2]) ?? 1 : 1
+        self.channels = (1...64).contains(channels) ? channels : 1
+    }
+}
+
+/// A payload type of a media description and the codec that it stands for.
+public struct RTPPayload: Hashable, Sendable {
+    /// The payload type, 0 to 127.
+    public var payloadType: UInt8
+    /// The codec with its format parameters.
+    public var codec: MediaCodec
+
+    /// Describes a payload type.
+    public init(payloadType: UInt8, codec: MediaCodec) {
+        self.payloadType = payloadType
+        self.codec = codec
+    }
+}
+
+extension FormatParameters {
+    /// Reads what follows the payload type in an `a=fmtp` line: `name=value` separated by semicolons.
+    public init(parsing text: some StringProtocol) {
+        self.init(
+            String(text).parts(separatedBy: ";").compactMap { part in
+                let part = part.trimmed
+                guard !part.isEmpty else { return nil }
+                let pair = part.parts(separatedBy: "=", atMost: 2)
+                return Parameter(
+                    name: String(pair[0].trimmed), value: pair.count == 2 ? String(pair[1].trimmed) : "")
+            })
+    }
+
+    /// The parameters as `a=fmtp` writes them.
+    public var text: String {
+        parameters.map { $0.value.isEmpty ? $0.name : "\($0.name)=\($0.value)" }.joined(separator: ";")
+    }
+}
+
+extension MediaCodec {
+    /// The codec as `a=rtpmap` writes it, for example `opus/48000/2`.
+    public var mapping: String {
+        channels > 1 ? "\(name)/\(clockRate)/\(channels)" : "\(name)/\(clockRate)"
+    }
+}
+
+extension MediaDescription {
+    /// The payload types in the order of the `m=` line, with the codecs that they stand for. Payload types without a
+    /// codec are left out.
+    ///
+    /// A static payload type needs no `a=rtpmap` (RFC 3551, section 6). Where cameras contradict themselves: the first of
+    /// two mappings holds, several `a=fmtp` lines add up, and one mapping or one set of parameters for a payload type
+    /// that the `m=` line does not name belongs to the only one that lacks it.
+    public var payloads: [RTPPayload] {
+        guard isRTP else { return [] }
+        var mappings: [UInt8: PayloadMapping] = [:]
+        var parameters: [UInt8: FormatParameters] = [:]
+        for case .attribute(let attribute) in lines {
+            guard let value = attribute.value else { continue }
+            if attribute.name.equalsIgnoringCase("rtpmap") {
+                guard let mapping = PayloadMapping(parsing: value) else { continue }
+                if mappings[mapping.payloadType] == nil { mappings[mapping.payloadType] = mapping }
+            } else if attribute.name.equalsIgnoringCase("fmtp") {
+                guard let (payloadType, more) = Self.formatParameters(value) else { continue }
+                parameters[payloadType, default: []].parameters += more.parameters
+            }
+        }
+        let payloadTypes = self.payloadTypes
+        let orphans = mappings.keys.filter { !payloadTypes.contains($0) }
+        let unmapped = payloadTypes.filter { mappings[$0] == nil && StaticPayloadTypes.codec($0) == nil }
+        if orphans.count == 1, unmapped.count == 1 { mappings[unmapped[0]] = mappings[orphans[0]] }
+
+        let strays = parameters.filter { !payloadTypes.contains($0.key) && !$0.value.parameters.isEmpty }.map(\.value)
+        return payloadTypes.compactMap { payloadType in
+            let mapped = mappings[payloadType].map {
+                MediaCodec(name: $0.name, clockRate: $0.clockRate, channels: $0.channels)
+            }
+            guard var codec = mapped ?? StaticPayloadTypes.codec(payloadType) else { return nil }
+            codec.formatParameters = parameters[payloadType] ?? []
+            if codec.formatParameters.parameters.isEmpty {
+                codec.formatParameters = strays.first { codec.isConfigured(by: $0) } ?? []
+            }
+            return RTPPayload(payloadType: payloadType, codec: codec)
+        }
+    }
+
+    /// The codec of each payload type.
+    public var codecs: [UInt8: MediaCodec] {
+        Dictionary(payloads.map { ($0.payloadType, $0.codec) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The payload types of the `m=` line in order, each once; empty where no RTP is carried.
+    public var payloadTypes: [UInt8] {
+        guard isRTP else { return [] }
+        var seen: Set<UInt8> = []
+        return formats.compactMap { UInt8($0) }.filter { $0 <= 127 && seen.insert($0).inserted }
+    }
+
+    /// All `a=fmtp` parameters of the media description, whatever their payload type.
+    var allFormatParameters: [FormatParameters] {
+        values(of: "fmtp").compactMap { Self.formatParameters($0)?.parameters }
+    }
+
+    private static func formatParameters(_ value: String) -> (payloadType: UInt8, parameters: FormatParameters)? {
+        guard let word = value.words.first, let payloadType = UInt8(word), payloadType <= 127 else { return nil }
+        return (payloadType, FormatParameters(parsing: value[word.endIndex...]))
+    }
+}
+
+extension SessionDescription {
+    /// The payload types of one media description, as ``MediaDescription/payloads`` gives them; parameters that a camera
+    /// wrote under another `m=` line are found there.
+    public func payloads(ofMediaAt index: Int) -> [RTPPayload] {
+        guard media.indices.contains(index) else { return [] }
+        var payloads = media[index].payloads
+        for position in payloads.indices where payloads[position].codec.formatParameters.parameters.isEmpty {
+            let others = media.indices.filter { $0 != index }.flatMap { media[$0].allFormatParameters }
+            if let stray = others.first(where: { payloads[position].codec.isConfigured(by: $0) }),
+                // Another media description with this codec has the better claim to the parameters.
+                !media.indices.contains(where: { other in
+                    other != index && media[other].payloads.contains { $0.codec.isConfigured(by: stray) }
+                })
+            {
+                payloads[position].codec.formatParameters = stray
+            }
+        }
+        return payloads
+    }
+}
+
+extension MediaCodec {
+    /// Whether the parameters hold what only this codec's decoder is configured by.
+    func isConfigured(by parameters: FormatParameters) -> Bool {
+        let names: [String] =
+            switch name.lowercased() {
+            case "h264": ["sprop-parameter-sets", "packetization-mode"]
+            case "h265": ["sprop-vps", "sprop-sps", "sprop-pps"]
+            case "mpeg4-generic", "mp4a-latm": ["config", "streamtype", "sizelength"]
+            default: []
+            }
+        return names.contains { parameters[$0] != nil }
+    }
+}
+
+/// The payload types that need no `a=rtpmap` (RFC 3551, section 6).
+enum StaticPayloadTypes {
+    static func codec(_ payloadType: UInt8) -> MediaCodec? {
+        switch payloadType {
+        case 0: MediaCodec(name: "PCMU", clockRate: 8000)
+        case 3: MediaCodec(name: "GSM", clockRate: 8000)
+        case 4: MediaCodec(name: "G723", clockRate: 8000)
+        case 5: MediaCodec(name: "DVI4", clockRate: 8000)
+        case 6: MediaCodec(name: "DVI4", clockRate: 16000)
+        case 7: MediaCodec(name: "LPC", clockRate: 8000)
+        case 8: MediaCodec(name: "PCMA", clockRate: 8000)
+        case 9: MediaCodec(name: "G722", clockRate: 8000)
+        case 10: MediaCodec(name: "L16", clockRate: 44100, channels: 2)
+        case 11: MediaCodec(name: "L16", clockRate: 44100)
+        case 12: MediaCodec(name: "QCELP", clockRate: 8000)
+        case 13: MediaCodec(name: "CN", clockRate: 8000)
+        case 14: MediaCodec(name: "MPA", clockRate: 90000)
+        case 15: MediaCodec(name: "G728", clockRate: 8000)
+        case 18: MediaCodec(name: "G729", clockRate: 8000)
+        case 25: MediaCodec(name: "CelB", clockRate: 90000)
+        case 26: MediaCodec(name: "JPEG", clockRate: 90000)
+        case 28: MediaCodec(name: "nv", clockRate: 90000)
+        case 31: MediaCodec(name: "H261", clockRate: 90000)
+        case 32: MediaCodec(name: "MPV", clockRate: 90000)
+        case 33: MediaCodec(name: "MP2T", clockRate: 90000)
+        case 34: MediaCodec(name: "H263", clockRate: 90000)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+extension LiveViewOfferer {
+    /// Reads the answer to ``offer()``.
+    ///
+    /// It is tolerant where cameras of the market are not exact: Google's answer `sendrecv` to `recvonly`, which is read
+    /// as what was asked for; an answer may leave out identification tags, and may hold no candidate.
+    public func accept(answer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
+        let offer = offer()
+        guard answer.media.count == offer.media.count else {
+            throw .invalidDescription(
+                "the answer has \(answer.media.count) m= lines and the offer has \(offer.media.count); they must be the same"
+            )
+        }
+        var accepted: [NegotiatedMedia] = []
+        var notes: [String] = []
+        for index in offer.media.indices {
+            let section = answer.media[index]
+            let label = answer.label(ofMediaAt: index)
+            guard section.kind == media[index].track.kind else {
+                throw .invalidDescription("\(label) answers a media description of \(media[index].track.kind.name)")
+            }
+            if let mid = section.mid, mid != media[index].mid {
+                throw .invalidDescription("\(label) answers a media description with the tag \(media[index].mid)")
+            }
+            // In an answer port 0 rejects, bundle-only or not (RFC 9143, section 7.3.2).
+            guard section.port != 0 || section.isBundleOnly else {
+                notes.append("\(label): the answer rejects it")
+                continue
+            }
+            guard let negotiated = accept(section, index: index, answer: answer, offered: offer.media[index]) else {
+                notes.append("\(label): the answer names no codec of the offer")
+                continue
+            }
+            if negotiated.direction == .inactive { notes.append("\(label): nothing flows in either direction") }
+            accepted.append(negotiated)
+        }
+        guard !accepted.isEmpty else { throw .noUsableMedia(notes) }
+        try checkBundle(of: answer, accepted: accepted)
+        let remote = try RemoteTransportDescription(answer, sections: transportSections(of: answer, accepted: accepted))
+        let localSetup: DTLSSetup
+        switch remote.setup {
+        case .passive: localSetup = .active
+        case .active: localSetup = .passive
+        case .actpass, .holdconn:
+            // An answer must choose (RFC 8842, section 5.3); for one that does not the default of RFC 4145 holds.
+            localSetup = .passive
+            notes.append("the answer has no a=setup:active or a=setup:passive; it is taken for active")
+        }
+        return NegotiatedSession(
+            answer: answer, media: accepted, remote: remote, localSetup: localSetup, notes: notes)
+    }
+
+    private func transportSections(of answer: SessionDescription, accepted: [NegotiatedMedia]) -> [MediaDescription] {
+        let tags = answer.bundleGroups.first ?? []
+        let tagged = tags.compactMap { answer.media(withMid: $0) }.filter { !$0.isRejected }
+        return tagged + accepted.map { answer.media[$0.index] }
+    }
+
+    private func checkBundle(
+        of answer: SessionDescription, accepted: [NegotiatedMedia]
+    ) throws(NegotiationError) {
+        guard accepted.count > 1 else { return }
+        let bundled = answer.bundleGroups.first ?? []
+        let outside = accepted.filter { media in !bundled.contains(media.mid ?? "") }
+        guard outside.isEmpty else {
+            throw .invalidDescription(
+                "the answer has media outside its BUNDLE group (m-line \(outside[0].index + 1)); one transport was offered"
+            )
+        }
+    }
+
+    private func accept(
+        _ section: MediaDescription, index: Int, answer: SessionDescription, offered: MediaDescription
+    ) -> NegotiatedMedia? {
+        let track = media[index].track
+        let offeredTypes = Set(offered.payloadTypes)
+        let payloads = section.payloads.filter { offeredTypes.contains($0.payloadType) && !$0.codec.isAuxiliary }
+        guard let first = payloads.first else { return nil }
+        let theirs = answer.direction(of: section)
+        let direction = MediaDirection(
+            sends: track.sends && theirs.receives, receives: track.receives && theirs.sends)
+        let retransmissions = section.retransmissions.filter { offeredTypes.contains($0.key) }
+        let repeated = Dictionary(
+            section.retransmissionSources.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let offeredExtensions = NegotiatedHeaderExtensions(offered: offered, kind: track.kind).byURI
+        var extensions = NegotiatedHeaderExtensions(offered: section, kind: track.kind)
+        for (uri, member) in NegotiatedHeaderExtensions.known
+        where extensions[keyPath: member] != offeredExtensions[uri] {
+            extensions[keyPath: member] = nil
+        }
+        let sendable = payloads.first { payload in
+            track.codecs.contains { CodecMatch.match(sending: $0, accepting: payload.codec) != nil }
+        }
+        let main = direction.sends ? sendable ?? first : first
+        return NegotiatedMedia(
+            index: index, mid: media[index].mid, kind: track.kind, direction: direction, codec: main.codec,
+            payloadType: main.payloadType, ssrc: track.ssrc,
+            feedback: section.feedback(for: main.payloadType).intersection(feedback),
+            headerExtensions: extensions,
+            receivePayloadTypes: direction.receives
+                ? Dictionary(payloads.map { ($0.payloadType, $0.codec) }, uniquingKeysWith: { first, _ in first })
+                : [:],
+            receiveRetransmissionPayloadTypes: direction.receives ? retransmissions : [:],
+            remoteSSRCs: section.sources.filter { repeated[$0] == nil }, remoteRetransmissionSSRCs: repeated,
+            reducedSizeRTCP: section.hasReducedSizeRTCP, remoteStream: section.mediaStreams.first)
+    }
+}

@@ -1,0 +1,106 @@
+/// What of an offered media description one local track can use.
+struct MediaSelection {
+    var direction: MediaDirection
+    /// The codec that is sent; nil where this side only receives.
+    var send: RTPPayload?
+    /// The codecs that are received, the most preferred first.
+    var receive: [RTPPayload]
+    var note: String?
+
+    /// The payload types of the answer's `m=` line: what is sent first, so that a peer that may choose chooses the same.
+    var payloads: [RTPPayload] {
+        var result = send.map { [$0] } ?? []
+        if direction.receives {
+            result += receive.filter { payload in !result.contains { $0.payloadType == payload.payloadType } }
+        }
+        return result
+    }
+
+    /// The offered payload type that suits the first of `codecs` that suits any.
+    static func best(of codecs: [MediaCodec], in offered: [RTPPayload]) -> (payload: RTPPayload, match: CodecMatch)? {
+        for codec in codecs {
+            var best: (payload: RTPPayload, match: CodecMatch)?
+            for payload in offered {
+                guard let match = CodecMatch.match(sending: codec, accepting: payload.codec) else { continue }
+                if let found = best, found.match.rank <= match.rank { continue }
+                best = (payload, match)
+            }
+            if let best { return best }
+        }
+        return nil
+    }
+
+    /// Selects from an offered media description; the reason says why nothing can be used.
+    static func select(
+        from offered: [RTPPayload], direction theirs: MediaDirection, for track: LocalTrack
+    ) -> Result<MediaSelection, MediaRefusal> {
+        let wantsToSend = track.sends && theirs.receives
+        let wantsToReceive = track.receives && theirs.sends
+        guard wantsToSend || wantsToReceive || theirs == .inactive else {
+            return .failure(
+                .direction(
+                    "the peer offers \(theirs.rawValue), and this side has \(track.sends ? "only media to send" : "nothing to send")"
+                ))
+        }
+        let send = best(of: track.codecs, in: offered)
+        var receive: [RTPPayload] = []
+        if wantsToReceive {
+            for codec in track.receiveCodecs {
+                for payload in offered where CodecMatch.match(sending: codec, accepting: payload.codec) != nil {
+                    if !receive.contains(payload) { receive.append(payload) }
+                }
+            }
+        }
+        let direction = MediaDirection(
+            sends: wantsToSend && send != nil, receives: wantsToReceive && !receive.isEmpty)
+        if direction == .inactive, theirs != .inactive || send == nil {
+            let ours = (track.codecs.isEmpty ? track.receiveCodecs : track.codecs).map(\.summary)
+            return .failure(
+                .codecs(
+                    "no codec in common: this side has \(ours.joined(separator: ", ")), the peer offers "
+                        + codecNames(of: offered)))
+        }
+        return .success(
+            MediaSelection(
+                direction: direction, send: send?.payload, receive: receive,
+                note: direction.sends ? send?.match.note : nil))
+    }
+
+    private static func codecNames(of offered: [RTPPayload]) -> String {
+        var names: [String] = []
+        for payload in offered where !payload.codec.isAuxiliary {
+            let name = payload.codec.summary
+            if !names.contains(name) { names.append(name) }
+        }
+        return names.isEmpty ? "none" : names.joined(separator: ", ")
+    }
+}
+
+/// Why a media description is not used.
+enum MediaRefusal: Error {
+    case codecs(String)
+    case direction(String)
+    case other(String)
+
+    var reason: String {
+        switch self {
+        case .codecs(let reason), .direction(let reason), .other(let reason): reason
+        }
+    }
+}
+
+extension MediaCodec {
+    /// The codec for a sentence: `H264 (Main level 3.1)`, `VP8`, `PCMU`.
+    var summary: String {
+        if isNamed("H264") {
+            return H264Profile(formatParameters).map { "H264 (\($0))" } ?? "H264"
+        }
+        if let profile = formatParameters["profile-id"], !isNamed("H264") { return "\(name) (profile \(profile))" }
+        return clockRate == 90000 || isNamed("opus") || clockRate == 8000 ? name : mapping
+    }
+
+    /// Whether it is no codec of its own: retransmission, redundancy, error correction, noise, keys pressed.
+    var isAuxiliary: Bool {
+        ["rtx", "red", "ulpfec", "flexfec", "flexfec-03", "cn", "telephone-event"].contains(name.lowercased())
+    }
+}

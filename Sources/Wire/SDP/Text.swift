@@ -1,0 +1,51 @@
+// Lines are ASCII in practice; working on bytes avoids the cost of grapheme breaking on every character.
+
+extension StringProtocol where SubSequence == Substring {
+    /// The words between runs of spaces and tabs.
+    var words: [Substring] {
+        utf8.split(whereSeparator: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
+            .map { self[$0.startIndex..<$0.endIndex] }
+    }
+
+    /// The parts between occurrences of `separator`, an ASCII character; empty parts are kept.
+    func parts(separatedBy separator: Unicode.Scalar, atMost count: Int = .max) -> [Substring] {
+        let byte = UInt8(truncatingIfNeeded: separator.value)
+        return utf8.split(separator: byte, maxSplits: count - 1, omittingEmptySubsequences: false)
+            .map { self[$0.startIndex..<$0.endIndex] }
+    }
+
+    /// The text without leading and trailing spaces and tabs.
+    var trimmed: Substring {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var view = self[startIndex..<endIndex].utf8
+        while let first = view.first, isBlank(first) { view = view.dropFirst() }
+        while let last = view.last, isBlank(last) { view = view.dropLast() }
+        return Substring(view)
+    }
+
+    /// Whether both are equal when ASCII letters compare without regard to case.
+    func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
+        func lower(_ byte: UInt8) -> UInt8 {
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        return utf8.elementsEqual(other.utf8) { lower($0) == lower($1) }
+    }
+}
+
+extension UInt8 {
+    /// The value of an ASCII hexadecimal digit.
+    var hexadecimalDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+/// Two upper-case hexadecimal digits.
+func hexadecimal(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 16, uppercase: true)
+    return byte < 16 ? "0" + text : text
+}
