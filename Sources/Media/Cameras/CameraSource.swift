@@ -32,9 +32,9 @@ public enum SourceState: Sendable, Equatable {
     case describing
     /// Agreeing on how each track is carried.
     case settingUp
-    /// The camera agreed to play; not every track has brought a packet yet.
+    /// The camera agreed to play and has sent nothing yet.
     case playing
-    /// Every track brings packets.
+    /// Packets come: those of the video, or of the audio where there is no video.
     case flowing
     /// The track of this index brings nothing any more, so the source starts again.
     case stalled(track: Int)

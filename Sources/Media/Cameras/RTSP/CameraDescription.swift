@@ -1,0 +1,161 @@
+import RTSP
+import SDP
+
+/// What an RTSP camera's description offers, reduced to the tracks that are worth pulling.
+struct CameraDescription: Sendable {
+    /// One track to pull.
+    struct Track: Sendable {
+        /// What is announced.
+        var description: TrackDescription
+        /// The absolute URI for SETUP.
+        var controlURI: String
+        /// The H.264 parameter sets of the description, without start codes.
+        var parameterSets: [[UInt8]] = []
+        /// Whether the payload type was found by guessing, so that the first packet's is believed instead.
+        var hasUncertainPayloadType = false
+    }
+
+    /// The tracks: at most one video and one audio track, video first.
+    var tracks: [Track] = []
+    /// The URI for PLAY and TEARDOWN.
+    var presentationURI: String
+    /// In words, what is not pulled and why.
+    var notes: [String] = []
+
+    /// Reads a description. `address` is where it came from and `baseURI` what its control attributes are relative to.
+    init(parsing text: String, baseURI: String, address: RTSPURL) throws(SDPError) {
+        let session = try SessionDescription(parsing: text)
+        // The session's control attribute names the presentation; without one it is the base.
+        presentationURI = address.controlURI(session.control, base: baseURI)
+        var video: Track?
+        var audio: Track?
+        for (index, media) in session.media.enumerated() {
+            let label = "\(media.kind.name) (m-line \(index + 1))"
+            guard media.kind == .video || media.kind == .audio else {
+                notes.append("\(label) is neither video nor audio")
+                continue
+            }
+            if Self.isBackChannel(media, of: session) {
+                notes.append("\(label) is a back channel")
+                continue
+            }
+            guard var track = Self.track(media, of: session) else {
+                let names = media.payloads.map(\.codec.name).joined(separator: ", ")
+                notes.append("\(label) has no supported codec (\(names.isEmpty ? "none named" : names))")
+                continue
+            }
+            // A single media description without a control attribute is controlled by the presentation's URI
+            // (RFC 2326, appendix C.3).
+            track.controlURI = address.controlURI(media.control, base: baseURI)
+            if media.kind == .video, video == nil {
+                video = track
+            } else if media.kind == .audio, audio == nil {
+                audio = track
+            } else {
+                notes.append("\(label) is left out: one track of each kind is pulled")
+            }
+        }
+        tracks = [video, audio].compactMap { $0 }
+    }
+
+    /// Audio that the camera wants to receive: `a=sendonly`, seen from the client (ONVIF streaming, section 5.3). Some
+    /// cameras write it on everything that they send themselves, so it counts only beside media without it.
+    private static func isBackChannel(_ media: MediaDescription, of session: SessionDescription) -> Bool {
+        media.kind == .audio && media.ownDirection == .sendonly
+            && session.media.contains { $0.ownDirection != .sendonly }
+    }
+
+    private static func track(_ media: MediaDescription, of session: SessionDescription) -> Track? {
+        for payload in media.payloads {
+            var codec = payload.codec
+            codec.normalize()
+            guard codec.isPullable, codec.isVideo == (media.kind == .video) else { continue }
+            var sets: [[UInt8]] = []
+            if codec.isNamed("H264") {
+                if codec.formatParameters.parameters.isEmpty {
+                    codec.formatParameters = strayFormatParameters(payload.payloadType, in: session)
+                }
+                sets = (codec.formatParameters["sprop-parameter-sets"] ?? "").split(separator: ",")
+                    .compactMap { decodeBase64($0) }.filter { !$0.isEmpty && $0.count <= 1024 }
+                if codec.formatParameters["profile-level-id"] == nil, let level = H264ParameterSets.profileLevel(sets) {
+                    codec.formatParameters.parameters.append(.init(name: "profile-level-id", value: level))
+                }
+            }
+            // Where no map names the payload type, the camera's packets say which one it means.
+            let isMapped = media.values(of: "rtpmap").contains { value in
+                value.split(separator: " ").first.map { UInt8($0) == payload.payloadType } ?? false
+            }
+            return Track(
+                description: TrackDescription(kind: media.kind, codec: codec, payloadType: payload.payloadType),
+                controlURI: "", parameterSets: Array(sets.prefix(8)),
+                hasUncertainPayloadType: !isMapped && payload.payloadType >= 96)
+        }
+        return nil
+    }
+
+    /// H.264's parameters that stand under another description: some cameras write them under the audio.
+    private static func strayFormatParameters(_ payloadType: UInt8, in session: SessionDescription) -> FormatParameters
+    {
+        for media in session.media {
+            for value in media.values(of: "fmtp") {
+                let words = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+                guard words.count == 2, UInt8(words[0]) == payloadType else { continue }
+                let parameters = FormatParameters(parsing: words[1])
+                if parameters["sprop-parameter-sets"] != nil { return parameters }
+            }
+        }
+        return []
+    }
+}
+
+extension MediaCodec {
+    /// The codecs that viewers can be given as they come.
+    fileprivate var isPullable: Bool {
+        switch name.lowercased() {
+        case "h264", "vp8": clockRate == 90_000
+        case "opus": clockRate == 48_000
+        case "pcmu", "pcma": clockRate == 8000 && channels == 1
+        default: false
+        }
+    }
+
+    fileprivate var isVideo: Bool { isNamed("H264") || isNamed("VP8") }
+
+    /// Mends what cameras get wrong: Opus always is `opus/48000/2` (RFC 7587, section 7), whatever the encoder's input
+    /// was, and video runs at 90 kHz also where no rate is given.
+    fileprivate mutating func normalize() {
+        if isNamed("opus") {
+            clockRate = 48_000
+            channels = 2
+        } else if isVideo, clockRate == 0 {
+            clockRate = 90_000
+        } else if isNamed("PCMU") || isNamed("PCMA"), clockRate == 0 {
+            clockRate = 8000
+        }
+    }
+}
+
+/// Reads base64 (RFC 4648, section 4) with or without its padding; nil at a character outside the alphabet.
+func decodeBase64(_ text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var count = 0
+    for character in text.utf8 where character != UInt8(ascii: "=") {
+        let value: UInt8
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = character - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = character - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): value = 62
+        case UInt8(ascii: "/"): value = 63
+        default: return nil
+        }
+        bits = bits << 6 | UInt32(value)
+        count += 6
+        if count >= 8 {
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+    }
+    return bytes
+}

@@ -1,0 +1,131 @@
+import Glibc
+import Transport
+
+/// Why a camera cannot be reached, in words.
+struct CameraUnreachable: Error, Equatable, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// From an error number of the system.
+    init(_ what: String, errorNumber: Int32) {
+        var buffer = [CChar](repeating: 0, count: 128)
+        let message =
+            strerror_r(errorNumber, &buffer, buffer.count) == 0
+            ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            : "error \(errorNumber)"
+        description = "\(what): \(message)"
+    }
+}
+
+/// A TCP connection to a camera that never blocks.
+struct CameraSocket: ~Copyable {
+    let descriptor: Int32
+
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    /// Addresses of a host, found by asking the system; blocks.
+    static func lookUp(host: String, port: UInt16) -> Result<[SocketAddress], CameraUnreachable> {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = Int32(AI_NUMERICSERV)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, String(port), &hints, &list)
+        guard status == 0 else {
+            return .failure(
+                CameraUnreachable("the host name \(host) is not known (\(String(cString: gai_strerror(status))))"))
+        }
+        defer { freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var entry = list
+        while let current = entry?.pointee, addresses.count < 8 {
+            if let address = SocketAddress(current) { addresses.append(address) }
+            entry = current.ai_next
+        }
+        return addresses.isEmpty ? .failure(CameraUnreachable("\(host) has no address")) : .success(addresses)
+    }
+
+    /// Opens a connection, waiting up to `timeout` and no longer than until the owner stops the source.
+    static func connect(
+        _ address: SocketAddress, timeout: Duration, control: SourceControl
+    ) throws(CameraUnreachable) -> CameraSocket {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = Glibc.socket(address.family, type, 0)
+        guard descriptor >= 0 else { throw CameraUnreachable("no socket", errorNumber: errno) }
+        let socket = CameraSocket(descriptor: descriptor)
+        var yes: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &yes, size)
+        let status = address.withPointer { Glibc.connect(descriptor, $0, $1) }
+        if status == 0 { return socket }
+        guard errno == EINPROGRESS else { throw CameraUnreachable("cannot connect", errorNumber: errno) }
+        let deadline = monotonicNow() + timeout
+        while true {
+            let left = deadline - monotonicNow()
+            if left <= .zero { throw CameraUnreachable("no connection within \(timeout.components.seconds) s") }
+            if control.isStopping { throw CameraUnreachable("stopped") }
+            var waiting = [
+                pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&waiting, 2, pollTimeout(left))
+            // A request for a key frame has no meaning before the camera plays.
+            if waiting[1].revents != 0 { _ = control.takeKeyFrameRequests() }
+            guard waiting[0].revents != 0 else { continue }
+            var error: Int32 = 0
+            var length = size
+            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
+            if error != 0 { throw CameraUnreachable("cannot connect", errorNumber: error) }
+            return socket
+        }
+    }
+
+    /// What reading did.
+    enum Outcome: Equatable {
+        case bytes(Int)
+        case wouldBlock
+        case closed
+        case failed(Int32)
+    }
+
+    /// Reads what has arrived.
+    static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+        guard buffer.count > 0 else { return .wouldBlock }
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .closed }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
+        }
+    }
+}
+
+/// An address as the system's calls take it.
+struct SocketAddress: Sendable {
+    let family: Int32
+    private let storage: sockaddr_storage
+    private let length: socklen_t
+
+    init?(_ entry: addrinfo) {
+        guard let address = entry.ai_addr, Int(entry.ai_addrlen) <= MemoryLayout<sockaddr_storage>.size else {
+            return nil
+        }
+        family = entry.ai_family
+        length = entry.ai_addrlen
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(entry.ai_addrlen)))
+        }
+        self.storage = storage
+    }
+
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+}

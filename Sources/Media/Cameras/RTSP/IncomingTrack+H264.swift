@@ -1,0 +1,198 @@
+import RTP
+
+extension IncomingTrack {
+    /// Takes in an H.264 payload: a single NAL unit, an aggregation (STAP-A) or a fragment (FU-A; RFC 6184, section 5).
+    ///
+    /// What stands before the first slice of a frame is held back until that slice shows whether decoding can start
+    /// with the frame, because the flag belongs on the frame's first packet.
+    mutating func receiveH264(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        guard let first = payload.first else { return }
+        switch first & 0x1F {
+        case 1...23:
+            receiveUnit(payload, marker: marker)
+        case H264.UnitType.singleTimeAggregation:
+            receiveAggregation(payload, marker: marker)
+        case H264.UnitType.fragmentationUnit:
+            receiveFragment(payload, marker: marker)
+        default:
+            // The interleaved modes (STAP-B, MTAP, FU-B) are packetization mode 2, which no browser takes.
+            countUnusable()
+        }
+    }
+
+    private mutating func receiveUnit(_ unit: UnsafeRawBufferPointer, marker: Bool) {
+        guard let first = unit.first else { return }
+        switch first & 0x1F {
+        case H264.UnitType.accessUnitDelimiter:
+            // It says nothing that the timestamp does not, and as a frame's first packet it would carry no flag.
+            return
+        case H264.UnitType.sequenceParameterSet:
+            parameterSets.learn(unit)
+            frame?.hasSequenceParameterSet = true
+            hold(unit)
+        case H264.UnitType.pictureParameterSet:
+            parameterSets.learn(unit)
+            frame?.hasPictureParameterSet = true
+            hold(unit)
+        case 1...5:
+            beginSlices(H264.keyFrameInfo(payload: unit))
+            emitUnit(unit, marker: marker)
+        default:
+            hold(unit)
+        }
+    }
+
+    /// Splits an aggregation, so that whatever it holds is treated like units that come alone.
+    private mutating func receiveAggregation(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        let info = H264.keyFrameInfo(payload: payload)
+        let hasSlice = !info.isDisjoint(with: [.instantaneousDecoderRefresh, .otherSlice])
+        if hasSlice, info.isDisjoint(with: [.sequenceParameterSet, .pictureParameterSet, .accessUnitDelimiter]),
+            fits(payload)
+        {
+            beginSlices(info)
+            emit(payload, marker: marker)
+            return
+        }
+        var offset = 1
+        while offset + 2 < payload.count {
+            let length = Int(payload[offset]) << 8 | Int(payload[offset + 1])
+            offset += 2
+            guard length > 0, payload.count - offset >= length else {
+                countUnusable()
+                return
+            }
+            let isLast = offset + length + 2 >= payload.count
+            receiveUnit(UnsafeRawBufferPointer(rebasing: payload[offset..<offset + length]), marker: marker && isLast)
+            offset += length
+        }
+    }
+
+    private mutating func receiveFragment(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        guard payload.count > 2 else {
+            countUnusable()
+            return
+        }
+        let type = payload[1] & 0x1F
+        let isFirst = payload[1] & 0x80 != 0
+        let isLast = payload[1] & 0x40 != 0
+        if (1...5).contains(type) {
+            beginSlices(H264.keyFrameInfo(payload: payload))
+        } else if frame?.hasSlice == false {
+            // A fragmented unit that is no slice, such as a long SEI message, before the first slice: nothing that a
+            // viewer misses, and it could not be held back in one piece.
+            return
+        }
+        guard refragmenter.isActive || !fits(payload) else {
+            emit(payload, marker: marker)
+            return
+        }
+        if isFirst || !refragmenter.isActive {
+            refragmenter.begin(header: payload.prefix(2), isFirst: isFirst)
+        }
+        refragment(UnsafeRawBufferPointer(rebasing: payload[2...]), isLast: isLast, marker: marker)
+    }
+
+    /// Called with each part of a slice: at a frame's first one it decides whether decoding can start here, puts in the
+    /// parameter sets that the camera left out, and lets go of what was held back.
+    private mutating func beginSlices(_ info: H264.KeyFrameInfo) {
+        guard frame?.hasSlice == false else { return }
+        frame?.hasSlice = true
+        // A picture whose beginning was lost cannot be decoded, nor can one without parameter sets.
+        let isWhole = info.contains(.startsPicture) || frame?.hasSequenceParameterSet == true
+        if info.contains(.instantaneousDecoderRefresh), isWhole, parameterSets.isComplete {
+            frame?.isKeyFrame = true
+            if frame?.hasSequenceParameterSet == false {
+                insert(parameterSets.sets)
+            } else if frame?.hasPictureParameterSet == false {
+                releaseHeld()
+                insert(parameterSets.sets.filter { $0.first.map { $0 & 0x1F } == H264.UnitType.pictureParameterSet })
+            }
+        }
+        releaseHeld()
+    }
+
+    /// Emits parameter sets as one aggregation (RFC 6184, section 5.7.1), or one by one where they do not fit together.
+    private mutating func insert(_ sets: [[UInt8]]) {
+        let size = sets.reduce(1) { $0 + 2 + $1.count }
+        guard sets.count > 1, let importance = sets.map({ $0.first ?? 0 }).max(by: { $0 & 0x60 < $1 & 0x60 }) else {
+            for set in sets { set.withUnsafeBytes { emitUnit($0, marker: false) } }
+            return
+        }
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { buffer in
+            buffer[0] = importance & 0x60 | H264.UnitType.singleTimeAggregation
+            var offset = 1
+            for set in sets {
+                buffer[offset] = UInt8(truncatingIfNeeded: set.count >> 8)
+                buffer[offset + 1] = UInt8(truncatingIfNeeded: set.count)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[(offset + 2)...]).copyBytes(from: set)
+                offset += 2 + set.count
+            }
+            if fits(UnsafeRawBufferPointer(buffer)) {
+                emit(UnsafeRawBufferPointer(buffer), marker: false)
+            } else {
+                for set in sets { set.withUnsafeBytes { emitUnit($0, marker: false) } }
+            }
+        }
+    }
+
+    private mutating func hold(_ unit: UnsafeRawBufferPointer) {
+        guard frame?.hasSlice == false else {
+            // After the first slice the order is kept as it is. A parameter set there is for the next frame.
+            emitUnit(unit, marker: false)
+            return
+        }
+        held.append(unit)
+    }
+
+    private mutating func releaseHeld() {
+        guard !held.isEmpty else { return }
+        var units = HeldUnits()
+        swap(&units, &held)
+        units.forEach { emitUnit($0, marker: false) }
+        units.removeAll()
+        swap(&units, &held)
+    }
+
+    /// Emits a unit as it is, or in fragments (FU-A) where it is too long.
+    private mutating func emitUnit(_ unit: UnsafeRawBufferPointer, marker: Bool) {
+        guard !fits(unit), let first = unit.first else {
+            emit(unit, marker: marker)
+            return
+        }
+        refragmenter.begin(header: [first & 0xE0 | H264.UnitType.fragmentationUnit, first & 0x1F], isFirst: true)
+        refragment(UnsafeRawBufferPointer(rebasing: unit[1...]), isLast: true, marker: marker)
+    }
+}
+
+/// Units that wait for the first slice of their frame: a few, and small ones.
+struct HeldUnits {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    private static let maximumCount = 16
+    private static let maximumSize = 16 * 1024
+
+    var isEmpty: Bool { ends.isEmpty }
+
+    /// Adds a unit; beyond the bounds it is left out, since only messages that no viewer needs come in such numbers.
+    mutating func append(_ unit: UnsafeRawBufferPointer) {
+        guard ends.count < Self.maximumCount, bytes.count + unit.count <= Self.maximumSize else { return }
+        bytes.append(contentsOf: unit)
+        ends.append(bytes.count)
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
+        bytes.withUnsafeBytes { all in
+            var start = 0
+            for end in ends {
+                body(UnsafeRawBufferPointer(rebasing: all[start..<end]))
+                start = end
+            }
+        }
+    }
+}

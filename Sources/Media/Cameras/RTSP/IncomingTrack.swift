@@ -1,0 +1,219 @@
+import RTP
+import SDP
+import Transport
+
+/// Turns one track's RTP packets into batches: numbers that go on without a jump, flags that say where frames begin and
+/// where decoding can start, payloads that fit a viewer's datagram, and the parameter sets where the camera leaves them
+/// out.
+///
+/// It outlives a connection, so that a reconnection is a pause on the same timeline.
+struct IncomingTrack: ~Copyable {
+    /// What the packets hold.
+    enum Format {
+        case h264, vp8, opus
+        /// G.711: one byte is one sample.
+        case g711
+
+        init?(_ codec: MediaCodec) {
+            switch codec.name.lowercased() {
+            case "h264": self = .h264
+            case "vp8": self = .vp8
+            case "opus": self = .opus
+            case "pcmu", "pcma": self = .g711
+            default: return nil
+            }
+        }
+    }
+
+    /// The frame to which the packets of the moment belong.
+    struct Frame {
+        var timestamp: UInt32
+        var hasStarted = false
+        var isKeyFrame = false
+        var hasSequenceParameterSet = false
+        var hasPictureParameterSet = false
+        var hasSlice = false
+    }
+
+    let format: Format
+    private(set) var payloadType: UInt8
+    private var acceptsAnyPayloadType: Bool
+    private(set) var timeline: MediaTimeline
+    private(set) var reception = ReceptionCounts()
+    private var pool = PacketBatchPool()
+    var frame: Frame?
+    var parameterSets: H264ParameterSets
+    var refragmenter: Refragmenter
+    var held = HeldUnits()
+    private let limit: Int
+    /// Packets that could not be read, or hold another payload type or a mode that browsers do not take.
+    private(set) var unusablePackets: UInt64 = 0
+    /// What is complete, until the source takes it.
+    private var finished: PacketBatch?
+    private var deliver: (PacketBatch) -> Void
+
+    /// A track that hands its batches to `deliver`. `limit` is the longest payload in bytes.
+    init(
+        _ track: CameraDescription.Track, format: Format, firstSequenceNumber: UInt16,
+        limit: Int = PayloadLimit.standard, deliver: @escaping (PacketBatch) -> Void
+    ) {
+        self.format = format
+        self.limit = max(64, limit)
+        self.deliver = deliver
+        payloadType = track.description.payloadType
+        acceptsAnyPayloadType = track.hasUncertainPayloadType
+        timeline = MediaTimeline(
+            clockRate: track.description.codec.clockRate, firstSequenceNumber: firstSequenceNumber)
+        parameterSets = H264ParameterSets(track.parameterSets)
+        refragmenter = Refragmenter(limit: self.limit, marking: format == .vp8 ? .vp8 : .fragmentationUnit)
+    }
+
+    /// The camera has been set up anew and describes the track as `track`.
+    mutating func restart(_ track: CameraDescription.Track, at now: Instant) {
+        flush(at: now)
+        timeline.restart()
+        reception = ReceptionCounts()
+        payloadType = track.description.payloadType
+        acceptsAnyPayloadType = track.hasUncertainPayloadType
+        if !track.parameterSets.isEmpty { parameterSets = H264ParameterSets(track.parameterSets) }
+        forgetFrame()
+    }
+
+    /// Takes in one packet. Answers whether it brought media of this track.
+    @discardableResult
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
+        guard let packet = try? RTPPacketView(parsing: bytes), !packet.payload.isEmpty else {
+            unusablePackets &+= 1
+            return false
+        }
+        if packet.payloadType != payloadType {
+            guard acceptsAnyPayloadType else {
+                unusablePackets &+= 1
+                return false
+            }
+            payloadType = packet.payloadType
+        }
+        acceptsAnyPayloadType = false
+        let arrival = timeline.accept(
+            ssrc: packet.ssrc, sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, at: now)
+        reception.count(arrival, sequenceNumber: packet.sequenceNumber)
+        switch arrival {
+        case .inOrder: break
+        case .outdated: return true
+        case .afterGap: refragmenter.cancel()
+        case .restarted: forgetFrame()
+        }
+        let timestamp = timeline.outgoing(packet.timestamp)
+        if frame?.timestamp != timestamp { beginFrame(timestamp, at: now) }
+        switch format {
+        case .h264: receiveH264(packet.payload, marker: packet.marker)
+        case .vp8: receiveVP8(packet.payload, marker: packet.marker)
+        case .opus: emit(packet.payload, marker: packet.marker)
+        case .g711: receiveG711(packet.payload, marker: packet.marker)
+        }
+        // A frame is complete with its marker; each packet of sound is a frame by itself.
+        if packet.marker || format == .opus || format == .g711 { flush(at: now) }
+        return true
+    }
+
+    /// Hands out what has been collected: the socket is drained, so no more will come soon.
+    mutating func flush(at now: Instant) {
+        if let batch = pool.finish(arrival: now) { deliver(batch) }
+    }
+
+    private mutating func forgetFrame() {
+        frame = nil
+        held.removeAll()
+        refragmenter.cancel()
+    }
+
+    private mutating func beginFrame(_ timestamp: UInt32, at now: Instant) {
+        if format == .vp8, refragmenter.isActive { finishVP8Fragments() }
+        flush(at: now)
+        forgetFrame()
+        frame = Frame(timestamp: timestamp)
+    }
+
+    // MARK: Formats
+
+    private mutating func receiveVP8(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        guard let descriptor = VP8PayloadDescriptor(parsing: payload) else {
+            unusablePackets &+= 1
+            return
+        }
+        if descriptor.startsFrame, frame?.hasStarted == false {
+            frame?.isKeyFrame = VP8.isKeyFrameStart(payload: payload)
+        }
+        guard refragmenter.isActive || payload.count > limit else {
+            emit(payload, marker: marker)
+            return
+        }
+        if !refragmenter.isActive {
+            refragmenter.begin(header: payload.prefix(descriptor.length), isFirst: descriptor.startsPartition)
+        }
+        refragment(
+            UnsafeRawBufferPointer(rebasing: payload[descriptor.length...]), isLast: marker, marker: marker)
+    }
+
+    /// The frame's last packet was lost or had no marker: what waits goes out with the frame that it belongs to.
+    private mutating func finishVP8Fragments() {
+        refragment(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, marker: false)
+    }
+
+    private mutating func receiveG711(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        var offset = 0
+        let first = frame?.timestamp ?? 0
+        while offset < payload.count {
+            let count = min(limit, payload.count - offset)
+            frame = Frame(timestamp: first &+ UInt32(truncatingIfNeeded: offset))
+            emit(
+                UnsafeRawBufferPointer(rebasing: payload[offset..<offset + count]), marker: marker && offset == 0)
+            offset += count
+        }
+        frame?.timestamp = first
+    }
+
+    /// Notes that the camera's sender report came.
+    mutating func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) { reception.note(ntp, at: now) }
+
+    /// What the next receiver report says.
+    mutating func receptionBlock(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
+        reception.block(ssrc: ssrc, at: now)
+    }
+
+    /// Counts a payload in a mode that is not supported.
+    mutating func countUnusable() { unusablePackets &+= 1 }
+
+    // MARK: Output
+
+    /// Whether a payload fits as it is.
+    func fits(_ payload: UnsafeRawBufferPointer) -> Bool { payload.count <= limit }
+
+    /// Passes bytes of a unit through the refragmenter.
+    mutating func refragment(_ bytes: UnsafeRawBufferPointer, isLast: Bool, marker: Bool) {
+        // The pieces are collected by offset, since the refragmenter cannot be used while it is being used.
+        var fragments = Refragmenter(limit: limit, marking: format == .vp8 ? .vp8 : .fragmentationUnit)
+        swap(&fragments, &refragmenter)
+        fragments.append(bytes, isLast: isLast) { piece, ends in
+            emit(piece, marker: marker && ends)
+        }
+        swap(&fragments, &refragmenter)
+    }
+
+    /// Adds a payload to the batch.
+    mutating func emit(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        guard var frame else { return }
+        var flags: PacketBatch.Flags = []
+        if marker { flags.insert(.marker) }
+        if !frame.hasStarted { flags.insert(.startsFrame) }
+        // Sound can be decoded from any packet on.
+        if frame.isKeyFrame || format == .opus || format == .g711 { flags.insert(.keyFrame) }
+        frame.hasStarted = true
+        self.frame = frame
+        pool.append(
+            PacketBatch.Packet(
+                offset: 0, length: 0, timestamp: frame.timestamp, sequenceNumber: timeline.takeSequenceNumber(),
+                payloadType: payloadType, flags: flags),
+            payload: payload)
+    }
+}

@@ -1,0 +1,118 @@
+import RTP
+import Transport
+
+/// Turns a camera's sequence numbers and timestamps into ones that go on without a jump, whatever the camera does:
+/// reconnections, a new synchronization source, a clock that is set.
+///
+/// What the camera lost stays visible as a gap in the sequence numbers, so that a viewer's decoder knows. Packets that
+/// the source adds or leaves out make no gap.
+struct MediaTimeline {
+    /// How a packet stands to the one before it.
+    enum Arrival: Equatable {
+        /// The next one.
+        case inOrder
+        /// Packets before it are missing.
+        case afterGap(Int)
+        /// The stream begins, or begins again.
+        case restarted
+        /// It came before, or is too late to be of use.
+        case outdated
+    }
+
+    private let clockRate: Int64
+    private var nextSequenceNumber: UInt16
+    private var newest: Newest?
+    private var suspect: UInt16?
+    private var timestampOffset: UInt32 = 0
+    private var lastOutput: UInt32?
+    private var lastArrival: Instant = .zero
+
+    private struct Newest {
+        var ssrc: UInt32
+        var sequenceNumber: UInt16
+        var timestamp: UInt32
+    }
+
+    /// How far a gap may reach before it counts as a restart (RFC 3550, appendix A.1).
+    private static let maximumGap = 3000
+    /// How far back a packet may lie and still count as late.
+    private static let maximumDisorder = 100
+    /// How much media time may differ from the time of arrival before the camera's clock counts as set.
+    private static let maximumClockJump: Int64 = 10_000_000_000
+
+    /// Starts with the number of the first packet that goes out.
+    init(clockRate: Int, firstSequenceNumber: UInt16) {
+        self.clockRate = Int64(max(1, clockRate))
+        nextSequenceNumber = firstSequenceNumber
+    }
+
+    /// The camera begins anew: what it sends next follows on what went out last.
+    mutating func restart() {
+        newest = nil
+        suspect = nil
+    }
+
+    /// Takes in a packet's numbers.
+    mutating func accept(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) -> Arrival {
+        guard let previous = newest, previous.ssrc == ssrc else {
+            begin(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp, at: now)
+            return .restarted
+        }
+        let distance = sequenceNumber.sequenceDistance(from: previous.sequenceNumber)
+        if distance <= 0, distance >= -Self.maximumDisorder {
+            // Two in a row from the past are no late packets: the camera has begun anew.
+            guard suspect == sequenceNumber, distance != 0 else {
+                suspect = sequenceNumber &+ 1
+                return .outdated
+            }
+            begin(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp, at: now)
+            return .restarted
+        }
+        guard distance > 0, distance <= Self.maximumGap else {
+            begin(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp, at: now)
+            return .restarted
+        }
+        suspect = nil
+        let mediaTime = Int64(Int32(bitPattern: timestamp &- previous.timestamp)) * 1_000_000_000 / clockRate
+        let passed = (now - lastArrival).wholeNanoseconds
+        if abs(mediaTime &- passed) > Self.maximumClockJump { anchor(timestamp, at: now) }
+        newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)
+        remember(timestamp, at: now)
+        if distance == 1 { return .inOrder }
+        nextSequenceNumber &+= UInt16(truncatingIfNeeded: distance - 1)
+        return .afterGap(distance - 1)
+    }
+
+    /// The number of the next packet that goes out.
+    mutating func takeSequenceNumber() -> UInt16 {
+        defer { nextSequenceNumber &+= 1 }
+        return nextSequenceNumber
+    }
+
+    /// Where a timestamp of the camera stands on the outgoing timeline.
+    func outgoing(_ timestamp: UInt32) -> UInt32 { timestamp &+ timestampOffset }
+
+    /// The camera's synchronization source.
+    var ssrc: UInt32? { newest?.ssrc }
+
+    private mutating func begin(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) {
+        suspect = nil
+        newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)
+        if lastOutput != nil { anchor(timestamp, at: now) }
+        remember(timestamp, at: now)
+    }
+
+    /// Maps `timestamp` to as much media time after the last packet as has really passed, and at least one tick.
+    private mutating func anchor(_ timestamp: UInt32, at now: Instant) {
+        guard let lastOutput else { return }
+        let passed = max(0, (now - lastArrival).wholeNanoseconds)
+        // Whole seconds and the rest apart, since nanoseconds times ticks would leave 64 bits after some hours.
+        let ticks = passed / 1_000_000_000 &* clockRate &+ passed % 1_000_000_000 * clockRate / 1_000_000_000
+        timestampOffset = lastOutput &+ UInt32(truncatingIfNeeded: max(1, ticks)) &- timestamp
+    }
+
+    private mutating func remember(_ timestamp: UInt32, at now: Instant) {
+        lastOutput = outgoing(timestamp)
+        lastArrival = now
+    }
+}

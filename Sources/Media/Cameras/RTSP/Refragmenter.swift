@@ -1,0 +1,88 @@
+/// Cuts a camera's fragments anew, so that each fits a viewer's datagram: cameras over TCP send packets of up to 64 KiB,
+/// and 1,400 bytes are usual.
+///
+/// Fragments of one unit are joined and cut at the limit, so all but the last have the same length, and their number
+/// grows by no more than it must. A piece goes out as soon as the bytes for it are there.
+struct Refragmenter {
+    /// How a format marks the first and the last fragment in the header that precedes each.
+    struct Marking {
+        /// The header's byte that holds the marks.
+        var byte: Int
+        /// Set in the first fragment only.
+        var start: UInt8
+        /// Set in the last fragment only.
+        var end: UInt8
+
+        /// The S and E bits of an FU header (RFC 6184, section 5.8).
+        static let fragmentationUnit = Marking(byte: 1, start: 0x80, end: 0x40)
+        /// The S bit of a VP8 payload descriptor (RFC 7741, section 4.2).
+        static let vp8 = Marking(byte: 0, start: 0x10, end: 0)
+    }
+
+    /// The longest piece, header and all.
+    let limit: Int
+    private let marking: Marking
+    private var header: [UInt8] = []
+    /// The header's length in free bytes, then what waits.
+    private var waiting: [UInt8] = []
+    private var isFirst = false
+
+    /// With nothing begun; allocates nothing.
+    init(limit: Int, marking: Marking) {
+        self.limit = limit
+        self.marking = marking
+    }
+
+    /// Whether a unit has been begun and not ended.
+    private(set) var isActive = false
+
+    /// Begins a unit. `header` stands before each piece; `isFirst` tells whether its first bytes are here.
+    mutating func begin(header: some Sequence<UInt8>, isFirst: Bool) {
+        self.header.removeAll(keepingCapacity: true)
+        self.header.append(contentsOf: header)
+        self.header[marking.byte] &= ~(marking.start | marking.end)
+        self.isFirst = isFirst
+        waiting.removeAll(keepingCapacity: true)
+        waiting.append(contentsOf: self.header)
+        isActive = true
+    }
+
+    /// Forgets a unit of which a part is lost.
+    mutating func cancel() {
+        isActive = false
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds bytes and hands what is full to `emit`, with whether it is the unit's last piece. The first and the last
+    /// byte of the unit never share a piece that is marked both, as long as the unit is longer than the limit.
+    mutating func append(
+        _ bytes: UnsafeRawBufferPointer, isLast: Bool, _ emit: (UnsafeRawBufferPointer, _ isLast: Bool) -> Void
+    ) {
+        guard isActive else { return }
+        waiting.append(contentsOf: bytes)
+        let head = header.count
+        let (size, marking, header) = (limit - head, marking, header)
+        var isFirst = isFirst
+        var offset = head
+        waiting.withUnsafeMutableBytes { buffer in
+            // At least one byte stays behind until the end is known, so that the last piece can be marked.
+            while buffer.count - offset > size || (isLast && offset < buffer.count) {
+                let count = min(size, buffer.count - offset)
+                let ends = isLast && offset + count == buffer.count
+                // The bytes before `offset` have gone out already: the piece's header goes there.
+                for index in 0..<head { buffer[offset - head + index] = header[index] }
+                if isFirst { buffer[offset - head + marking.byte] |= marking.start }
+                if ends { buffer[offset - head + marking.byte] |= marking.end }
+                isFirst = false
+                emit(UnsafeRawBufferPointer(rebasing: buffer[(offset - head)..<(offset + count)]), ends)
+                offset += count
+            }
+        }
+        self.isFirst = isFirst
+        if isLast {
+            cancel()
+        } else if offset > head {
+            waiting.removeSubrange(head..<offset)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Glibc
+import Synchronization
+
+/// How a source's owner talks to the source's thread: stop, and ask for a key frame.
+///
+/// Stopping waits for the thread, except while the thread looks up a host name: that call cannot be interrupted and may
+/// take half a minute, so the thread is left to itself then and ends without touching the sink again.
+final class SourceControl: Sendable {
+    private struct State {
+        var isStopping = false
+        var isResolving = false
+        var keyFrameRequests: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    /// Readable when there is something to look at.
+    var wakeUp: Int32 { wakeUpPipe.readEnd }
+    private let wakeUpPipe: Pipe
+    private let ended: Pipe
+
+    /// Nil when the process has no file descriptor left.
+    init?() {
+        guard let wakeUpPipe = Pipe(), let ended = Pipe() else { return nil }
+        self.wakeUpPipe = wakeUpPipe
+        self.ended = ended
+    }
+
+    // MARK: The owner's side
+
+    /// Stops the thread. Answers false when the thread was left behind in a look-up.
+    func stop() -> Bool {
+        let isResolving = state.withLock { state in
+            state.isStopping = true
+            return state.isResolving
+        }
+        wakeUpPipe.signal()
+        if isResolving { return false }
+        var waiting = pollfd(fd: ended.readEnd, events: Int16(POLLIN), revents: 0)
+        while poll(&waiting, 1, -1) < 0, errno == EINTR {}
+        return true
+    }
+
+    /// Asks for a key frame of a track.
+    func requestKeyFrame(track: Int) {
+        guard (0..<64).contains(track) else { return }
+        let isNew = state.withLock { state in
+            let before = state.keyFrameRequests
+            state.keyFrameRequests |= 1 << UInt64(track)
+            return state.keyFrameRequests != before
+        }
+        if isNew { wakeUpPipe.signal() }
+    }
+
+    // MARK: The thread's side
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Takes the tracks for which a key frame was asked, one bit each, and makes ``wakeUp`` quiet.
+    func takeKeyFrameRequests() -> UInt64 {
+        wakeUpPipe.drain()
+        return state.withLock { state in
+            defer { state.keyFrameRequests = 0 }
+            return state.keyFrameRequests
+        }
+    }
+
+    /// How a look-up ended.
+    enum Resolution<Result> {
+        case found(Result)
+        /// The source was stopped before it began: the owner waits for the thread.
+        case notBegun
+        /// The source was stopped meanwhile: the owner does not wait, and the sink must not be touched again.
+        case abandoned
+    }
+
+    /// Runs `lookUp`, during which the owner does not wait for the thread.
+    func resolve<Result>(_ lookUp: () -> Result) -> Resolution<Result> {
+        let mayBegin = state.withLock { state in
+            state.isResolving = !state.isStopping
+            return state.isResolving
+        }
+        guard mayBegin else { return .notBegun }
+        let result = lookUp()
+        let isStopping = state.withLock { state in
+            state.isResolving = false
+            return state.isStopping
+        }
+        return isStopping ? .abandoned : .found(result)
+    }
+
+    /// The thread is about to end.
+    func markEnded() { ended.signal() }
+
+    /// Waits until the owner wants something or the time is over.
+    func wait(_ duration: Duration) {
+        var waiting = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
+        _ = poll(&waiting, 1, pollTimeout(duration))
+    }
+}
+
+/// A pipe that never blocks and only says that something happened.
+private final class Pipe: Sendable {
+    let readEnd: Int32
+    private let writeEnd: Int32
+
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    func signal() {
+        var byte: UInt8 = 1
+        // A full pipe says already what there is to say.
+        _ = write(writeEnd, &byte, 1)
+    }
+
+    func drain() {
+        withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+            _ = read(readEnd, buffer.baseAddress, buffer.count)
+        }
+    }
+}
+
+/// A duration as `poll` takes it: whole milliseconds rounded up, so that a deadline has really passed afterwards.
+func pollTimeout(_ duration: Duration) -> Int32 {
+    let (seconds, attoseconds) = duration.components
+    if seconds < 0 || duration <= .zero { return 0 }
+    if seconds > 3600 { return 3_600_000 }
+    return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+}
