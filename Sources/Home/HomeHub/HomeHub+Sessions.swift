@@ -92,3 +92,10 @@ extension HomeHub {
     static let unknownSession = HomeError.notFound(
         "no such session: it has ended, has never been, or belongs to somebody else")
 }
+
+extension HomeHub {
+    /// Every principal's sessions, for metrics and the keeping of leases; never for a client's eyes.
+    public func allSessions() async -> [LiveViewSnapshot] {
+        await self.liveView.sessions()
+    }
+}

@@ -26,7 +26,8 @@ extension ConfigurationLoader {
             return nil
         }
         guard Self.isIdentifier(id) else {
-            self.reader.report("expected 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first", at: idPlace)
+            self.reader.report(
+                "expected 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first", at: idPlace)
             return nil
         }
         guard let sourcePlace = keys["source"], let source = self.source(sourcePlace) else {

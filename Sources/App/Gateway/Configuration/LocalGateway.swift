@@ -6,6 +6,7 @@ import Foundation
 /// of its own, when that is another), so that commands find gateways whose config keeps the state elsewhere.
 public struct LocalGateway: Sendable, Codable, Equatable {
     static let fileName = "running.json"
+    static let ownProcessID = ProcessInfo.processInfo.processIdentifier
 
     /// The address of plain HTTP, for example `http://127.0.0.1:8080`.
     public var url: String

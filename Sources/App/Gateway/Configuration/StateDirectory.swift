@@ -48,7 +48,8 @@ public struct StateDirectory: Sendable, Equatable {
                 atPath: self.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw Failure(
-                path: self.path, reason: "the state folder cannot be made; set stateDirectory to a folder you may write")
+                path: self.path, reason: "the state folder cannot be made; set stateDirectory to a folder you may write"
+            )
         }
     }
 
@@ -62,15 +63,15 @@ public struct StateDirectory: Sendable, Equatable {
             throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(path: path, reason: "is no regular file")
-        }
-        guard status.st_mode & 0o077 == 0 else {
+        let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
+        guard attributes[.type] as? FileAttributeType == .typeRegular,
+            let permissions = attributes[.posixPermissions] as? Int, let size = attributes[.size] as? Int
+        else { throw Failure(path: path, reason: "is no regular file") }
+        guard permissions & 0o077 == 0 else {
             throw Failure(path: path, reason: "others may read this secret; run chmod 600 on it")
         }
-        guard status.st_size <= 1 << 20 else { throw Failure(path: path, reason: "is larger than 1 MiB") }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        guard size <= 1 << 20 else { throw Failure(path: path, reason: "is larger than 1 MiB") }
+        var bytes = [UInt8](repeating: 0, count: size)
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else {
             throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
