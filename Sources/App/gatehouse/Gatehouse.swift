@@ -1,7 +1,10 @@
 import ArgumentParser
+import Gateway
 
 @main
 struct Gatehouse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "gatehouse", abstract: "A WebRTC gateway for cameras and doorbells.")
+        commandName: "gatehouse", abstract: "A WebRTC gateway for cameras and doorbells.",
+        version: GatewayVersion.current,
+        subcommands: [ServeCommand.self, TokenCommand.self])
 }

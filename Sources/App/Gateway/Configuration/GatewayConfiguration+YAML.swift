@@ -1,0 +1,220 @@
+import Foundation
+import HomeTypes
+import Transport
+import Yams
+
+extension GatewayConfiguration {
+    /// The largest config file that is read.
+    static let maximumFileSize = 1 << 20
+
+    /// Reads a config file. Relative paths in it are relative to the folder that the file is in.
+    public init(
+        contentsOfFile path: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationError) {
+        let url = URL(fileURLWithPath: path)
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            let exists = FileManager.default.fileExists(atPath: path)
+            throw ConfigurationError(
+                file: path,
+                problems: [.init(line: 0, key: "", reason: exists ? "cannot be read" : "there is no such file")])
+        }
+        guard data.count <= Self.maximumFileSize, let text = String(data: data, encoding: .utf8) else {
+            throw ConfigurationError(
+                file: path, problems: [.init(line: 0, key: "", reason: "is no UTF-8 text of at most 1 MiB")])
+        }
+        try self.init(
+            yaml: text, file: path, directory: url.deletingLastPathComponent().path, environment: environment)
+    }
+
+    /// Reads the text of a config file.
+    /// - Parameters:
+    ///   - yaml: the text.
+    ///   - file: the file's name for messages.
+    ///   - directory: the folder that relative paths start from.
+    ///   - environment: where `${NAME}` in a camera's source is looked up.
+    public init(
+        yaml: String, file: String = "config", directory: String = ".", environment: [String: String] = [:]
+    ) throws(ConfigurationError) {
+        let root: Node
+        do {
+            root = try Yams.compose(yaml: yaml) ?? Node([(Node, Node)]())
+        } catch {
+            throw ConfigurationError(file: file, problems: [Self.problem(of: error)])
+        }
+        let reader = YAMLReader()
+        var loader = ConfigurationLoader(reader: reader, directory: directory, environment: environment)
+        self = loader.configuration(.init(node: root, path: ""))
+        guard reader.problems.isEmpty else {
+            throw ConfigurationError(file: file, problems: reader.problems.sorted { $0.line < $1.line })
+        }
+    }
+
+    private static func problem(of error: any Error) -> ConfigurationError.Problem {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            return .init(line: mark.line, key: "", reason: "is no YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            return .init(
+                line: context.mark.line, key: duplicates.map(String.init(describing:)).sorted().joined(separator: ", "),
+                reason: "stands more than once in one mapping")
+        case .reader(let problem, _, _, _):
+            return .init(line: 0, key: "", reason: "is no YAML: \(problem)")
+        default:
+            return .init(line: 0, key: "", reason: "is no YAML")
+        }
+    }
+}
+
+/// Turns the nodes of a config into values.
+struct ConfigurationLoader {
+    let reader: YAMLReader
+    let directory: String
+    let environment: [String: String]
+
+    mutating func configuration(_ root: YAMLReader.Place) -> GatewayConfiguration {
+        let keys = self.reader.mapping(
+            root, keys: ["http", "media", "stateDirectory", "sessions", "log", "cameras"])
+        var result = GatewayConfiguration()
+        if let place = keys["http"] { result.http = self.http(place) }
+        if let place = keys["media"] { result.media = self.media(place) }
+        if let path = self.reader.string(keys["stateDirectory"]) { result.stateDirectory = self.path(path) }
+        if let place = keys["sessions"] { result.sessions = self.sessions(place) }
+        if let place = keys["log"] { result.log = self.log(place) }
+        result.cameras = self.cameras(keys["cameras"])
+        if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
+            self.reader.report("http.port and http.https.port are both \(https.port)", at: place)
+        }
+        return result
+    }
+
+    private func http(_ place: YAMLReader.Place) -> GatewayConfiguration.HTTP {
+        let keys = self.reader.mapping(place, keys: ["host", "port", "https", "origins"])
+        var result = GatewayConfiguration.HTTP()
+        if let host = self.host(keys["host"]) { result.host = host }
+        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        if let https = keys["https"] {
+            if https.node.scalar != nil, https.node.bool == false {
+                result.https = nil
+            } else {
+                result.https = self.https(https)
+            }
+        }
+        result.origins = self.reader.sequence(keys["origins"]).compactMap { self.origin($0) }
+        return result
+    }
+
+    private func https(_ place: YAMLReader.Place) -> GatewayConfiguration.HTTPS {
+        let keys = self.reader.mapping(place, keys: ["host", "port", "certificate", "privateKey"])
+        var result = GatewayConfiguration.HTTPS()
+        result.host = self.host(keys["host"])
+        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        switch (self.reader.string(keys["certificate"]), self.reader.string(keys["privateKey"])) {
+        case (let certificate?, let privateKey?):
+            result.files = .init(certificate: self.path(certificate), privateKey: self.path(privateKey))
+        case (nil, nil): break
+        default: self.reader.report("certificate and privateKey go together; give both or neither", at: place)
+        }
+        return result
+    }
+
+    private func media(_ place: YAMLReader.Place) -> GatewayConfiguration.Media {
+        let keys = self.reader.mapping(place, keys: ["port", "addresses", "iceServers"])
+        var result = GatewayConfiguration.Media()
+        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        result.addresses = self.reader.sequence(keys["addresses"]).compactMap { place in
+            guard let text = self.reader.string(place) else { return nil }
+            guard TransportAddress(text, port: 1) != nil else {
+                self.reader.report("expected an IPv4 or IPv6 address", at: place)
+                return nil
+            }
+            return text
+        }
+        result.iceServers = self.reader.sequence(keys["iceServers"]).compactMap { self.iceServer($0) }
+        return result
+    }
+
+    private func iceServer(_ place: YAMLReader.Place) -> GatewayConfiguration.ICEServer? {
+        let keys = self.reader.mapping(place, keys: ["url", "username", "credential"])
+        guard let url = self.reader.string(keys["url"]),
+            ["stun:", "stuns:", "turn:", "turns:"].contains(where: url.hasPrefix), Self.isHeaderSafe(url)
+        else {
+            self.reader.report("expected a url that begins with stun:, stuns:, turn: or turns:", at: place)
+            return nil
+        }
+        let username = self.reader.string(keys["username"])
+        let credential = self.reader.string(keys["credential"])
+        guard Self.isHeaderSafe(username ?? ""), Self.isHeaderSafe(credential ?? "") else {
+            self.reader.report("username and credential must be printable ASCII without quotation marks", at: place)
+            return nil
+        }
+        return .init(url: url, username: username, credential: credential)
+    }
+
+    /// Whether a text can stand in the quoted part of a `Link` header.
+    private static func isHeaderSafe(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\<>".utf8.contains($0) }
+    }
+
+    private func sessions(_ place: YAMLReader.Place) -> GatewayConfiguration.Sessions {
+        let keys = self.reader.mapping(
+            place, keys: ["durationSeconds", "maximumDurationSeconds", "perCamera", "perPrincipal"])
+        var result = GatewayConfiguration.Sessions()
+        // Viewers extend 30 seconds before the end, and refuse leases that are not longer than that.
+        if let value = self.reader.integer(keys["durationSeconds"], in: 36...65_535) { result.durationSeconds = value }
+        result.maximumDurationSeconds = max(result.maximumDurationSeconds, result.durationSeconds)
+        if let value = self.reader.integer(keys["maximumDurationSeconds"], in: 36...31_536_000) {
+            result.maximumDurationSeconds = value
+        }
+        if let value = self.reader.integer(keys["perCamera"], in: 1...100_000) { result.perCamera = value }
+        if let value = self.reader.integer(keys["perPrincipal"], in: 1...100_000) { result.perPrincipal = value }
+        if result.maximumDurationSeconds < result.durationSeconds {
+            self.reader.report(
+                "maximumDurationSeconds (\(result.maximumDurationSeconds)) is less than durationSeconds "
+                    + "(\(result.durationSeconds))", at: place)
+        }
+        return result
+    }
+
+    private func log(_ place: YAMLReader.Place) -> GatewayConfiguration.Log {
+        let keys = self.reader.mapping(place, keys: ["level", "format", "showAddresses"])
+        var result = GatewayConfiguration.Log()
+        let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+        if let level = self.reader.word(keys["level"], among: levels) { result.level = level }
+        let formats = GatewayConfiguration.Log.Format.allCases.map(\.rawValue)
+        if let format = self.reader.word(keys["format"], among: formats) {
+            result.format = GatewayConfiguration.Log.Format(rawValue: format) ?? .text
+        }
+        if let shows = self.reader.boolean(keys["showAddresses"]) { result.showsAddresses = shows }
+        return result
+    }
+
+    private func host(_ place: YAMLReader.Place?) -> String? {
+        guard let place, let host = self.reader.string(place) else { return nil }
+        guard host == "localhost" || TransportAddress(host, port: 1) != nil else {
+            self.reader.report(
+                "expected the address to listen on, for example 127.0.0.1, or 0.0.0.0 for all of IPv4, or \"::\" for "
+                    + "all of IPv4 and IPv6", at: place)
+            return nil
+        }
+        return host
+    }
+
+    private func origin(_ place: YAMLReader.Place) -> String? {
+        guard let text = self.reader.string(place) else { return nil }
+        guard let origin = OriginPolicy.normalized(text) else {
+            self.reader.report("expected an origin such as https://home.example:8443, without path", at: place)
+            return nil
+        }
+        return origin
+    }
+
+    private func path(_ path: String) -> String {
+        let expanded = NSString(string: path).expandingTildeInPath
+        if expanded.hasPrefix("/") { return expanded }
+        return URL(fileURLWithPath: self.directory).appendingPathComponent(expanded).standardizedFileURL.path
+    }
+}

@@ -1,0 +1,167 @@
+import HomeTypes
+
+/// What the config file says, checked, with every default filled in.
+public struct GatewayConfiguration: Sendable, Equatable {
+    /// The HTTP and HTTPS listeners.
+    public var http = HTTP()
+    /// The UDP port of all live views.
+    public var media = Media()
+    /// Where the token, certificates and keys are kept; nil for the user's own default.
+    public var stateDirectory: String?
+    /// The lease of a live view and how many there may be.
+    public var sessions = Sessions()
+    /// What is written to the log.
+    public var log = Log()
+    /// The cameras, in the order in which people see them.
+    public var cameras: [Camera] = []
+
+    /// The defaults: loopback only, no camera.
+    public init() {}
+}
+
+extension GatewayConfiguration {
+    /// The HTTP and HTTPS listeners.
+    public struct HTTP: Sendable, Equatable {
+        /// The address of both listeners; loopback unless the config says otherwise.
+        public var host = "127.0.0.1"
+        /// The port of plain HTTP.
+        public var port = 8080
+        /// HTTPS, or nil when it is switched off.
+        public var https: HTTPS? = HTTPS()
+        /// Web origins other than the gateway's own whose pages may use the API, for example `https://home.example`.
+        public var origins: [String] = []
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The HTTPS listener.
+    public struct HTTPS: Sendable, Equatable {
+        /// The port.
+        public var port = 8443
+        /// The host, or nil for the one of plain HTTP.
+        public var host: String?
+        /// PEM files of a certificate chain and its key; nil for a certificate that the gateway makes by itself.
+        public var files: CertificateFiles?
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// PEM files of a certificate.
+    public struct CertificateFiles: Sendable, Equatable {
+        /// The chain, leaf first.
+        public var certificate: String
+        /// The leaf's private key.
+        public var privateKey: String
+
+        /// Names the two files.
+        public init(certificate: String, privateKey: String) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+        }
+    }
+
+    /// The UDP port of all live views.
+    public struct Media: Sendable, Equatable {
+        /// The port.
+        public var port = 8189
+        /// Addresses to offer besides those of the host's interfaces, for example the outer address of a forwarded port.
+        public var addresses: [String] = []
+        /// STUN and TURN servers that viewers are told of.
+        public var iceServers: [ICEServer] = []
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// A STUN or TURN server that viewers may use.
+    public struct ICEServer: Sendable, Equatable {
+        /// For example `stun:stun.example.org:3478`.
+        public var url: String
+        /// The name for TURN.
+        public var username: String?
+        /// The password for TURN.
+        public var credential: String?
+
+        /// Names a server.
+        public init(url: String, username: String? = nil, credential: String? = nil) {
+            self.url = url
+            self.username = username
+            self.credential = credential
+        }
+    }
+
+    /// The lease of a live view and how many there may be.
+    public struct Sessions: Sendable, Equatable {
+        /// Seconds until a session ends unless it is extended.
+        public var durationSeconds = 300
+        /// Seconds after which a session ends however often it was extended.
+        public var maximumDurationSeconds = 14_400
+        /// Sessions that one camera may have at once.
+        public var perCamera = 32
+        /// Sessions that one principal may have at once.
+        public var perPrincipal = 64
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What is written to the log.
+    public struct Log: Sendable, Equatable {
+        /// How a line looks.
+        public enum Format: String, Sendable, CaseIterable {
+            /// `key=value` pairs for people.
+            case text
+            /// One JSON object a line for collectors.
+            case json
+        }
+
+        /// The least level that is written: trace, debug, info, notice, warning, error or critical.
+        public var level = "info"
+        /// How a line looks.
+        public var format = Format.text
+        /// Whether the addresses of other hosts appear; they are masked by default.
+        public var showsAddresses = false
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// One camera.
+    public struct Camera: Sendable, Equatable {
+        /// Where the pictures come from.
+        public enum Source: Sendable, Equatable {
+            /// The built-in doorbell with its test picture.
+            case builtInDoorbell
+            /// An RTSP URL, which may hold a password: never print it.
+            case rtsp(String)
+        }
+
+        /// The identifier in addresses: 1 to 64 letters, digits, `.`, `_` and `-`.
+        public var id: String
+        /// The name that people read.
+        public var name: String
+        /// The kind of device that the home shows.
+        public var kind: DeviceKind
+        /// Where the pictures come from.
+        public var source: Source
+
+        /// Describes a camera.
+        public init(id: String, name: String, kind: DeviceKind, source: Source) {
+            self.id = id
+            self.name = name
+            self.kind = kind
+            self.source = source
+        }
+    }
+
+    /// What the gateway serves when it is started without a config: the built-in doorbell.
+    public static var demonstration: GatewayConfiguration {
+        var configuration = GatewayConfiguration()
+        configuration.cameras = [
+            Camera(id: "front-door", name: "Front door", kind: .doorbell, source: .builtInDoorbell)
+        ]
+        return configuration
+    }
+}

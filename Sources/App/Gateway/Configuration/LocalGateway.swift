@@ -1,0 +1,88 @@
+import Foundation
+
+/// How a command on the same machine finds the gateway that runs there.
+///
+/// A gateway notes its address and its state folder in the file `running.json` of the user's standard state folder (and
+/// of its own, when that is another), so that commands find gateways whose config keeps the state elsewhere.
+public struct LocalGateway: Sendable, Codable, Equatable {
+    static let fileName = "running.json"
+    static let ownProcessID = ProcessInfo.processInfo.processIdentifier
+
+    /// The address of plain HTTP, for example `http://127.0.0.1:8080`.
+    public var url: String
+    /// The port of HTTPS, or nil when it is off.
+    public var httpsPort: Int?
+    /// Where the gateway keeps its token.
+    public var stateDirectory: String
+    /// The process.
+    public var processID: Int32
+
+    /// The address of plain HTTP of a gateway with this config, as reached from the same machine.
+    static func url(of configuration: GatewayConfiguration) -> String {
+        "http://\(self.reachableHost(configuration.http.host)):\(configuration.http.port)"
+    }
+
+    /// A host to connect to for a host to listen on.
+    static func reachableHost(_ host: String) -> String {
+        switch host {
+        case "0.0.0.0": "127.0.0.1"
+        case "::": "[::1]"
+        default: host.contains(":") ? "[\(host)]" : host
+        }
+    }
+
+    func write(to directories: [StateDirectory]) throws(StateDirectory.Failure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(self) else { return }
+        for directory in directories {
+            try directory.writePrivate(Self.fileName, String(decoding: data, as: UTF8.self) + "\n")
+        }
+    }
+
+    /// Removes the note, unless another gateway has written its own over it.
+    func remove(from directories: [StateDirectory]) {
+        for directory in directories where (try? Self.read(from: directory))?.processID == self.processID {
+            directory.remove(Self.fileName)
+        }
+    }
+
+    private static func read(from directory: StateDirectory) throws(StateDirectory.Failure) -> LocalGateway? {
+        guard let text = try directory.readPrivate(Self.fileName) else { return nil }
+        return try? JSONDecoder().decode(LocalGateway.self, from: Data(text.utf8))
+    }
+
+    /// Finds the gateway of this machine and the owner's token.
+    /// - Parameters:
+    ///   - configuration: the gateway's config, when the user names it; otherwise the note of a running gateway counts,
+    ///     and without one the defaults.
+    ///   - environment: `GATEHOUSE_URL` and `GATEHOUSE_TOKEN` win over everything.
+    public static func find(
+        configuration: GatewayConfiguration? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(StateDirectory.Failure) -> (gateway: LocalGateway, token: String) {
+        let standard = StateDirectory.standard(environment: environment)
+        let named = configuration.map { configuration in
+            LocalGateway(
+                url: Self.url(of: configuration), httpsPort: configuration.http.https?.port,
+                stateDirectory: configuration.stateDirectory ?? standard.path, processID: 0)
+        }
+        var noted = named
+        if noted == nil { noted = try Self.read(from: standard) }
+        var gateway =
+            noted
+            ?? LocalGateway(
+                url: Self.url(of: GatewayConfiguration()), httpsPort: GatewayConfiguration.HTTPS().port,
+                stateDirectory: standard.path, processID: 0)
+        if let url = environment["GATEHOUSE_URL"] { gateway.url = url }
+        if let token = environment["GATEHOUSE_TOKEN"] { return (gateway, token) }
+        let store = try TokenStore(reading: StateDirectory(path: gateway.stateDirectory))
+        guard let store, let token = store.token(of: TokenStore.owner) else {
+            throw StateDirectory.Failure(
+                path: StateDirectory(path: gateway.stateDirectory).file(TokenStore.fileName),
+                reason: "there is no token yet; start the gateway once with gatehouse serve, name its config with "
+                    + "--config, or set GATEHOUSE_TOKEN")
+        }
+        return (gateway, token)
+    }
+}

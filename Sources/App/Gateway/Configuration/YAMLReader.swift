@@ -1,0 +1,124 @@
+import Yams
+
+/// Walks a YAML tree and collects what is wrong with it instead of stopping at the first problem.
+///
+/// Messages never repeat a scalar's text: it may be a password on the wrong line.
+final class YAMLReader {
+    private(set) var problems: [ConfigurationError.Problem] = []
+
+    /// A node with the path of keys that leads to it.
+    struct Place {
+        let node: Node
+        let path: String
+
+        var line: Int { self.node.mark?.line ?? 0 }
+
+        /// Whether the value is absent for all purposes: `key:` with nothing behind it, or `null`.
+        var isNull: Bool { self.node.null != nil }
+    }
+
+    func report(_ reason: String, at place: Place) {
+        self.problems.append(.init(line: place.line, key: place.path, reason: reason))
+    }
+
+    /// The entries of a mapping, with a problem for each key that is unknown or stands twice.
+    func mapping(_ place: Place, keys: [String]) -> [String: Place] {
+        if place.isNull { return [:] }
+        guard let mapping = place.node.mapping else {
+            self.report("expected keys and values (\(keys.joined(separator: ", ")))", at: place)
+            return [:]
+        }
+        var entries: [String: Place] = [:]
+        for (key, value) in mapping {
+            let name = key.string ?? ""
+            let path = place.path.isEmpty ? name : "\(place.path).\(name)"
+            let entry = Place(node: value, path: path)
+            guard keys.contains(name) else {
+                let nearest = Self.nearest(to: name, in: keys)
+                let hint = nearest.map { "did you mean \($0)?" } ?? "known keys are \(keys.joined(separator: ", "))"
+                self.problems.append(
+                    .init(line: key.mark?.line ?? place.line, key: path, reason: "unknown key; \(hint)"))
+                continue
+            }
+            entries[name] = entry
+        }
+        return entries
+    }
+
+    /// The elements of a sequence.
+    func sequence(_ place: Place?) -> [Place] {
+        guard let place, !place.isNull else { return [] }
+        guard let sequence = place.node.sequence else {
+            self.report("expected a list", at: place)
+            return []
+        }
+        return sequence.enumerated().map { Place(node: $0.element, path: "\(place.path)[\($0.offset)]") }
+    }
+
+    /// A text.
+    func string(_ place: Place?) -> String? {
+        guard let place, !place.isNull else { return nil }
+        guard let scalar = place.node.scalar else {
+            self.report("expected a text", at: place)
+            return nil
+        }
+        return scalar.string
+    }
+
+    /// A whole number in a range.
+    func integer(_ place: Place?, in range: ClosedRange<Int>) -> Int? {
+        guard let place, !place.isNull else { return nil }
+        guard place.node.scalar != nil, let value = place.node.int else {
+            self.report("expected a whole number from \(range.lowerBound) to \(range.upperBound)", at: place)
+            return nil
+        }
+        guard range.contains(value) else {
+            self.report("\(value) is not from \(range.lowerBound) to \(range.upperBound)", at: place)
+            return nil
+        }
+        return value
+    }
+
+    /// `true` or `false`.
+    func boolean(_ place: Place?) -> Bool? {
+        guard let place, !place.isNull else { return nil }
+        guard place.node.scalar != nil, let value = place.node.bool else {
+            self.report("expected true or false", at: place)
+            return nil
+        }
+        return value
+    }
+
+    /// One of some words.
+    func word(_ place: Place?, among words: [String]) -> String? {
+        guard let place, let text = self.string(place) else { return nil }
+        guard words.contains(text) else {
+            self.report("expected one of \(words.joined(separator: ", "))", at: place)
+            return nil
+        }
+        return text
+    }
+
+    /// The known key that a misspelt one most likely stands for.
+    private static func nearest(to name: String, in keys: [String]) -> String? {
+        let ranked = keys.map { (key: $0, distance: Self.distance(Array(name.lowercased()), Array($0.lowercased()))) }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= 2 else { return nil }
+        return best.key
+    }
+
+    /// The number of single-letter edits between two words; long words are not compared.
+    private static func distance(_ first: [Character], _ second: [Character]) -> Int {
+        guard first.count <= 40, second.count <= 40 else { return .max }
+        var row = Array(0...second.count)
+        for (i, left) in first.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, right) in second.enumerated() {
+                let substitution = diagonal + (left == right ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substitution, row[j] + 1, row[j + 1] + 1)
+            }
+        }
+        return row[second.count]
+    }
+}

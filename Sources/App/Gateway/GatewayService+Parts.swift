@@ -1,0 +1,108 @@
+import HomeHub
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Signalling
+
+/// Counts listeners and calls back when the last one is open.
+actor Readiness {
+    private var remaining: Int
+    private let whenReady: @Sendable () async -> Void
+
+    init(expected: Int, whenReady: @escaping @Sendable () async -> Void) {
+        self.remaining = expected
+        self.whenReady = whenReady
+    }
+
+    func oneIsReady() async {
+        self.remaining -= 1
+        if self.remaining == 0 { await self.whenReady() }
+    }
+}
+
+/// One listener, whose failure to open says which key of the config is concerned.
+struct Listener<Responder: HTTPResponder>: Service
+where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    let application: Application<Responder>
+    let key: String
+    let address: String
+
+    func run() async throws {
+        do {
+            try await self.application.run()
+        } catch let error as IOError {
+            throw GatewayService.StartFailure(
+                description: "cannot listen on \(self.address) (\(error)); is another gateway running? "
+                    + "Set \(self.key) in the config to another port")
+        }
+    }
+}
+
+/// Keeps the home in step with its cameras.
+struct HomeFollower: Service {
+    let hub: HomeHub
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await self.hub.run()
+            // Without cameras, or when all have ended, the service still lives as long as the gateway.
+            try? await Task.sleep(for: .seconds(365 * 86_400))
+        }
+    }
+}
+
+/// What happens about once a second: news of sessions for watchers, heartbeats, and the leases of WHEP players.
+struct Ticker: Service {
+    let hub: HomeHub
+    let whepSessions: WHEPSessions
+
+    static let heartbeatSeconds: UInt64 = 15
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var tick: UInt64 = 0
+            while (try? await Task.sleep(for: .seconds(1))) != nil {
+                tick &+= 1
+                await self.handle(tick)
+            }
+        }
+        await self.hub.finishChanges()
+    }
+
+    func handle(_ tick: UInt64) async {
+        if await self.hub.watcherCount > 0 { await self.hub.refreshSessions() }
+        if tick.isMultiple(of: Self.heartbeatSeconds) { await self.hub.sendHeartbeat() }
+        if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: self.whepSessions, hub: self.hub) }
+    }
+}
+
+/// Extends the leases of connected WHEP viewers in time.
+enum WHEPLeaseKeeper {
+    /// A lease that ends sooner is extended.
+    static let marginSeconds: Double = 30
+
+    static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub) async {
+        let sessions = await hub.allSessions()
+        let entries = await whepSessions.retain(alive: Set(sessions.map(\.mediaSessionId)))
+        for session in sessions where session.expiresInSeconds < self.marginSeconds && session.state == "connected" {
+            guard let entry = entries[session.mediaSessionId] else { continue }
+            // A refusal means that the session has reached its cap; it ends by itself then.
+            _ = try? await hub.extendLiveView(
+                deviceID: entry.deviceID, mediaSessionId: session.mediaSessionId, principal: entry.principal,
+                extendedDurationSeconds: nil)
+        }
+    }
+}
+
+/// Ends all sessions when the gateway stops, so that viewers see an end and not a frozen picture.
+struct SessionEnder: Service {
+    let hub: HomeHub
+    let logger: Logger
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        let ended = await self.hub.endAllSessions()
+        self.logger.notice("gateway has stopped", metadata: ["endedSessions": "\(ended)"])
+    }
+}

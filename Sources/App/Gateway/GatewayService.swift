@@ -1,0 +1,203 @@
+import HTTPTypes
+import HomeHub
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+import ServiceLifecycle
+import Signalling
+import UnixSignals
+
+/// The process without its media: home, HTTP, HTTPS and everything around them, made from a config, a live-view service
+/// and the cameras' drivers.
+public struct GatewayService: Service {
+    /// Why the gateway could not start.
+    public struct StartFailure: Error, Sendable, CustomStringConvertible {
+        /// What went wrong and what to do.
+        public var description: String
+    }
+
+    /// The home.
+    public let hub: HomeHub
+    /// Who may use the API.
+    public let tokens: TokenStore
+    /// Where the gateway keeps its secrets.
+    public let stateDirectory: StateDirectory
+
+    let configuration: GatewayConfiguration
+    let api: GatewayAPI
+    private let logger: Logger
+    private let onReady: @Sendable () async -> Void
+
+    /// The most connections that one listener holds at a time; more wait in the kernel's queue.
+    static let maximumConnections = 512
+    /// Connections without a request for so long are closed.
+    static let idleTimeout = TimeAmount.seconds(60)
+    /// Headers larger than this are refused.
+    static let maximumHeaderBytes = 16 * 1024
+
+    /// Puts the parts together. Opens the state folder and makes the token at the first start, but no socket.
+    /// - Parameters:
+    ///   - configuration: the config.
+    ///   - liveView: who serves live views.
+    ///   - drivers: the cameras behind the config's devices.
+    ///   - stateDirectory: where secrets are kept; nil for what the config says, or the user's standard folder.
+    ///   - tokens: who may use the API; nil to read the state folder's file.
+    ///   - additionalMetrics: metrics of the floors below.
+    ///   - logger: where to log; see ``makeLogger(configuration:secrets:)``.
+    ///   - onReady: called once all listeners are open.
+    public init(
+        configuration: GatewayConfiguration, liveView: any LiveViewServing, drivers: [any CameraDriver],
+        stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
+        additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }, logger: Logger,
+        onReady: @escaping @Sendable () async -> Void = {}
+    ) throws {
+        let directory =
+            stateDirectory ?? configuration.stateDirectory.map(StateDirectory.init(path:)) ?? .standard()
+        let tokens = try tokens ?? TokenStore(openingOrCreatingIn: directory)
+        self.configuration = configuration
+        self.stateDirectory = directory
+        self.tokens = tokens
+        self.hub = HomeHub(
+            devices: configuration.cameras.map { DeviceDescription(id: $0.id, name: $0.name, kind: $0.kind) },
+            drivers: drivers, liveView: liveView)
+        self.api = GatewayAPI(
+            hub: self.hub, tokens: tokens, configuration: configuration, additionalMetrics: additionalMetrics)
+        self.logger = logger
+        self.onReady = onReady
+    }
+
+    /// A logger as the config wants it, which masks the tokens, the cameras' passwords and foreign addresses.
+    public static func makeLogger(
+        configuration: GatewayConfiguration, secrets: [String] = [], label: String = "gatehouse"
+    ) -> Logger {
+        let redactor = Redactor(secrets: secrets, showsAddresses: configuration.log.showsAddresses)
+        let format = configuration.log.format
+        var logger = Logger(label: label) { GatewayLogHandler(label: $0, format: format, redactor: redactor) }
+        logger.logLevel = Logger.Level(rawValue: configuration.log.level) ?? .info
+        return logger
+    }
+
+    /// Serves until the process is asked to stop, then ends all sessions.
+    public func run() async throws {
+        let readiness = Readiness(expected: self.configuration.http.https == nil ? 1 : 2) {
+            await self.announce()
+        }
+        // The last service stops first: no new requests, then no changes, then the sessions end.
+        var services: [any Service] = [
+            SessionEnder(hub: self.hub, logger: self.logger),
+            HomeFollower(hub: self.hub),
+            Ticker(hub: self.hub, whepSessions: self.api.whepSessions),
+        ]
+        if let https = self.configuration.http.https {
+            services.append(try self.httpsListener(https, readiness))
+        }
+        services.append(
+            Listener(
+                application: self.application(
+                    scheme: "http", host: self.configuration.http.host, port: self.configuration.http.port,
+                    server: .http1(configuration: Self.channelConfiguration), readiness),
+                key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
+        let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
+        let note = self.note
+        defer { note.remove(from: self.noteDirectories) }
+        try await group.run()
+    }
+
+    /// Serves until SIGTERM or SIGINT. What lies below the gateway runs beside it and is stopped after it.
+    public func runUntilSignalled(beside services: [any Service]) async throws {
+        var groupConfiguration = ServiceGroupConfiguration(
+            services: services + [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: self.logger)
+        groupConfiguration.maximumGracefulShutdownDuration = .seconds(10)
+        try await ServiceGroup(configuration: groupConfiguration).run()
+    }
+
+    private static var channelConfiguration: HTTP1Channel.Configuration {
+        HTTP1Channel.Configuration(
+            idleTimeout: self.idleTimeout,
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: self.maximumHeaderBytes, maxHeaderListSize: self.maximumHeaderBytes * 2,
+                maxHeaderFieldCount: 100))
+    }
+
+    private func application(
+        scheme: String, host: String, port: Int, server: HTTPServerBuilder, _ readiness: Readiness
+    ) -> Application<RouterResponder<GatewayRequestContext>> {
+        Application(
+            router: self.api.router(scheme: scheme),
+            server: server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: self.logger)),
+            onServerRunning: { _ in await readiness.oneIsReady() },
+            logger: self.logger)
+    }
+
+    private func httpsListener(
+        _ https: GatewayConfiguration.HTTPS, _ readiness: Readiness
+    ) throws -> any Service {
+        let host = https.host ?? self.configuration.http.host
+        var tls = try self.tlsConfiguration(https)
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["http/1.1"]
+        let application = self.application(
+            scheme: "https", host: host, port: https.port,
+            server: try .tls(.http1(configuration: Self.channelConfiguration), tlsConfiguration: tls), readiness)
+        return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
+    }
+
+    private func tlsConfiguration(_ https: GatewayConfiguration.HTTPS) throws -> TLSConfiguration {
+        if let files = https.files {
+            do {
+                let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+                let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
+                guard !chain.isEmpty else { throw StartFailure(description: "it holds no certificate") }
+                return .makeServerConfiguration(
+                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            } catch {
+                throw StartFailure(
+                    description: "http.https: the certificate \(files.certificate) with the key \(files.privateKey) "
+                        + "cannot be used (\(error)); both must be readable PEM files, the leaf certificate first")
+            }
+        }
+        let made = try ServerCertificate.openOrCreate(
+            in: self.stateDirectory, names: ServerCertificate.hostNames(additional: self.configuration.media.addresses))
+        return .makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(made.certificate.utf8)).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(made.privateKey.utf8), format: .pem)))
+    }
+
+    private var note: LocalGateway {
+        LocalGateway(
+            url: LocalGateway.url(of: self.configuration), httpsPort: self.configuration.http.https?.port,
+            stateDirectory: self.stateDirectory.path, processID: LocalGateway.ownProcessID)
+    }
+
+    /// The note goes to the standard folder too, where commands look first.
+    private var noteDirectories: [StateDirectory] {
+        let standard = StateDirectory.standard()
+        return standard == self.stateDirectory ? [standard] : [self.stateDirectory, standard]
+    }
+
+    private func announce() async {
+        for directory in self.noteDirectories {
+            do {
+                try self.note.write(to: [directory])
+            } catch {
+                self.logger.warning(
+                    "commands on this machine may not find the gateway by themselves", metadata: ["reason": "\(error)"])
+            }
+        }
+        let http = self.configuration.http
+        self.logger.notice(
+            "gateway is ready",
+            metadata: [
+                "http": "\(http.host):\(http.port)",
+                "https": "\(http.https.map { "\($0.host ?? http.host):\($0.port)" } ?? "off")",
+                "cameras": "\(self.configuration.cameras.count)",
+            ])
+        await self.onReady()
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPTypes
+import HomeTypes
+import Hummingbird
+
+/// Lets no request pass without a token, but for the paths that are public. Loopback is no exception.
+struct AuthenticationMiddleware: RouterMiddleware {
+    let tokens: TokenStore
+    /// The paths that may be read (GET) by everybody: they tell nothing of the home.
+    let publicPaths: Set<String>
+
+    func handle(
+        _ request: Request, context: GatewayRequestContext,
+        next: (Request, GatewayRequestContext) async throws -> Response
+    ) async throws -> Response {
+        if request.method == .get, self.publicPaths.contains(request.uri.path) {
+            return try await next(request, context)
+        }
+        guard let token = Self.bearerToken(request.headers[.authorization]) else {
+            throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
+        }
+        guard let principal = self.tokens.principal(holding: token) else {
+            throw Self.failure("the token is not known here; gatehouse token shows the right one", "invalid_token")
+        }
+        var context = context
+        context.principal = principal
+        return try await next(request, context)
+    }
+
+    /// The token of a header of the form `Bearer <token>` (RFC 6750, section 2.1).
+    static func bearerToken(_ header: String?) -> String? {
+        guard let header, header.utf8.count <= 512 else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        let token = parts[1].drop { $0 == " " }
+        return token.isEmpty ? nil : String(token)
+    }
+
+    private static func failure(_ message: String, _ error: String?) -> HTTPFailure {
+        let challenge = "Bearer realm=\"gatehouse\"" + (error.map { ", error=\"\($0)\"" } ?? "")
+        return HTTPFailure(error: .unauthenticated(message), headers: [.wwwAuthenticate: challenge])
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPTypes
+import HomeTypes
+import Hummingbird
+import Logging
+
+/// Turns every error into the JSON body that clients know, and tells apart what is wrong: path, method or request.
+struct ErrorMiddleware: RouterMiddleware {
+    /// The routes, to tell a wrong method from a wrong path.
+    let routes: RouteTable
+
+    func handle(
+        _ request: Request, context: GatewayRequestContext,
+        next: (Request, GatewayRequestContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            return try self.response(for: error, request: request, context: context)
+        }
+    }
+
+    private func response(
+        for error: any Error, request: Request, context: GatewayRequestContext
+    ) throws -> Response {
+        switch error {
+        case let failure as HTTPFailure:
+            return try Self.response(failure)
+        case let error as HomeError:
+            var headers = HTTPFields()
+            if error.code == .unavailable || error.code == .resourceExhausted { headers[.retryAfter] = "5" }
+            if error.code == .internal || error.code == .unknown || error.code == .dataLoss {
+                context.logger.error("request failed", metadata: ["error": "\(error)"])
+            }
+            return try Self.response(HTTPFailure(error: error, headers: headers))
+        case let error as HTTPError where error.status == .notFound:
+            let methods = self.routes.methods(forPath: request.uri.path)
+            if !methods.isEmpty { return try Self.response(.methodNotAllowed(methods)) }
+            return try Self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")))
+        case let error as any HTTPResponseError:
+            let code = HomeError.Code.allCases.first { $0.httpStatus == error.status.code } ?? .invalidArgument
+            return try Self.response(
+                HTTPFailure(error: HomeError(code, error.status.reasonPhrase), status: error.status))
+        default:
+            // The client learns nothing of the inside; the log does.
+            context.logger.error("request failed", metadata: ["error": "\(error)"])
+            return try Self.response(HTTPFailure(error: .internal("a fault of the gateway; its log says more")))
+        }
+    }
+
+    private static func response(_ failure: HTTPFailure) throws -> Response {
+        let status = failure.status ?? HTTPResponse.Status(code: failure.error.code.httpStatus)
+        var response = try JSONBody.response(HomeErrorResponse(failure.error), status: status)
+        for field in failure.headers { response.headers[field.name] = field.value }
+        return response
+    }
+}

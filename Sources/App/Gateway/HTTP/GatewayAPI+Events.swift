@@ -1,0 +1,32 @@
+import HTTPTypes
+import HomeHub
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+
+extension GatewayAPI {
+    func addEventRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/events") { request, context in
+            let events = try await self.hub.changes(
+                principal: self.principal(context), lastEventID: request.headers[Self.lastEventID])
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: "text/event-stream", .cacheControl: "no-store",
+                    // For reverse proxies that would gather the stream.
+                    Self.accelBuffering: "no",
+                ],
+                body: ResponseBody { writer in
+                    try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
+                    // The loop ends with the client's connection, the gateway's life, or a client that reads too slowly.
+                    for await event in events.cancelOnGracefulShutdown() {
+                        try await writer.write(ByteBuffer(string: try ServerSentEvents.encode(event)))
+                    }
+                    try await writer.finish(nil)
+                })
+        }
+    }
+
+    private static let lastEventID = HTTPField.Name("Last-Event-ID") ?? .from
+    private static let accelBuffering = HTTPField.Name("X-Accel-Buffering") ?? .from
+}

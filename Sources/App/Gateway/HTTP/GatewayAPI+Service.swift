@@ -1,0 +1,65 @@
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+
+extension GatewayAPI {
+    /// What a client should know of the gateway itself.
+    struct GatewayDescription: Codable, Sendable, Equatable {
+        var name: String
+        var version: String
+        var httpsPort: Int?
+        var liveSessionDurationSeconds: Int
+        var maximumLiveSessionDurationSeconds: Int
+        var iceServers: [ICEServerDescription]
+    }
+
+    /// A STUN or TURN server in the form that `RTCPeerConnection` takes.
+    struct ICEServerDescription: Codable, Sendable, Equatable {
+        var urls: [String]
+        var username: String?
+        var credential: String?
+    }
+
+    func addServiceRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/healthz") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; charset=utf-8", .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
+        }
+        router.get("/metrics") { _, _ in
+            let families =
+                HomeMetrics.families(
+                    devices: await self.hub.devices(), sessions: await self.hub.allSessions(),
+                    watchers: await self.hub.watcherCount)
+                + self.metrics.families() + ProcessMetrics.families()
+            let text = PrometheusText.encode(families + (await self.additionalMetrics()))
+            return Response(
+                status: .ok, headers: [.contentType: PrometheusText.mediaType, .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: text)))
+        }
+        router.get("/v1/gateway") { _, _ in
+            try JSONBody.response(
+                GatewayDescription(
+                    name: "Gatehouse", version: GatewayVersion.current,
+                    httpsPort: self.configuration.http.https?.port,
+                    liveSessionDurationSeconds: self.configuration.sessions.durationSeconds,
+                    maximumLiveSessionDurationSeconds: self.configuration.sessions.maximumDurationSeconds,
+                    iceServers: self.configuration.media.iceServers.map {
+                        ICEServerDescription(urls: [$0.url], username: $0.username, credential: $0.credential)
+                    }))
+        }
+        router.get("/v1/openapi.json") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: try OpenAPIDocument.json())))
+        }
+    }
+}
+
+/// The gateway's version.
+public enum GatewayVersion {
+    /// The version that the API and the command line tell.
+    public static let current = "0.1.0"
+}

@@ -1,0 +1,27 @@
+import HTTPTypes
+import HomeHub
+import Hummingbird
+
+extension GatewayAPI {
+    /// What `GET /v1/sessions` answers: the asker's own sessions.
+    struct SessionList: Codable, Sendable, Equatable {
+        var sessions: [SessionSnapshot]
+    }
+
+    func addSessionRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/sessions") { _, context in
+            try JSONBody.response(SessionList(sessions: await self.hub.sessions(principal: self.principal(context))))
+        }
+        router.get("/v1/sessions/:session") { _, context in
+            try JSONBody.response(
+                try await self.hub.session(
+                    context.parameters.require("session"), principal: self.principal(context)))
+        }
+        router.delete("/v1/sessions/:session") { _, context in
+            let session = try context.parameters.require("session")
+            try await self.hub.endSession(session, principal: self.principal(context))
+            await self.whepSessions.remove(session)
+            return Response(status: .noContent)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import Logging
+
+/// The whole HTTP API: what its routes need, and the router made of them.
+struct GatewayAPI: Sendable {
+    let hub: HomeHub
+    let tokens: TokenStore
+    let configuration: GatewayConfiguration
+    let whepSessions: WHEPSessions
+    let metrics: HTTPMetrics
+    let page: WebPage
+    /// Metrics of the floors below that the home does not know of.
+    let additionalMetrics: @Sendable () async -> [MetricFamily]
+
+    init(
+        hub: HomeHub, tokens: TokenStore, configuration: GatewayConfiguration,
+        additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
+    ) {
+        self.hub = hub
+        self.tokens = tokens
+        self.configuration = configuration
+        self.whepSessions = WHEPSessions()
+        self.metrics = HTTPMetrics()
+        self.page = WebPage()
+        self.additionalMetrics = additionalMetrics
+    }
+
+    /// The router of one listener.
+    /// - Parameter scheme: `http` or `https`: what the listener speaks.
+    func router(scheme: String) -> Router<GatewayRequestContext> {
+        // The errors' table of routes is taken from a router that nobody talks to.
+        let bare = Router(context: GatewayRequestContext.self)
+        self.addRoutes(to: bare)
+
+        let router = Router(context: GatewayRequestContext.self)
+        router.add(middleware: ObservationMiddleware(metrics: self.metrics))
+        router.add(middleware: SecurityHeadersMiddleware())
+        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
+        router.add(
+            middleware: OriginMiddleware(
+                policy: OriginPolicy(origins: self.configuration.http.origins), scheme: scheme))
+        // Errors behind the origin check get their CORS headers from it, so that listed pages can read them.
+        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
+        router.add(
+            middleware: AuthenticationMiddleware(
+                tokens: self.tokens, publicPaths: Set(self.page.assets.keys).union(["/healthz"])))
+        self.addRoutes(to: router)
+        return router
+    }
+
+    private func addRoutes(to router: Router<GatewayRequestContext>) {
+        self.addPageRoutes(to: router)
+        self.addServiceRoutes(to: router)
+        self.addDeviceRoutes(to: router)
+        self.addSessionRoutes(to: router)
+        self.addEventRoutes(to: router)
+        self.addWHEPRoutes(to: router)
+    }
+
+    /// Who asks. Every route but the public ones has a principal.
+    func principal(_ context: GatewayRequestContext) throws -> String {
+        guard let principal = context.principal else { throw HomeError.unauthenticated("a token is needed") }
+        return principal
+    }
+
+    /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the header
+    /// `Host`, which is another one behind a forwarded port.
+    func reachedAddresses(_ request: Request, _ context: GatewayRequestContext) -> [String] {
+        var addresses: [String] = []
+        if let local = context.localHost { addresses.append(Self.literal(local)) }
+        if let authority = request.head.authority {
+            let host = Self.host(ofAuthority: authority)
+            if Self.isAddressLiteral(host), !addresses.contains(host) { addresses.append(host) }
+        }
+        return addresses
+    }
+}

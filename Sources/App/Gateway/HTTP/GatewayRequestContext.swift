@@ -1,0 +1,22 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+
+/// What travels with one HTTP request.
+struct GatewayRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The address at which the client reached the gateway, without port; nil when it is no internet address.
+    let localHost: String?
+    /// The client's address, without port.
+    let remoteHost: String?
+    /// Who asks; set by the authentication, nil on the few public routes.
+    var principal: String?
+
+    init(source: Source) {
+        self.coreContext = .init(source: source)
+        self.localHost = source.channel.localAddress?.ipAddress
+        self.remoteHost = source.channel.remoteAddress?.ipAddress
+        self.principal = nil
+    }
+}

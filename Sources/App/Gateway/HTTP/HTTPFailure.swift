@@ -1,0 +1,30 @@
+import HTTPTypes
+import HomeTypes
+import Hummingbird
+
+/// A failed request whose HTTP status says more than the error's code alone would, or that needs headers.
+struct HTTPFailure: Error, Sendable {
+    /// What the body tells.
+    var error: HomeError
+    /// The status, or nil for the one that goes with the code.
+    var status: HTTPResponse.Status?
+    /// Further headers.
+    var headers: HTTPFields = [:]
+
+    static func unsupportedMediaType(expected: String) -> HTTPFailure {
+        HTTPFailure(
+            error: .invalidArgument("the Content-Type must be \(expected)"), status: .unsupportedMediaType)
+    }
+
+    static func contentTooLarge(limit: Int) -> HTTPFailure {
+        HTTPFailure(
+            error: .invalidArgument("the body is larger than \(limit) bytes"), status: .contentTooLarge)
+    }
+
+    static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> HTTPFailure {
+        let list = allowed.map(\.rawValue).sorted().joined(separator: ", ")
+        return HTTPFailure(
+            error: .unimplemented("the method is not allowed here; use \(list)"), status: .methodNotAllowed,
+            headers: [.allow: list])
+    }
+}

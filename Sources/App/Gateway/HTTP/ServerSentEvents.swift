@@ -1,0 +1,54 @@
+import Foundation
+import HomeHub
+import HomeTypes
+
+/// The form in which changes travel: server-sent events (HTML Living Standard, section 9.2).
+enum ServerSentEvents {
+    /// The data of the event `session`.
+    struct SessionEvent: Codable, Sendable, Equatable {
+        var change: HomeChange.SessionChange
+        var session: SessionSnapshot
+    }
+
+    /// The data of the event `DoorbellPressed`.
+    struct DoorbellEvent: Codable, Sendable, Equatable {
+        var deviceID: String
+        var timestamp: Date
+        var complementaryToneId: String?
+        var doorbellPressTimeSeconds: Int64?
+        var priority: Int64?
+    }
+
+    /// How long a client waits before it comes back, in milliseconds; the stream's first line.
+    static let opening = "retry: 2000\n\n"
+
+    static func encode(_ event: HomeEvent) throws -> String {
+        let name: String
+        let data: String
+        switch event.change {
+        case .heartbeat:
+            return ": still here\n\n"
+        case .device(let device):
+            name = "device"
+            data = try Self.json(device)
+        case .session(let change, let session):
+            name = "session"
+            data = try Self.json(SessionEvent(change: change, session: session))
+        case .doorbellPressed(let deviceID, let timestamp, let press):
+            name = Google.DoorbellPressTrait.DoorbellPressedEvent.name
+            data = try Self.json(
+                DoorbellEvent(
+                    deviceID: deviceID, timestamp: timestamp, complementaryToneId: press.complementaryToneId,
+                    doorbellPressTimeSeconds: press.doorbellPressTimeSeconds, priority: press.priority))
+        }
+        return "event: \(name)\nid: \(event.id)\ndata: \(data)\n\n"
+    }
+
+    /// JSON on one line: the encoder escapes line feeds inside of strings and writes none between.
+    private static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}

@@ -1,0 +1,35 @@
+/// What the WHEP endpoint knows of the sessions that were started through it.
+///
+/// A WHEP player cannot extend a lease, so the gateway does it for as long as the viewer is connected; the cap on a
+/// session's whole length still holds.
+actor WHEPSessions {
+    /// One session.
+    struct Entry: Sendable, Equatable {
+        let deviceID: String
+        let principal: String
+        /// The entity tag, without its quotation marks: the ICE generation.
+        var entityTag: String
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    subscript(session: String) -> Entry? { self.entries[session] }
+
+    func add(_ session: String, _ entry: Entry) {
+        self.entries[session] = entry
+    }
+
+    func setEntityTag(_ tag: String, of session: String) {
+        self.entries[session]?.entityTag = tag
+    }
+
+    func remove(_ session: String) {
+        self.entries[session] = nil
+    }
+
+    /// Forgets what is not alive any more, and gives the rest.
+    func retain(alive: Set<String>) -> [String: Entry] {
+        self.entries = self.entries.filter { alive.contains($0.key) }
+        return self.entries
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import Logging
+
+/// Writes structured log lines to standard error, redacted.
+///
+/// Text: `2026-01-02T03:04:05.678Z info gatehouse: message key=value`. JSON: one object a line.
+public struct GatewayLogHandler: LogHandler {
+    public var logLevel: Logger.Level = .info
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+
+    private let label: String
+    private let format: GatewayConfiguration.Log.Format
+    private let redactor: Redactor
+    private let write: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - label: who logs.
+    ///   - format: how a line looks.
+    ///   - redactor: what takes secrets out.
+    ///   - write: where a line goes, its line feed included.
+    public init(
+        label: String, format: GatewayConfiguration.Log.Format, redactor: Redactor,
+        write: @escaping @Sendable (String) -> Void = { line in
+            // One call for each line, so that lines of several threads do not mix.
+            let bytes = Array(line.utf8)
+            _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
+        }
+    ) {
+        self.label = label
+        self.format = format
+        self.redactor = redactor
+        self.write = write
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var merged = self.metadata
+        if let provided = self.metadataProvider?.get() { merged.merge(provided) { $1 } }
+        if let given = event.metadata { merged.merge(given) { $1 } }
+        let fields = merged.sorted { $0.key < $1.key }.map { ($0.key, self.redactor.redact("\($0.value)")) }
+        let message = self.redactor.redact("\(event.message)")
+        switch self.format {
+        case .text: self.write(self.textLine(event.level, message, fields))
+        case .json: self.write(self.jsonLine(event.level, message, fields))
+        }
+    }
+
+    private func textLine(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
+        var line = "\(Self.timestamp()) \(level) \(self.label): \(Self.singleLine(message))"
+        for (key, value) in fields {
+            let needsQuotes = value.isEmpty || value.contains { $0 == " " || $0 == "\"" || $0 == "=" || $0.isNewline }
+            line += " \(key)=" + (needsQuotes ? Self.quoted(value) : Self.singleLine(value))
+        }
+        return line + "\n"
+    }
+
+    private func jsonLine(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
+        var line = "{\"time\":\"\(Self.timestamp())\",\"level\":\"\(level)\",\"logger\":\(Self.quoted(self.label))"
+        line += ",\"message\":\(Self.quoted(message))"
+        for (key, value) in fields { line += ",\(Self.quoted(key)):\(Self.quoted(value))" }
+        return line + "}\n"
+    }
+
+    /// What a viewer or a camera wrote must not forge a line of its own.
+    private static func singleLine(_ text: String) -> String {
+        text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+            ? String(Self.quoted(text).dropFirst().dropLast()) : text
+    }
+
+    /// A JSON string.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private static func timestamp() -> String {
+        Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Transport
+
+/// Takes secrets and addresses out of a text before it reaches a log.
+///
+/// Secrets are: the gateway's tokens, whatever follows `Bearer`, the user part of a URL, ICE passwords and session ids.
+/// Addresses are IPv4 and IPv6 literals of other hosts; loopback and unspecified ones tell nothing and stay.
+public struct Redactor: Sendable {
+    /// What stands in the place of a secret.
+    static let secretMark = "[secret]"
+    /// What stands in the place of an address.
+    static let addressMark = "[address]"
+
+    /// Texts that are secret wherever they stand.
+    private let secrets: [String]
+    /// Whether addresses stay.
+    private let showsAddresses: Bool
+
+    /// - Parameters:
+    ///   - secrets: texts that are secret wherever they stand; short ones are ignored, since they would garble words.
+    ///   - showsAddresses: whether addresses stay.
+    public init(secrets: [String], showsAddresses: Bool = false) {
+        self.secrets = secrets.filter { $0.utf8.count >= 8 }
+        self.showsAddresses = showsAddresses
+    }
+
+    /// The text without secrets and addresses.
+    public func redact(_ text: String) -> String {
+        var result = text
+        for secret in self.secrets where result.contains(secret) {
+            result = result.replacingOccurrences(of: secret, with: Self.secretMark)
+        }
+        result = Self.redactUserParts(result)
+        result = Self.redactWords(result, showsAddresses: self.showsAddresses)
+        return result
+    }
+
+    /// `rtsp://user:password@host/` becomes `rtsp://[secret]@host/`.
+    private static func redactUserParts(_ text: String) -> String {
+        guard text.contains("://"), text.contains("@") else { return text }
+        var result = ""
+        var rest = Substring(text)
+        while let separator = rest.range(of: "://") {
+            result += rest[..<separator.upperBound]
+            rest = rest[separator.upperBound...]
+            let authority = rest.prefix { !"/?# \t\r\n\"'<>".contains($0) }
+            if let at = authority.lastIndex(of: "@") {
+                result += Self.secretMark
+                rest = rest[at...]
+            }
+        }
+        return result + rest
+    }
+
+    /// Looks at each word: tokens, what follows `Bearer` or `a=ice-pwd:`, and addresses.
+    private static func redactWords(_ text: String, showsAddresses: Bool) -> String {
+        var result = ""
+        var word = ""
+        var isSecretNext = false
+        func isPartOfWord(_ character: Character) -> Bool {
+            character.isLetter || character.isNumber || "._:-%+/~".contains(character)
+        }
+        func flush() {
+            guard !word.isEmpty else { return }
+            if isSecretNext {
+                isSecretNext = false
+                result += Self.secretMark
+            } else if let token = word.range(of: TokenStore.prefix) {
+                result += word[..<token.lowerBound] + Self.secretMark
+            } else if let password = word.range(of: "ice-pwd:") {
+                result += word[..<password.upperBound] + Self.secretMark
+            } else {
+                isSecretNext = word.caseInsensitiveCompare("Bearer") == .orderedSame
+                result += showsAddresses ? word : Self.maskedAddress(word)
+            }
+            word = ""
+        }
+        for character in text {
+            if isPartOfWord(character) {
+                word.append(character)
+            } else {
+                flush()
+                result.append(character)
+            }
+        }
+        flush()
+        return result
+    }
+
+    /// The word, or the mark when it is an address (maybe with a port, a scope or punctuation around).
+    private static func maskedAddress(_ word: String) -> String {
+        guard word.contains(".") || word.contains(":") else { return word }
+        // `host/path`, `tcp/1.2.3.4` and `scheme://1.2.3.4:554/path` are looked at between the slashes.
+        if word.contains("/") {
+            return word.split(separator: "/", omittingEmptySubsequences: false)
+                .map { Self.maskedAddress(String($0)) }
+                .joined(separator: "/")
+        }
+        let core = word.drop { ".:".contains($0) && !word.hasPrefix("::") }
+        var candidate = String(core)
+        var tail = ""
+        while let last = candidate.last, ".-".contains(last) || (last == ":" && !candidate.hasSuffix("::")) {
+            tail = String(last) + tail
+            candidate.removeLast()
+        }
+        let head = word.dropLast(core.count)
+        if let masked = Self.mask(candidate) { return head + masked + tail }
+        return word
+    }
+
+    private static func mask(_ text: String) -> String? {
+        let withoutScope = text.split(separator: "%", maxSplits: 1).first.map(String.init) ?? text
+        if let address = TransportAddress(withoutScope, port: 0) {
+            return address.isLoopback || address.isUnspecified ? nil : Self.addressMark
+        }
+        // IPv4 with a port; IPv6 with one stands in brackets, which part words.
+        guard let colon = text.lastIndex(of: ":"), let address = TransportAddress(text[..<colon], port: 0),
+            !address.isLoopback, !address.isUnspecified
+        else { return nil }
+        return Self.addressMark + text[colon...]
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import Gateway
+
+/// `gatehouse serve`: runs the gateway until it is told to stop.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the gateway.",
+        discussion: """
+            Without --config the gateway serves the built-in doorbell camera on this machine alone, so that there is \
+            something to see at once. docs/configuration.md explains the config file.
+            """)
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The config file, in YAML.", valueName: "file"))
+    var config: String?
+
+    @Flag(help: "Read the config, say what is wrong with it, and end.")
+    var check = false
+
+    func run() async throws {
+        let gatewayConfiguration = try loadConfiguration(self.config) ?? .demonstration
+        if self.check {
+            print("\(self.config ?? "the built-in config") is fine: \(gatewayConfiguration.cameras.count) cameras")
+            return
+        }
+        let directory =
+            gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
+        let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
+        let logger = GatewayService.makeLogger(
+            configuration: gatewayConfiguration, secrets: gatewayConfiguration.secrets(tokens: tokens))
+        let media = try await reportingFailures {
+            try await MediaComposition.make(
+                configuration: gatewayConfiguration, stateDirectory: directory, logger: logger)
+        }
+        let gateway = try reportingFailures {
+            try GatewayService(
+                configuration: gatewayConfiguration, liveView: media.liveView, drivers: media.drivers,
+                stateDirectory: directory, tokens: tokens, additionalMetrics: media.metrics, logger: logger,
+                onReady: { Self.greet(gatewayConfiguration) })
+        }
+        try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }
+    }
+
+    /// Tells a person where the page is. The token is not printed: standard output often ends in a log.
+    private static func greet(_ configuration: GatewayConfiguration) {
+        let addresses = configuration.pageAddresses
+        print("Gatehouse \(GatewayVersion.current) is ready.")
+        for address in addresses { print("  \(address)") }
+        print("Sign in with the address that \"gatehouse token --url\" prints.")
+        fflush(nil)
+    }
+}
+
+/// Reads a config file, with its problems as the command's own error.
+func loadConfiguration(_ path: String?) throws -> GatewayConfiguration? {
+    guard let path else { return nil }
+    return try reportingFailures { try GatewayConfiguration(contentsOfFile: path) }
+}
+
+/// Prints an error of the gateway the way a person should read it, and ends with exit code 1.
+func reportingFailures<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch let error where !(error is ExitCode) {
+        FileHandle.standardError.write(Data("gatehouse: \(error)\n".utf8))
+        throw ExitCode.failure
+    }
+}
+
+/// Prints an error of the gateway the way a person should read it, and ends with exit code 1.
+func reportingFailures<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+        return try await body()
+    } catch let error where !(error is ExitCode) {
+        FileHandle.standardError.write(Data("gatehouse: \(error)\n".utf8))
+        throw ExitCode.failure
+    }
+}

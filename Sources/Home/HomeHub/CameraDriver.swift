@@ -1,0 +1,28 @@
+import HomeTypes
+
+/// What a camera tells the home.
+public enum CameraUpdate: Sendable, Equatable {
+    /// The source is doing something else now, or delivers other tracks.
+    case source(CameraSourceStatus)
+    /// The button was pressed.
+    case doorbellPressed(Google.DoorbellPressTrait.DoorbellPressedEvent)
+}
+
+/// The home's side of one configured camera. Floor 4's camera station is adapted to it where the process is composed.
+public protocol CameraDriver: Sendable {
+    /// The device's identifier in the config.
+    var deviceID: String { get }
+
+    /// Whether the camera has a speaker that talkback reaches.
+    var hasSpeaker: Bool { get }
+
+    /// The present state of the source first, then every change until the camera is taken away. The hub follows it once.
+    func updates() -> AsyncStream<CameraUpdate>
+
+    /// Presses the button, as if a visitor had.
+    /// - Throws: `HomeError.unimplemented` when this camera's button cannot be pressed from here.
+    func press() async throws(HomeError)
+
+    /// What the speaker heard, for cameras that can measure it; nil for others.
+    var speakerReading: SpeakerReading? { get }
+}

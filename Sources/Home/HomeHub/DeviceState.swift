@@ -1,0 +1,48 @@
+import HomeTypes
+
+/// The live state of one device; a value that the hub keeps and that no one else sees.
+struct DeviceState {
+    let description: DeviceDescription
+    let driver: (any CameraDriver)?
+    private(set) var source: CameraSourceStatus
+    private(set) var connectivity: ConnectivityState
+
+    init(description: DeviceDescription, driver: (any CameraDriver)?) {
+        self.description = description
+        self.driver = driver
+        if driver == nil {
+            self.source = CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device")
+            self.connectivity = .offline
+        } else {
+            self.source = CameraSourceStatus(state: .idle)
+            self.connectivity = .unknown
+        }
+    }
+
+    /// Takes a new source state over.
+    ///
+    /// A source that is on its way to flowing keeps the connectivity that it had, so that a device does not flicker
+    /// between offline and unknown while its camera is tried again and again.
+    mutating func update(_ status: CameraSourceStatus) {
+        self.source = status
+        switch status.state {
+        case .flowing: self.connectivity = .online
+        case .stalled, .backingOff, .stopped: self.connectivity = .offline
+        case .idle, .resolving, .connecting, .authenticating, .describing, .settingUp: break
+        }
+    }
+
+    var snapshot: DeviceSnapshot {
+        let hasSpeaker = self.driver?.hasSpeaker ?? false
+        return DeviceSnapshot(
+            id: self.description.id, name: self.description.name, type: self.description.kind,
+            connectivity: SourceConnectivity(
+                connectivityState: self.connectivity,
+                dataSourceLocality: self.driver == nil ? .unspecified : .localPeer),
+            source: self.source,
+            traits: DeviceTraits(
+                webRtcLiveView: Google.WebRtcLiveViewTrait(supportedTalkbackType: hasSpeaker ? .directly : nil),
+                pushAvStreamTransport: Google.PushAvStreamTransportTrait(),
+                doorbellPress: self.description.kind == .doorbell ? Google.DoorbellPressTrait() : nil))
+    }
+}

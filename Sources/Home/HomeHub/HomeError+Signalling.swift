@@ -1,0 +1,22 @@
+import HomeTypes
+import Signalling
+
+extension HomeError {
+    /// The home's error for one of the signalling service.
+    public init(_ error: SignallingError) {
+        self =
+            switch error {
+            case .invalidOffer(let message): .invalidArgument(message)
+            case .unknownDevice(let message): .notFound(message)
+            case .unknownSession: HomeHub.unknownSession
+            case .codecMismatch(let message): .failedPrecondition(message)
+            case .cameraUnavailable(let message): .unavailable(message)
+            case .failedPrecondition(let message): .failedPrecondition(message)
+            // Somebody else holds the floor: the state of the system is in the way, and trying later may help.
+            case .talkbackBusy(let message): .failedPrecondition(message)
+            case .limitReached(let message): .resourceExhausted(message)
+            case .deadlineExceeded(let message): .deadlineExceeded(message)
+            case .internalFault(let message): .internal(message)
+            }
+    }
+}

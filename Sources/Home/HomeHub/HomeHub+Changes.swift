@@ -1,0 +1,43 @@
+import HomeTypes
+import Signalling
+
+extension HomeHub {
+    /// What changes in the home, for one watcher: the present state of every device and of the principal's sessions
+    /// first, then the doorbell presses that it missed since `lastEventID`, then every change.
+    /// - Throws: `resourceExhausted` when too many watch already.
+    public func changes(
+        principal: String, lastEventID: String? = nil
+    ) async throws(HomeError) -> AsyncStream<HomeEvent> {
+        guard self.changeStream.watcherCount < Self.maximumWatchers else {
+            throw HomeError.resourceExhausted(
+                "\(Self.maximumWatchers) watchers of /v1/events are connected already; close one and try again")
+        }
+        await self.refreshSessions()
+        let initial =
+            self.devices().map(HomeChange.device)
+            + self.knownSessions.values
+            .filter { $0.session.principal == principal }
+            .map { HomeChange.session(.started, $0) }
+        return self.changeStream.addWatcher(principal: principal, initial: initial, lastEventID: lastEventID) {
+            id in
+            Task { await self.removeWatcher(id) }
+        }
+    }
+
+    /// How many watchers are connected.
+    public var watcherCount: Int { self.changeStream.watcherCount }
+
+    /// Tells every watcher that the gateway is still there.
+    public func sendHeartbeat() {
+        self.changeStream.publish(.heartbeat)
+    }
+
+    /// Ends every watcher's stream, and those of watchers that come later.
+    public func finishChanges() {
+        self.changeStream.finish()
+    }
+
+    private func removeWatcher(_ id: UInt64) {
+        self.changeStream.removeWatcher(id)
+    }
+}

@@ -1,0 +1,110 @@
+import HomeTypes
+import Signalling
+
+/// The commands of the trait `WebRtcLiveView`. Each names the device, and a session of another device is not found.
+extension HomeHub {
+    /// Starts a live view of the request's device.
+    public func startLiveView(_ request: StartLiveViewRequest) async throws(HomeError) -> StartLiveViewResponse {
+        try self.requireDevice(request.deviceID)
+        guard !request.offerSdp.isEmpty else {
+            throw HomeError.invalidArgument("offerSdp is empty; it must hold the viewer's SDP offer")
+        }
+        do {
+            let response = try await self.liveView.startLiveView(request)
+            // The watchers are told without making the viewer wait for its answer.
+            Task { await self.refreshSessions() }
+            return response
+        } catch {
+            throw HomeError(error)
+        }
+    }
+
+    /// Moves a session's expiry.
+    /// - Returns: the granted seconds from now.
+    public func extendLiveView(
+        deviceID: String, mediaSessionId: String, principal: String, extendedDurationSeconds: UInt16?
+    ) async throws(HomeError) -> UInt16 {
+        try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
+        do {
+            let granted = try await self.liveView.extendLiveView(
+                mediaSessionId: mediaSessionId, principal: principal,
+                extendedDurationSeconds: extendedDurationSeconds)
+            await self.refreshSessions()
+            return granted
+        } catch {
+            throw HomeError(error)
+        }
+    }
+
+    /// Ends a session.
+    public func stopLiveView(
+        deviceID: String, mediaSessionId: String, principal: String
+    ) async throws(HomeError) {
+        try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
+        try await self.endSession(mediaSessionId, principal: principal)
+    }
+
+    /// Takes the camera's floor for the session's microphone.
+    public func startTalkback(
+        deviceID: String, mediaSessionId: String, principal: String, offerSdp: String?
+    ) async throws(HomeError) {
+        try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
+        do {
+            try await self.liveView.startTalkback(
+                mediaSessionId: mediaSessionId, principal: principal, offerSdp: offerSdp)
+        } catch {
+            throw HomeError(error)
+        }
+        await self.refreshSessions()
+    }
+
+    /// Gives the floor back.
+    public func stopTalkback(
+        deviceID: String, mediaSessionId: String, principal: String
+    ) async throws(HomeError) {
+        try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
+        do {
+            try await self.liveView.stopTalkback(mediaSessionId: mediaSessionId, principal: principal)
+        } catch {
+            throw HomeError(error)
+        }
+        await self.refreshSessions()
+    }
+
+    /// Asks for another quality.
+    /// - Returns: the quality in use.
+    public func changeLiveViewQuality(
+        deviceID: String, mediaSessionId: String, principal: String, qualityHint: HomeTypes.QualityHint
+    ) async throws(HomeError) -> HomeTypes.QualityHint {
+        try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
+        do {
+            let used = try await self.liveView.changeLiveViewQuality(
+                mediaSessionId: mediaSessionId, principal: principal,
+                qualityHint: Signalling.QualityHint(rawValue: qualityHint.rawValue) ?? .unspecified)
+            return HomeTypes.QualityHint(rawValue: used.rawValue) ?? .unspecified
+        } catch {
+            throw HomeError(error)
+        }
+    }
+
+    /// Adds candidates to a session or restarts its ICE.
+    public func trickle(
+        _ fragment: String, deviceID: String, mediaSessionId: String, principal: String
+    ) async throws(HomeError) -> TrickleResult {
+        try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
+        do {
+            return try await self.liveView.trickle(fragment, mediaSessionId: mediaSessionId, principal: principal)
+        } catch {
+            throw HomeError(error)
+        }
+    }
+
+    /// Fails unless the session is alive, the principal's, and of this device.
+    public func requireSession(
+        _ mediaSessionId: String, of deviceID: String, principal: String
+    ) async throws(HomeError) {
+        try self.requireDevice(deviceID)
+        let session = try await self.session(mediaSessionId, principal: principal)
+        guard session.session.deviceID == deviceID else { throw HomeHub.unknownSession }
+    }
+}

@@ -1,0 +1,101 @@
+import HomeTypes
+import Signalling
+
+extension HomeHub {
+    /// The principal's live sessions, oldest lease last to end first.
+    public func sessions(principal: String) async -> [SessionSnapshot] {
+        let now = self.now()
+        return await self.liveView.sessions()
+            .filter { $0.principal == principal }
+            .map { SessionSnapshot($0, now: now) }
+            .sorted { ($0.expiresAt, $0.session.mediaSessionId) < ($1.expiresAt, $1.session.mediaSessionId) }
+    }
+
+    /// One of the principal's live sessions.
+    public func session(_ mediaSessionId: String, principal: String) async throws(HomeError) -> SessionSnapshot {
+        let sessions = await self.sessions(principal: principal)
+        guard let found = sessions.first(where: { isEqualInConstantTime($0.session.mediaSessionId, mediaSessionId) })
+        else { throw HomeHub.unknownSession }
+        return found
+    }
+
+    /// Ends a session, whatever device it watches.
+    public func endSession(_ mediaSessionId: String, principal: String) async throws(HomeError) {
+        do {
+            try await self.liveView.stopLiveView(mediaSessionId: mediaSessionId, principal: principal)
+        } catch {
+            throw HomeError(error)
+        }
+        await self.refreshSessions()
+    }
+
+    /// Looks at all sessions and tells the watchers what is new: starts, steps of a start, extensions, talk, ends.
+    ///
+    /// Called after each command, by whoever knows of a change, and about once a second while somebody watches, so that
+    /// sessions that end by themselves are told of too.
+    public func refreshSessions() async {
+        // Only one look at a time: the result of an older look must not overwrite that of a newer one.
+        guard !self.isRefreshingSessions else {
+            self.mustRefreshSessionsAgain = true
+            return
+        }
+        self.isRefreshingSessions = true
+        repeat {
+            self.mustRefreshSessionsAgain = false
+            let snapshots = await self.liveView.sessions()
+            let now = self.now()
+            var current: [String: SessionSnapshot] = [:]
+            for snapshot in snapshots { current[snapshot.mediaSessionId] = SessionSnapshot(snapshot, now: now) }
+            self.publishDifferences(to: current)
+        } while self.mustRefreshSessionsAgain
+        self.isRefreshingSessions = false
+    }
+
+    /// Ends every session of every principal: the gateway is going down.
+    /// - Returns: how many were ended.
+    public func endAllSessions() async -> Int {
+        var ended = 0
+        for session in await self.liveView.sessions() {
+            do {
+                try await self.liveView.stopLiveView(
+                    mediaSessionId: session.mediaSessionId, principal: session.principal)
+                ended += 1
+            } catch {
+                // It ended by itself in the meantime.
+            }
+        }
+        await self.refreshSessions()
+        return ended
+    }
+
+    private func publishDifferences(to current: [String: SessionSnapshot]) {
+        for (id, session) in current {
+            guard let earlier = self.knownSessions[id] else {
+                self.knownSessions[id] = session
+                self.changeStream.publish(.session(.started, session))
+                continue
+            }
+            if session.isNews(comparedTo: earlier) {
+                self.knownSessions[id] = session
+                self.changeStream.publish(.session(.changed, session))
+            }
+        }
+        for (id, session) in self.knownSessions where current[id] == nil {
+            self.knownSessions[id] = nil
+            var ended = session
+            ended.session.state = "ended"
+            ended.session.expiresInSeconds = 0
+            self.changeStream.publish(.session(.ended, ended))
+        }
+    }
+
+    static let unknownSession = HomeError.notFound(
+        "no such session: it has ended, has never been, or belongs to somebody else")
+}
+
+extension HomeHub {
+    /// Every principal's sessions, for metrics and the keeping of leases; never for a client's eyes.
+    public func allSessions() async -> [LiveViewSnapshot] {
+        await self.liveView.sessions()
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Signalling
+
+/// A live-view session as the API shows it: the signalling service's snapshot with the time at which the lease ends.
+public struct SessionSnapshot: Sendable, Codable, Equatable {
+    /// The session.
+    public var session: LiveViewSnapshot
+    /// When the lease ends.
+    public var expiresAt: Date
+
+    /// Describes a session seen at `now`.
+    public init(_ session: LiveViewSnapshot, now: Date) {
+        self.session = session
+        // Whole seconds: the lease is moved in seconds, and two looks at an untouched session should read alike.
+        let end = now.timeIntervalSince1970 + session.expiresInSeconds
+        self.expiresAt = Date(timeIntervalSince1970: end.rounded())
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case expiresAt
+    }
+
+    public init(from decoder: any Decoder) throws {
+        self.session = try LiveViewSnapshot(from: decoder)
+        self.expiresAt = try decoder.container(keyedBy: CodingKeys.self).decode(Date.self, forKey: .expiresAt)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try self.session.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(self.expiresAt, forKey: .expiresAt)
+    }
+
+    /// Whether a watcher should hear of the difference. Counters and the passing of time alone are no news.
+    func isNews(comparedTo earlier: SessionSnapshot) -> Bool {
+        self.session.state != earlier.session.state || self.session.isTalking != earlier.session.isTalking
+            || self.session.steps.count != earlier.session.steps.count || self.session.codecs != earlier.session.codecs
+            || self.session.notes != earlier.session.notes
+            || abs(self.expiresAt.timeIntervalSince(earlier.expiresAt)) > 2
+    }
+}

@@ -1,0 +1,59 @@
+/// How far a camera's source is, in the order of a start.
+public enum CameraSourceState: String, Sendable, Codable, CaseIterable {
+    case idle, resolving, connecting, authenticating, describing, settingUp
+    /// Media arrives.
+    case flowing
+    /// The connection stands, but a track has fallen silent.
+    case stalled
+    /// The last attempt failed; the next is waited for.
+    case backingOff
+    case stopped
+}
+
+/// One track that a camera's source delivers.
+public struct CameraTrack: Sendable, Codable, Hashable {
+    /// `video` or `audio`.
+    public var kind: String
+    /// The codec's encoding name, for example `VP8` or `opus`.
+    public var codec: String
+
+    /// Describes a track.
+    public init(kind: String, codec: String) {
+        self.kind = kind
+        self.codec = codec
+    }
+}
+
+/// What a camera's source is doing.
+public struct CameraSourceStatus: Sendable, Codable, Hashable {
+    /// How far it is.
+    public var state: CameraSourceState
+    /// Why it is not flowing, in words, when there is a reason. Never holds a password.
+    public var reason: String?
+    /// What it delivers; empty until the camera has described itself.
+    public var tracks: [CameraTrack]
+
+    /// Describes a source.
+    public init(state: CameraSourceState, reason: String? = nil, tracks: [CameraTrack] = []) {
+        self.state = state
+        self.reason = reason
+        self.tracks = tracks
+    }
+}
+
+/// What the speaker of the built-in camera heard of a talkback.
+public struct SpeakerReading: Sendable, Codable, Hashable {
+    /// Samples heard since the start, at 48 kHz.
+    public var samples: UInt64
+    /// Loudness of the latest stretch, root mean square, 0 to 1.
+    public var rootMeanSquare: Double
+    /// The strongest tone of the latest stretch in hertz, or nil in silence.
+    public var dominantFrequency: Double?
+
+    /// Describes a reading.
+    public init(samples: UInt64, rootMeanSquare: Double, dominantFrequency: Double?) {
+        self.samples = samples
+        self.rootMeanSquare = rootMeanSquare
+        self.dominantFrequency = dominantFrequency
+    }
+}

@@ -1,0 +1,25 @@
+/// The JSON body of every failed request: `{"error":{"code":5,"status":"NOT_FOUND","message":"…"}}`.
+public struct HomeErrorResponse: Sendable, Codable, Equatable {
+    /// The error itself.
+    public struct Body: Sendable, Codable, Equatable {
+        /// The gRPC number.
+        public var code: Int
+        /// The gRPC name.
+        public var status: String
+        /// What was wrong, where, and what to do.
+        public var message: String
+    }
+
+    /// The error itself.
+    public var error: Body
+
+    /// Wraps an error for the wire.
+    public init(_ error: HomeError) {
+        self.error = Body(code: error.code.rawValue, status: error.code.status, message: error.message)
+    }
+
+    /// The error that the body tells of; a number that gRPC does not have becomes `unknown`.
+    public var homeError: HomeError {
+        HomeError(HomeError.Code(rawValue: self.error.code) ?? .unknown, self.error.message)
+    }
+}

@@ -1,0 +1,48 @@
+/// Whether a device, type or trait can be reached.
+public enum ConnectivityState: String, Sendable, Codable, CaseIterable {
+    case unknown, online, offline
+    /// At least one underlying feature is online; only aggregates have it.
+    case partiallyOnline
+}
+
+/// By which way the home knows the state of a device.
+public enum LocalityType: String, Sendable, Codable, CaseIterable {
+    case unspecified
+    /// Device to device.
+    case direct
+    /// Through a hub in the same network.
+    case localPeer
+    /// Through something outside the network.
+    case remote
+    /// Parts differ; only aggregates have it.
+    case mixed
+}
+
+/// How a trait, type or device is connected (Home APIs, `SourceConnectivity`).
+public struct SourceConnectivity: Sendable, Codable, Hashable {
+    /// Whether it can be reached.
+    public var connectivityState: ConnectivityState
+    /// By which way.
+    public var dataSourceLocality: LocalityType
+
+    /// Describes a connection.
+    public init(connectivityState: ConnectivityState, dataSourceLocality: LocalityType) {
+        self.connectivityState = connectivityState
+        self.dataSourceLocality = dataSourceLocality
+    }
+
+    /// The connectivity of something made of `parts`: all alike give that value, a mix with anything online gives
+    /// `partiallyOnline`, and localities that differ give `mixed`.
+    public init(aggregating parts: [SourceConnectivity]) {
+        let states = Set(parts.map(\.connectivityState))
+        if states.count == 1, let only = states.first {
+            self.connectivityState = only
+        } else if states.contains(.online) || states.contains(.partiallyOnline) {
+            self.connectivityState = .partiallyOnline
+        } else {
+            self.connectivityState = states.contains(.offline) ? .offline : .unknown
+        }
+        let localities = Set(parts.map(\.dataSourceLocality))
+        self.dataSourceLocality = localities.count > 1 ? .mixed : localities.first ?? .unspecified
+    }
+}
