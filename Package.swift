@@ -126,7 +126,7 @@ if !coreOnly {
             "Gateway", floor: "App",
             [
                 "Transport", "SDP", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS", "HomeTypes",
-                "HomeHub", "COpenSSL",
+                "HomeHub", "COpenSSL", "RTSP",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

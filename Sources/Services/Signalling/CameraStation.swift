@@ -56,13 +56,6 @@ public final class CameraStation: CameraSink {
         state.withLock { $0.observers.append(handler) }
     }
 
-    /// Presses the doorbell's button. False where the camera has none that can be pressed from here.
-    public func press() -> Bool {
-        guard let doorbell = source as? any PressableCamera else { return false }
-        doorbell.press()
-        return true
-    }
-
     public func receive(_ batch: PacketBatch, track: Int) {
         let inlet = state.withLock { $0.inlets.indices.contains(track) ? $0.inlets[track] : nil }
         inlet?.deliver(batch)
@@ -124,10 +117,4 @@ public final class CameraStation: CameraSink {
         timer.cancel()
         return snapshot.tracks
     }
-}
-
-/// A camera whose doorbell button can be pressed from here.
-public protocol PressableCamera: CameraSource {
-    /// Presses the button.
-    func press()
 }

@@ -1,0 +1,131 @@
+import Cameras
+import DTLS
+import DatagramPort
+import Logging
+import MediaRelay
+import RTSP
+import ServiceLifecycle
+import Signalling
+import Transport
+
+extension MediaComposition {
+    /// Makes the relay, the cameras and the signalling service that the config asks for, and starts the cameras.
+    public static func make(
+        configuration: GatewayConfiguration, stateDirectory: StateDirectory, logger: Logger
+    ) async throws -> MediaComposition {
+        let identity = try DTLSIdentity.openOrCreate(in: stateDirectory)
+        let relay = try MediaRelay(port: try port(for: configuration))
+        let liveView = LiveViewService(
+            configuration: LiveViewService.Configuration(
+                identity: identity, limits: SessionLimits(configuration.sessions),
+                addresses: try addresses(configuration)),
+            relay: relay)
+        var stations: [CameraStation] = []
+        for camera in configuration.cameras {
+            let station = CameraStation(id: camera.id, source: try source(for: camera), relay: relay)
+            await liveView.add(station)
+            stations.append(station)
+        }
+        let drivers = stations.map { StationDriver(station: $0) }
+        for station in stations { station.start() }
+        let all = stations
+        return MediaComposition(
+            liveView: liveView, drivers: drivers,
+            services: [MediaService(liveView: liveView, relay: relay, stations: stations, logger: logger)],
+            metrics: { await RelayMetrics.families(relay: relay, stations: all) })
+    }
+
+    private static func port(for configuration: GatewayConfiguration) throws -> UDPPort {
+        do {
+            return try UDPPort(UDPPort.Configuration(port: UInt16(clamping: configuration.media.port)))
+        } catch {
+            throw GatewayService.StartFailure(
+                description: "the media port cannot be opened (\(error)); is another gateway running? "
+                    + "Set media.port in the config to another port")
+        }
+    }
+
+    private static func addresses(_ configuration: GatewayConfiguration) throws -> [TransportAddress] {
+        try configuration.media.addresses.map { text in
+            guard let address = TransportAddress(text, port: 1) else {
+                throw GatewayService.StartFailure(
+                    description: "media.addresses: \(text) is no IPv4 or IPv6 address; write the address itself")
+            }
+            return address
+        }
+    }
+
+    private static func source(for camera: GatewayConfiguration.Camera) throws -> any CameraSource {
+        switch camera.source {
+        case .builtInDoorbell:
+            return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
+        case .rtsp(let url):
+            do {
+                return try RTSPSource(address: url)
+            } catch {
+                // The address may hold a password, so it is not repeated here.
+                throw GatewayService.StartFailure(
+                    description: "cameras: the source of \(camera.id) is no RTSP address: \(error)")
+            }
+        }
+    }
+}
+
+extension DTLSIdentity {
+    private static let certificateFile = "media-certificate.pem"
+    private static let keyFile = "media-key.pem"
+
+    /// The gateway's identity for DTLS, made at the first start and kept: a viewer may remember its fingerprint.
+    static func openOrCreate(in directory: StateDirectory) throws -> DTLSIdentity {
+        if let certificate = try directory.readPrivate(certificateFile),
+            let key = try directory.readPrivate(keyFile),
+            let identity = try? DTLSIdentity(certificatePEM: certificate, privateKeyPEM: key)
+        {
+            return identity
+        }
+        let identity = try DTLSIdentity.generate()
+        try directory.writePrivate(keyFile, identity.privateKeyPEM)
+        try directory.writePrivate(certificateFile, identity.certificatePEM)
+        return identity
+    }
+}
+
+extension SessionLimits {
+    /// The limits of the config.
+    init(_ sessions: GatewayConfiguration.Sessions) {
+        self.init()
+        durationSeconds = UInt16(clamping: sessions.durationSeconds)
+        maximumDurationSeconds = sessions.maximumDurationSeconds
+        perCamera = sessions.perCamera
+        perPrincipal = sessions.perPrincipal
+    }
+}
+
+/// Keeps the media running as long as the gateway, and ends it after the gateway: first the sessions, with a goodbye,
+/// then the cameras, then the relay's thread.
+struct MediaService: Service {
+    let liveView: LiveViewService
+    let relay: MediaRelay
+    let stations: [CameraStation]
+    let logger: Logger
+
+    func run() async throws {
+        await liveView.observe { change in
+            switch change {
+            case .started(let session, let device):
+                logger.info("live view started", metadata: ["session": "\(session.prefix(8))", "device": "\(device)"])
+            case .connected(let session, let device):
+                logger.info(
+                    "live view connected", metadata: ["session": "\(session.prefix(8))", "device": "\(device)"])
+            case .ended(let session, let device, let reason):
+                logger.info(
+                    "live view ended",
+                    metadata: ["session": "\(session.prefix(8))", "device": "\(device)", "reason": "\(reason)"])
+            }
+        }
+        try? await gracefulShutdown()
+        await liveView.endAll(reason: "the gateway is shutting down")
+        for station in stations { station.stop() }
+        relay.stop()
+    }
+}
