@@ -26,8 +26,8 @@ extension ICEAgent {
             counters.malformed &+= 1
             return .ignored(.unknownMethod)
         }
-        // RFC 8445 asks for FINGERPRINT in every check. Where it is missing the integrity alone vouches for the bytes.
-        if message.hasFingerprint, !message.hasValidFingerprint {
+        // Every check and every answer carries FINGERPRINT (RFC 8445, section 7.1.5).
+        guard message.hasValidFingerprint else {
             counters.unauthenticated &+= 1
             return .ignored(.wrongFingerprint)
         }

@@ -81,11 +81,12 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     ///
     /// RFC 8445, section 14.3, asks for half a second at least. On a lossy path the first second decides when the
     /// picture comes, and the pairs are few, so the agent begins lower and backs off.
-    public var initialRetransmission: Duration = .milliseconds(200)
+    public var initialRetransmission: Duration = .milliseconds(100)
     /// The longest wait between two transmissions of a check.
     public var maximumRetransmission: Duration = .milliseconds(1600)
-    /// How often a check is sent at most; with the waits above it fails after 9.4 seconds.
-    public var maximumTransmissions: UInt8 = 8
+    /// How often a check is sent at most; with the waits above it fails after 27.1 seconds, so that it outlives a burst
+    /// of losses for most of the time that the agent is patient.
+    public var maximumTransmissions: UInt8 = 20
     /// How long a regular nomination waits for a better pair whose check is still under way.
     public var nominationDelay: Duration = .milliseconds(100)
     /// How long after a pair was selected only a pair of higher priority replaces it; see ``ICEAgent``.

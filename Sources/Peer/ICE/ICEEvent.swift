@@ -7,6 +7,12 @@ public struct ICEPath: Hashable, Sendable, BitwiseCopyable {
     public var remote: TransportAddress
     /// The own address that the datagrams are to leave from; nil leaves the choice to the kernel's routes.
     public var local: TransportAddress?
+
+    /// Describes a path.
+    public init(remote: TransportAddress, local: TransportAddress? = nil) {
+        self.remote = remote
+        self.local = local
+    }
 }
 
 /// What an agent reports.
@@ -71,7 +77,7 @@ public enum ICERejection: Hashable, Sendable {
     case malformed(STUNError)
     /// STUN, but no Binding message.
     case unknownMethod
-    /// FINGERPRINT does not fit the bytes.
+    /// FINGERPRINT is missing or does not fit the bytes.
     case wrongFingerprint
     /// USERNAME or MESSAGE-INTEGRITY is missing or wrong.
     case unauthenticated

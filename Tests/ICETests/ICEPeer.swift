@@ -1,0 +1,133 @@
+import ICE
+import NetworkSimulator
+import STUN
+import Testing
+import Transport
+
+/// An agent on a simulated host.
+final class ICEPeer: SimulatedEndpoint {
+    var agent: ICEAgent
+    var addresses: [TransportAddress]
+    let credentials: ICECredentials
+    private(set) var events: [(at: Instant, event: ICEEvent)] = []
+    private(set) var transmitted: [(at: Instant, destination: TransportAddress, messageClass: STUNMessageClass)] = []
+    /// What the peer must not send, by its message class.
+    var suppressed: Set<STUNMessageClass> = []
+
+    init(
+        _ role: ICERole, at hosts: [String], seed: UInt64, nomination: ICENomination = .regular,
+        isLiteAtOtherEnd: Bool = false,
+        start: Instant = Instant(nanoseconds: 1_000_000_000)
+    ) throws {
+        addresses = try hosts.map { try #require(TransportAddress($0, port: 8189)) }
+        var random = RandomSource.seeded(seed)
+        credentials = ICECredentials(using: &random)
+        agent = ICEAgent(
+            configuration: ICEConfiguration(
+                role: role, localCredentials: credentials, hostAddresses: addresses, remoteIsLite: isLiteAtOtherEnd,
+                nomination: nomination),
+            random: random, now: start)
+    }
+
+    /// Learns the other side's credentials, and its candidates unless told otherwise.
+    func learn(_ other: ICEPeer, candidates: Bool = true) {
+        agent.setRemote(credentials: other.credentials)
+        if candidates { learnCandidates(of: other) }
+    }
+
+    func learnCandidates(of other: ICEPeer) {
+        for candidate in other.agent.localCandidates {
+            agent.addRemoteCandidate(RemoteCandidate(address: candidate.address, priority: candidate.priority))
+        }
+    }
+
+    /// The host is from now on known by another address, as a phone that left the Wi-Fi.
+    func move(to host: String) throws {
+        addresses = [try #require(TransportAddress(host, port: 8189))]
+    }
+
+    var selectedRemote: TransportAddress? { agent.selectedRemoteAddress }
+    var isConnected: Bool { agent.state == .connected }
+    var lastEvent: ICEEvent? { events.last?.event }
+    var eventCount: Int { events.count }
+
+    func receive(_ datagram: SimulatedDatagram) {
+        datagram.bytes.withUnsafeBytes {
+            _ = agent.handle($0, from: datagram.source, to: datagram.destination, at: datagram.arrival)
+        }
+        collect(at: datagram.arrival)
+    }
+
+    func nextDeadline() -> Instant? { agent.nextDeadline() }
+
+    func handleTimeout(at now: Instant) {
+        agent.handleTimeout(at: now)
+        collect(at: now)
+    }
+
+    func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> (transmit: Transmit, source: TransportAddress)? {
+        while let transmit = agent.pollTransmit(into: buffer, at: now) {
+            collect(at: now)
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<transmit.byteCount])
+            guard let message = try? STUNMessage(parsing: bytes) else { continue }
+            if suppressed.contains(message.messageClass) { continue }
+            transmitted.append((now, transmit.destination, message.messageClass))
+            // A source that the host no longer has is what a kernel would refuse.
+            if let source = agent.transmitSource, addresses.contains(source) { return (transmit, source) }
+            if let source = addresses.first(where: { $0.family == transmit.destination.family }) {
+                return (transmit, source)
+            }
+        }
+        return nil
+    }
+
+    private func collect(at now: Instant) {
+        while let event = agent.pollEvent() { events.append((now, event)) }
+    }
+}
+
+/// Two agents and the network between them.
+struct Call {
+    let simulation: Simulation
+    /// The controlling side, a viewer.
+    let viewer: ICEPeer
+    /// The controlled side.
+    let gateway: ICEPeer
+
+    static let viewerHost = "198.51.100.7"
+    static let gatewayHost = "203.0.113.5"
+
+    /// Both know each other's credentials; the viewer knows the gateway's candidates. The gateway learns the viewer
+    /// by its checks alone unless told otherwise.
+    init(
+        conditions: LinkConditions = LinkConditions(latency: .milliseconds(10)), seed: UInt64 = 1,
+        nomination: ICENomination = .regular, viewer viewerHosts: [String] = [Call.viewerHost],
+        gateway gatewayHosts: [String] = [Call.gatewayHost], gatewayKnowsCandidates: Bool = false,
+        roles: (viewer: ICERole, gateway: ICERole) = (.controlling, .controlled)
+    ) throws {
+        viewer = try ICEPeer(roles.viewer, at: viewerHosts, seed: seed &* 2 &+ 1, nomination: nomination)
+        gateway = try ICEPeer(roles.gateway, at: gatewayHosts, seed: seed &* 2 &+ 2)
+        simulation = Simulation(network: SimulatedNetwork(seed: seed, conditions: conditions))
+        viewer.learn(gateway)
+        gateway.learn(viewer, candidates: gatewayKnowsCandidates)
+        simulation.endpoints = [viewer, gateway]
+    }
+
+    var areConnected: Bool { viewer.isConnected && gateway.isConnected }
+
+    /// Runs until both sides have selected a pair; whether they did.
+    func connect(within duration: Duration = .seconds(40)) -> Bool {
+        simulation.run(for: duration) { areConnected }
+    }
+
+    /// Whether each side sends to the other's first address.
+    var pathsMatch: Bool {
+        viewer.selectedRemote == gateway.addresses.first && gateway.selectedRemote == viewer.addresses.first
+    }
+}
+
+func path(_ remote: TransportAddress?, _ local: TransportAddress?) throws -> ICEPath {
+    ICEPath(remote: try #require(remote), local: local)
+}

@@ -1,0 +1,87 @@
+import ICE
+import NetworkSimulator
+import Testing
+import Transport
+
+@Suite struct ICERestartTests {
+    private func credentials(_ seed: UInt64) -> (ICECredentials, ICECredentials) {
+        var random = RandomSource.seeded(seed)
+        return (ICECredentials(using: &random), ICECredentials(using: &random))
+    }
+
+    @Test func theOldPairStaysInUseUntilTheNewOneIsFound() throws {
+        let call = try Call()
+        #expect(call.connect())
+        call.simulation.run(for: .seconds(10))
+        let (forViewer, forGateway) = credentials(9)
+        // The gateway answers a restart: it knows both sides at once. The viewer learns of it 20 seconds later.
+        call.gateway.agent.restart(
+            localCredentials: forGateway, remoteCredentials: forViewer, at: call.simulation.now)
+        call.simulation.run(for: .seconds(20))
+        #expect(call.areConnected)
+        #expect(call.gateway.selectedRemote == call.viewer.addresses.first)
+        #expect(call.gateway.eventCount == 1 && call.viewer.eventCount == 1)
+
+        call.viewer.agent.restart(
+            localCredentials: forViewer, remoteCredentials: forGateway, at: call.simulation.now)
+        call.viewer.learnCandidates(of: call.gateway)
+        #expect(call.simulation.run(for: .seconds(1)) { call.gateway.eventCount == 2 && call.viewer.eventCount == 2 })
+        #expect(
+            call.gateway.lastEvent == .pairChanged(try path(call.viewer.addresses.first, call.gateway.addresses.first)))
+        call.simulation.run(for: .seconds(300))
+        #expect(call.areConnected)
+        #expect(call.gateway.agent.counters.unauthenticated == 0)
+    }
+
+    @Test func aRestartThatFindsNothingLeavesTheOldPairAlone() throws {
+        let call = try Call()
+        #expect(call.connect())
+        let (one, other) = credentials(9)
+        call.gateway.agent.restart(localCredentials: one, remoteCredentials: other, at: call.simulation.now)
+        call.simulation.run(for: .seconds(300))
+        #expect(call.areConnected)
+        #expect(call.gateway.eventCount == 1)
+        #expect(call.simulation.stall == nil)
+        // Then the old pair dies as any other.
+        call.simulation.network.setConditions(.cut)
+        #expect(call.simulation.run(for: .seconds(31)) { call.gateway.agent.state == .disconnected })
+        #expect(call.gateway.lastEvent == .disconnected)
+    }
+
+    @Test func aRestartRevivesADisconnectedSession() throws {
+        let call = try Call()
+        #expect(call.connect())
+        call.simulation.network.setConditions(.cut)
+        call.simulation.run(for: .seconds(60))
+        #expect(call.viewer.agent.state == .disconnected && call.gateway.agent.state == .disconnected)
+        call.simulation.network.setConditions(LinkConditions(latency: .milliseconds(10)))
+        let (one, other) = credentials(9)
+        call.gateway.agent.restart(localCredentials: one, remoteCredentials: other, at: call.simulation.now)
+        call.viewer.agent.restart(localCredentials: other, remoteCredentials: one, at: call.simulation.now)
+        call.viewer.learnCandidates(of: call.gateway)
+        #expect(call.connect(within: .seconds(1)))
+        guard case .connected = call.gateway.lastEvent else {
+            Issue.record("\(String(describing: call.gateway.lastEvent)) instead of a new connection")
+            return
+        }
+    }
+
+    @Test func restartsMayFollowEachOtherThroughLoss() throws {
+        let call = try Call(conditions: LinkConditions(latency: .milliseconds(20), loss: 0.2))
+        #expect(call.connect())
+        for seed in 1...30 as ClosedRange<UInt64> {
+            let (one, other) = credentials(seed)
+            call.gateway.agent.restart(localCredentials: one, remoteCredentials: other, at: call.simulation.now)
+            // Every third time the viewer never hears of it before the next one.
+            if seed.isMultiple(of: 3) { continue }
+            call.simulation.run(for: .milliseconds(300))
+            call.viewer.agent.restart(localCredentials: other, remoteCredentials: one, at: call.simulation.now)
+            call.viewer.learnCandidates(of: call.gateway)
+            call.simulation.run(for: .seconds(5))
+            #expect(call.areConnected)
+        }
+        call.simulation.run(for: .seconds(60))
+        #expect(call.areConnected)
+        #expect(call.simulation.stall == nil)
+    }
+}
