@@ -114,6 +114,12 @@ struct Handshake: ~Copyable {
         inFlight.append(InFlight(bytes: bytes, toServer: toServer, arrival: now, order: order))
     }
 
+    /// Frees what the network remembers.
+    mutating func forgetDatagrams() {
+        sent = []
+        inFlight = []
+    }
+
     private mutating func drain() {
         for datagram in client.drain() {
             send(datagram, toServer: true, number: clientCount)

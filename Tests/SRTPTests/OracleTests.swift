@@ -62,7 +62,7 @@ private struct Traffic {
     mutating func next() -> (header: [UInt8], payload: [UInt8], index: UInt64) {
         let source = indices.keys.sorted().randomElement(using: &random) ?? 0
         // Jumps far below half of the number space, as RFC 3711 asks for, that still get round it.
-        let step: UInt64 = Int.random(in: 0..<4, using: &random) == 0 ? .random(in: 2...700, using: &random) : 1
+        let step: UInt64 = Int.random(in: 0..<4, using: &random) == 0 ? .random(in: 2...1_400, using: &random) : 1
         let index = (indices[source] ?? 0) + step
         indices[source] = index
         let extends = Bool.random(using: &random)
@@ -84,7 +84,7 @@ private struct Traffic {
         let writer = try Oracle(profile, sends: true)
         let reader = try Oracle(profile, sends: false)
         var traffic = Traffic(seed: 1)
-        for _ in 0..<3_000 {
+        for _ in 0..<1_500 {
             let (header, payload, index) = traffic.next()
             let ours = sender.protect(header: header, payload: payload, index: index)
             #expect(writer.call(srtp_protect, header + payload) == ours)
@@ -104,7 +104,7 @@ private struct Traffic {
         var random = RandomSource.seeded(3)
         var late: [[UInt8]] = []
         var accepted = 0
-        for _ in 0..<4_000 {
+        for _ in 0..<2_000 {
             let (header, payload, _) = traffic.next()
             let packet = try #require(writer.call(srtp_protect, header + payload))
             switch Int.random(in: 0..<10, using: &random) {
@@ -123,7 +123,7 @@ private struct Traffic {
             }
             if late.count > 5 { late = [] }
         }
-        #expect(accepted > 2_000)
+        #expect(accepted > 1_000)
     }
 
     @Test(arguments: SRTPProfile.allCases)
