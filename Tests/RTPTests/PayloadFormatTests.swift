@@ -52,7 +52,7 @@ import Transport
         #expect(hex("51 42 00").withUnsafeBytes(VP8.FrameHeader.init(parsing:))?.isKeyFrame == false)
     }
 
-    @Test(arguments: [1, 100, 1_136, 1_137, 2_272, 2_273, 30_000])
+    @Test(arguments: [1, 100, 1_156, 1_157, 2_312, 2_313, 30_000])
     func fragmentsAreEqualAndTheLastNoLonger(length: Int) {
         var packetizer = VP8Packetizer(firstPictureID: 0x7FFF)
         let frame = [0x50] + pattern(length - 1)
@@ -72,7 +72,7 @@ import Transport
         #expect(payloads.flatMap { $0.dropFirst(4) } == frame)
         #expect(payloads.filter { $0.withUnsafeBytes(VP8.isKeyFrameStart) }.count == 1)
         #expect(packetizer.nextPictureID == 0)
-        #expect(payloads.count == (length + 1_135) / 1_136)
+        #expect(payloads.count == (length + 1_155) / 1_156)
     }
 
     @Test func noMutationTraps() {

@@ -21,9 +21,10 @@ public struct PacketizedPayload: BitwiseCopyable {
 
 /// How long payloads may be.
 public enum PayloadLimit {
-    /// The longest payload of the project's own packetizers, in bytes: with 12 to 32 bytes of header, 16 of SRTP tag
-    /// and the two of a retransmission it stays under the 1,200 bytes that WebRTC stacks take for safe on any path.
-    public static let standard = 1_140
+    /// The longest payload of the project's own packetizers, in bytes: with at most 48 bytes of header, 16 of SRTP tag
+    /// and the two of a retransmission it stays under the 1,232 bytes that IPv6's smallest MTU leaves to UDP (RFC 8200,
+    /// section 5).
+    public static let standard = 1_160
 
     /// The length of the fragments into which `length` bytes are cut so that none is longer than `limit`, all are
     /// equal but the last, and the last is no longer.

@@ -1,0 +1,146 @@
+import Transport
+
+/// Finds out which packets are missing and when to ask for them (RFC 4585, section 6.2.1).
+///
+/// A packet is asked for after a short wait (the network may only have reordered it), again each time an answer is
+/// overdue by the round-trip time, and not any more once it would come too late to be played.
+public struct NackGenerator: Sendable {
+    /// The limits.
+    public struct Configuration: Sendable {
+        /// How long a packet stays worth asking for.
+        public var maximumAge: Duration
+        /// How long a gap may be a mere reordering.
+        public var reorderingDelay: Duration
+        /// How often one packet is asked for.
+        public var maximumRequests: Int
+        /// How many packets may be missing at a time; beyond that a key frame costs less.
+        public var maximumMissing: Int
+
+        /// Sets the limits.
+        public init(
+            maximumAge: Duration = .milliseconds(500), reorderingDelay: Duration = .milliseconds(5),
+            maximumRequests: Int = 10, maximumMissing: Int = 450
+        ) {
+            self.maximumAge = maximumAge
+            self.reorderingDelay = reorderingDelay
+            self.maximumRequests = maximumRequests
+            self.maximumMissing = maximumMissing
+        }
+    }
+
+    /// What a packet turned out to be.
+    public enum Reception: Equatable, Sendable {
+        /// The one after the newest.
+        case next
+        /// Ahead of the newest: `missing` packets before it have not come.
+        case gap(missing: Int)
+        /// One that was missing; `requests` is how often it had been asked for.
+        case recovered(requests: Int)
+        /// A duplicate, or one that had been given up.
+        case old
+        /// So far ahead that all that is missing was given up.
+        case tooManyMissing
+    }
+
+    private struct Missing {
+        var number: Int64
+        var givenUpAt: Instant
+        var nextRequest: Instant
+        var requests = 0
+    }
+
+    /// The limits.
+    public let configuration: Configuration
+    /// The time that an answer takes, as reports tell it.
+    public var roundTripTime: Duration = .milliseconds(50)
+    /// How many packets have been asked for; one that is asked for twice counts twice.
+    public private(set) var requestCount: UInt64 = 0
+    /// How many packets came after all.
+    public private(set) var recoveredCount: UInt64 = 0
+    /// How many packets have been given up.
+    public private(set) var abandonedCount: UInt64 = 0
+
+    private var unwrapper = SequenceUnwrapper()
+    /// In rising order.
+    private var missing: [Missing] = []
+
+    /// Nothing has arrived.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        missing.reserveCapacity(configuration.maximumMissing)
+    }
+
+    /// How many packets are missing and not given up.
+    public var missingCount: Int { missing.count }
+
+    /// Notes a packet of the stream; one that came again by retransmission under its original sequence number.
+    public mutating func receive(sequenceNumber: UInt16, at now: Instant) -> Reception {
+        guard let newest = unwrapper.newest else {
+            _ = unwrapper.unwrap(sequenceNumber)
+            return .next
+        }
+        let number = unwrapper.unwrap(sequenceNumber)
+        if number == newest + 1 { return .next }
+        if number <= newest {
+            guard let index = index(of: number) else { return .old }
+            let requests = missing.remove(at: index).requests
+            recoveredCount &+= 1
+            return .recovered(requests: requests)
+        }
+        let count = Int(number - newest - 1)
+        guard missing.count + count <= configuration.maximumMissing else {
+            abandonedCount &+= UInt64(missing.count + count)
+            missing.removeAll(keepingCapacity: true)
+            return .tooManyMissing
+        }
+        for absent in newest + 1..<number {
+            missing.append(
+                Missing(
+                    number: absent, givenUpAt: now + configuration.maximumAge,
+                    nextRequest: now + configuration.reorderingDelay))
+        }
+        return .gap(missing: count)
+    }
+
+    /// Gives up all that comes before `sequenceNumber`, for example because a key frame starts there.
+    public mutating func abandon(before sequenceNumber: UInt16) {
+        let number = unwrapper.peek(sequenceNumber)
+        let count = missing.firstIndex { $0.number >= number } ?? missing.count
+        abandonedCount &+= UInt64(count)
+        missing.removeFirst(count)
+    }
+
+    /// Replaces `numbers` by the sequence numbers to ask for now, in rising order; keep the array for the next call.
+    public mutating func takeRequests(at now: Instant, into numbers: inout [UInt16]) {
+        numbers.removeAll(keepingCapacity: true)
+        guard !missing.isEmpty else { return }
+        let before = missing.count
+        missing.removeAll { $0.givenUpAt <= now }
+        abandonedCount &+= UInt64(before - missing.count)
+        let patience = max(roundTripTime + roundTripTime / 4, .milliseconds(20))
+        for index in missing.indices where missing[index].nextRequest <= now {
+            numbers.append(UInt16(truncatingIfNeeded: missing[index].number))
+            missing[index].requests += 1
+            missing[index].nextRequest =
+                missing[index].requests < configuration.maximumRequests ? now + patience : .distantFuture
+        }
+        requestCount &+= UInt64(numbers.count)
+    }
+
+    /// When ``takeRequests(at:into:)`` has something to do; nil while nothing is missing.
+    public func nextDeadline() -> Instant? {
+        var deadline: Instant?
+        for entry in missing { deadline = min(deadline ?? .distantFuture, entry.nextRequest, entry.givenUpAt) }
+        return deadline
+    }
+
+    private func index(of number: Int64) -> Int? {
+        var low = 0
+        var high = missing.count
+        while low < high {
+            let middle = (low + high) / 2
+            if missing[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < missing.count && missing[low].number == number ? low : nil
+    }
+}

@@ -1,0 +1,257 @@
+import Transport
+
+/// Puts a stream's packets into order: holds those that came too early until the missing ones come or have had their
+/// time. It is bounded by time and by bytes, and says what is missing.
+///
+/// A packet that comes in its turn is handed out at once. Call ``next(at:)`` until it answers nil after each
+/// ``insert(sequenceNumber:timestamp:marker:payload:at:)`` and at ``nextDeadline()``.
+public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
+    // Proof for @unchecked: the memory behind the pointers is allocated and freed by this value alone, which cannot be
+    // copied, so whoever holds the value is the only one who can reach it.
+
+    /// A packet in its turn.
+    public struct Packet {
+        /// The sequence number, counted on past its wraps.
+        public let number: Int64
+        /// The RTP timestamp.
+        public let timestamp: UInt32
+        /// The marker bit.
+        public let marker: Bool
+        /// The payload; it lives until the buffer is next called.
+        public let payload: UnsafeRawBufferPointer
+        /// When the packet arrived.
+        public let arrival: Instant
+    }
+
+    /// What comes next in the stream.
+    public enum Output {
+        case packet(Packet)
+        /// This many packets have not come in time.
+        case gap(Int)
+    }
+
+    private struct Slot {
+        var number: Int64 = -1
+        var timestamp: UInt32 = 0
+        var marker = false
+        var length = 0
+        var memory = 0
+        var arrival: Instant = .zero
+    }
+
+    /// How long a packet waits for those before it.
+    public let maximumDelay: Duration
+    /// How many payload bytes wait at most.
+    public let maximumBytes: Int
+    /// Packets that came after their turn had passed, or twice.
+    public private(set) var lateCount: UInt64 = 0
+    /// Packets that did not come in time.
+    public private(set) var lostCount: UInt64 = 0
+
+    private static let capacity = 1_024
+    private var slots: [Slot]
+    private var memories: [UnsafeMutableRawBufferPointer] = []
+    /// Memories that hold nothing. The last one freed is the first one used, so an ordered stream needs only one.
+    private var free: [Int] = []
+    private var handedOut: Int?
+    private var waitingCount = 0
+    private var waitingBytes = 0
+
+    private var unwrapper = SequenceUnwrapper()
+    private var expected: Int64?
+    private var newest: Int64 = 0
+    private var pendingGap = 0
+    private var expectedAfterJump: UInt16?
+    private let startsAtFirstPacket: Bool
+
+    /// An empty buffer. Where `startsAtFirstPacket` is false, packets wait until ``start(at:)`` names the first one.
+    public init(maximumDelay: Duration, maximumBytes: Int = 2 << 20, startsAtFirstPacket: Bool = true) {
+        self.maximumDelay = maximumDelay
+        self.maximumBytes = maximumBytes
+        self.startsAtFirstPacket = startsAtFirstPacket
+        slots = Array(repeating: Slot(), count: Self.capacity)
+    }
+
+    deinit {
+        for memory in memories { memory.deallocate() }
+    }
+
+    /// How many packets wait.
+    public var count: Int { waitingCount }
+
+    /// Whether packets wait for ``start(at:)``: at the beginning, and when the source has started again.
+    public var needsStart: Bool { expected == nil && !startsAtFirstPacket }
+
+    /// Copies a packet in. False when it is a duplicate or its turn has passed.
+    @discardableResult
+    public mutating func insert(
+        sequenceNumber: UInt16, timestamp: UInt32, marker: Bool, payload: UnsafeRawBufferPointer, at now: Instant
+    ) -> Bool {
+        releaseHandedOut()
+        if isRestart(sequenceNumber) { restart() }
+        let number = unwrapper.unwrap(sequenceNumber)
+        if expected == nil {
+            if startsAtFirstPacket {
+                expected = number
+            } else {
+                dropStale(at: now)
+            }
+            if waitingCount == 0 { newest = number }
+            guard (number - newest).magnitude < UInt64(Self.capacity) else {
+                // A leap while the start is unknown: what waits belongs to another time.
+                dropAll()
+                newest = number
+                return insert(
+                    sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payload: payload, at: now)
+            }
+        }
+        if let expected {
+            guard number >= expected else {
+                lateCount &+= 1
+                return false
+            }
+            if number - expected >= Int64(Self.capacity) { skip(to: number) }
+        }
+        let index = Self.index(number)
+        guard slots[index].number != number else {
+            lateCount &+= 1
+            return false
+        }
+        // Outside the window there is nothing any more, so what is here is older and was never named as the start.
+        if slots[index].number >= 0 { drop(index) }
+        let memory = takeMemory(payload.count)
+        memories[memory].copyMemory(from: payload)
+        slots[index] = Slot(
+            number: number, timestamp: timestamp, marker: marker, length: payload.count, memory: memory, arrival: now)
+        waitingCount += 1
+        waitingBytes += payload.count
+        newest = max(newest, number)
+        return true
+    }
+
+    /// Names the first packet that is wanted. What waits before it is dropped.
+    public mutating func start(at sequenceNumber: UInt16) {
+        releaseHandedOut()
+        let number = unwrapper.peek(sequenceNumber)
+        for index in slots.indices where slots[index].number >= 0 && slots[index].number < number { drop(index) }
+        expected = number
+        newest = max(newest, number)
+    }
+
+    /// What comes next, or nil while that is still awaited.
+    public mutating func next(at now: Instant) -> Output? {
+        releaseHandedOut()
+        if pendingGap > 0 {
+            defer { pendingGap = 0 }
+            return .gap(pendingGap)
+        }
+        guard let expected else { return nil }
+        let index = Self.index(expected)
+        if slots[index].number == expected {
+            let slot = slots[index]
+            slots[index].number = -1
+            waitingCount -= 1
+            waitingBytes -= slot.length
+            handedOut = slot.memory
+            self.expected = expected + 1
+            return .packet(
+                Packet(
+                    number: slot.number, timestamp: slot.timestamp, marker: slot.marker,
+                    payload: UnsafeRawBufferPointer(rebasing: memories[slot.memory][..<slot.length]),
+                    arrival: slot.arrival))
+        }
+        guard let head = firstWaiting(),
+            waitingBytes > maximumBytes || slots[Self.index(head)].arrival + maximumDelay <= now
+        else { return nil }
+        let missing = Int(head - expected)
+        lostCount &+= UInt64(missing)
+        self.expected = head
+        return .gap(missing)
+    }
+
+    /// When a missing packet has had its time; nil while none is missing.
+    public func nextDeadline() -> Instant? {
+        guard expected != nil, let head = firstWaiting() else { return nil }
+        return slots[Self.index(head)].arrival + maximumDelay
+    }
+
+    private func firstWaiting() -> Int64? {
+        guard waitingCount > 0, var number = expected else { return nil }
+        // At most the capacity: nothing further ahead is ever kept.
+        while number <= newest {
+            if slots[Self.index(number)].number == number { return number }
+            number += 1
+        }
+        return nil
+    }
+
+    /// Whether the source started again: the number is far behind what is expected, and the one after it has come too.
+    private mutating func isRestart(_ sequenceNumber: UInt16) -> Bool {
+        guard let expected, expected - unwrapper.peek(sequenceNumber) > Int64(Self.capacity) else {
+            expectedAfterJump = nil
+            return false
+        }
+        defer { expectedAfterJump = sequenceNumber &+ 1 }
+        return sequenceNumber == expectedAfterJump
+    }
+
+    private mutating func restart() {
+        dropAll()
+        unwrapper = SequenceUnwrapper()
+        expected = nil
+        expectedAfterJump = nil
+        // How many are missing cannot be known; one at least is, since the two ends do not meet.
+        pendingGap = max(1, pendingGap)
+        lostCount &+= 1
+    }
+
+    private mutating func skip(to number: Int64) {
+        guard let expected else { return }
+        let missing = Int(number - expected)
+        dropAll()
+        lostCount &+= UInt64(missing)
+        pendingGap += missing
+        self.expected = number
+    }
+
+    /// While no start is known nothing leaves by itself, so what waits is dropped when it has had its time.
+    private mutating func dropStale(at now: Instant) {
+        guard waitingCount > 0 else { return }
+        for index in slots.indices where slots[index].number >= 0 {
+            if slots[index].arrival + maximumDelay <= now || waitingBytes > maximumBytes { drop(index) }
+        }
+    }
+
+    private mutating func dropAll() {
+        for index in slots.indices where slots[index].number >= 0 { drop(index) }
+    }
+
+    private mutating func drop(_ index: Int) {
+        free.append(slots[index].memory)
+        waitingCount -= 1
+        waitingBytes -= slots[index].length
+        slots[index].number = -1
+    }
+
+    private mutating func releaseHandedOut() {
+        guard let memory = handedOut else { return }
+        free.append(memory)
+        handedOut = nil
+    }
+
+    private mutating func takeMemory(_ length: Int) -> Int {
+        guard let memory = free.popLast() else {
+            memories.append(.allocate(byteCount: max(length, 1_504), alignment: 16))
+            return memories.count - 1
+        }
+        if memories[memory].count < length {
+            memories[memory].deallocate()
+            memories[memory] = .allocate(byteCount: length, alignment: 16)
+        }
+        return memory
+    }
+
+    private static func index(_ number: Int64) -> Int {
+        Int(truncatingIfNeeded: number & Int64(capacity - 1))
+    }
+}

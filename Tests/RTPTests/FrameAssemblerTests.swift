@@ -1,0 +1,436 @@
+import RTP
+import Testing
+import Transport
+
+/// Frames of a stream with their packets.
+struct TestStream {
+    var frames: [[UInt8]] = []
+    var packets: [[SentPacket]] = []
+
+    /// A VP8 stream: every `keyInterval`th frame is a key frame.
+    static func vp8(frames count: Int, keyInterval: Int = 30, first: UInt16 = 65_500) -> TestStream {
+        var stream = TestStream()
+        var packetizer = VP8Packetizer(firstPictureID: 0x7FF0)
+        var number = first
+        for index in 0..<count {
+            let isKey = index % keyInterval == 0
+            let frame = [isKey ? 0x50 : 0x51] + pattern(isKey ? 6_000 : 1_500 + index * 7 % 900, seed: index)
+            var packets: [SentPacket] = []
+            frame.withUnsafeBytes {
+                packetizer.packetize($0) {
+                    packets.append(
+                        SentPacket(
+                            sequenceNumber: number, timestamp: UInt32(index) &* 6_000 &- 30_000, marker: $0.isLast,
+                            payload: Array($0.bytes)))
+                    number &+= 1
+                }
+            }
+            stream.frames.append(frame)
+            stream.packets.append(packets)
+        }
+        return stream
+    }
+
+    /// An H.264 stream with start codes of four bytes.
+    static func h264(frames count: Int, keyInterval: Int = 30) -> TestStream {
+        var stream = TestStream()
+        var number: UInt16 = 65_530
+        for index in 0..<count {
+            let isKey = index % keyInterval == 0
+            var units: [[UInt8]] = [[isKey ? 0x65 : 0x41, isKey ? 0x88 : 0x9A] + pattern(isKey ? 5_000 : 1_400) + [9]]
+            if isKey { units = [H264PacketTests.parameters, H264PacketTests.picture] + units }
+            let frame = units.flatMap { [0, 0, 0, 1] as [UInt8] + $0 }
+            var packets: [SentPacket] = []
+            frame.withUnsafeBytes {
+                H264Packetizer().packetize(annexB: $0) {
+                    packets.append(
+                        SentPacket(
+                            sequenceNumber: number, timestamp: UInt32(index) * 6_000, marker: $0.isLast,
+                            payload: Array($0.bytes)))
+                    number &+= 1
+                }
+            }
+            stream.frames.append(frame)
+            stream.packets.append(packets)
+        }
+        return stream
+    }
+}
+
+extension FrameAssembler {
+    mutating func insert(_ packet: SentPacket, at now: Instant) {
+        packet.payload.withUnsafeBytes {
+            insert(
+                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                payload: $0, at: now)
+        }
+    }
+
+    mutating func allFrames(at now: Instant) -> [EncodedFrame] {
+        var frames: [EncodedFrame] = []
+        while let frame = nextFrame(at: now) { frames.append(frame) }
+        return frames
+    }
+}
+
+@Suite struct FrameAssemblerTests {
+    @Test func wholeVP8FramesComeOutAsTheyWentIn() {
+        let stream = TestStream.vp8(frames: 90)
+        var assembler = FrameAssembler(format: .vp8)
+        var received: [EncodedFrame] = []
+        for (index, packets) in stream.packets.enumerated() {
+            for packet in packets { assembler.insert(packet, at: .ms(index * 66)) }
+            received += assembler.allFrames(at: .ms(index * 66))
+            #expect(received.count == index + 1)
+        }
+        #expect(received.map(\.data) == stream.frames)
+        #expect(received.map(\.isKeyFrame) == (0..<90).map { $0 % 30 == 0 })
+        #expect(received[1].timestamp == UInt32(6_000) &- 30_000)
+        #expect(received[1].firstArrival == .ms(66))
+        var expected = FrameAssembler.Counters()
+        expected.frames = 90
+        expected.keyFrames = 3
+        #expect(assembler.counters == expected)
+        #expect(assembler.nextDeadline() == nil)
+    }
+
+    @Test func wholeH264FramesComeOutAsTheyWentIn() {
+        let stream = TestStream.h264(frames: 60)
+        var assembler = FrameAssembler(format: .h264)
+        var received: [EncodedFrame] = []
+        for (index, packets) in stream.packets.enumerated() {
+            for packet in packets { assembler.insert(packet, at: .ms(index * 66)) }
+            received += assembler.allFrames(at: .ms(index * 66))
+        }
+        #expect(received.map(\.data) == stream.frames)
+        #expect(received.filter(\.isKeyFrame).count == 2)
+    }
+
+    @Test(arguments: [FrameAssembler.Format.vp8, .h264])
+    func orderDoesNotMatterWithinTheDelay(format: FrameAssembler.Format) {
+        let stream = format == .vp8 ? TestStream.vp8(frames: 60) : TestStream.h264(frames: 60)
+        var random = RandomSource.seeded(13)
+        var packets = stream.packets.flatMap { $0 }
+        // Each packet may trade places with one up to six further on.
+        for index in packets.indices.dropLast(6) where index > 0 {
+            packets.swapAt(index, index + Int.random(in: 0...6, using: &random))
+        }
+        var assembler = FrameAssembler(format: format)
+        var received: [EncodedFrame] = []
+        for (index, packet) in packets.enumerated() {
+            assembler.insert(packet, at: .ms(index))
+            if index % 5 == 0 { assembler.insert(packet, at: .ms(index)) }
+            received += assembler.allFrames(at: .ms(index))
+        }
+        #expect(received.map(\.data) == stream.frames)
+        #expect(assembler.counters.lostPackets == 0)
+        #expect(assembler.counters.latePackets > 0)
+    }
+
+    @Test func aKeyFrameWhoseFirstPacketComesLastIsNotLost() {
+        let stream = TestStream.vp8(frames: 2)
+        var assembler = FrameAssembler(format: .vp8)
+        for packet in stream.packets[0].reversed() {
+            let early = assembler.nextFrame(at: .zero)
+            #expect(early == nil)
+            assembler.insert(packet, at: .zero)
+        }
+        let frame = assembler.nextFrame(at: .zero)
+        #expect(frame?.data == stream.frames[0])
+    }
+
+    @Test func afterALossTheNextFrameIsAKeyFrame() {
+        let stream = TestStream.vp8(frames: 61)
+        var assembler = FrameAssembler(format: .vp8, maximumDelay: .milliseconds(100))
+        var received: [Int] = []
+        var askedAt: [Int] = []
+        for (index, packets) in stream.packets.enumerated() {
+            for (place, packet) in packets.enumerated() where !(index == 10 && place == 1) {
+                assembler.insert(packet, at: .ms(index * 66))
+            }
+            for frame in assembler.allFrames(at: .ms(index * 66)) {
+                received.append(stream.frames.firstIndex(of: frame.data) ?? -1)
+            }
+            if assembler.takeKeyFrameRequest(at: .ms(index * 66)) { askedAt.append(index) }
+        }
+        #expect(received == Array(0..<10) + Array(30...60))
+        // The gap shows when frame 11 has waited 100 ms, and the request is repeated each half second.
+        #expect(askedAt == [13, 21, 29])
+        #expect(assembler.counters.lostPackets == 1)
+        #expect(assembler.counters.droppedFrames == 20)
+    }
+
+    @Test func waitsForARetransmissionAndNoLonger() {
+        let stream = TestStream.vp8(frames: 3)
+        var assembler = FrameAssembler(format: .vp8, maximumDelay: .milliseconds(100))
+        for packet in stream.packets[0] { assembler.insert(packet, at: .zero) }
+        let first = assembler.allFrames(at: .zero)
+        #expect(first.count == 1)
+        for packet in stream.packets[1].dropFirst() { assembler.insert(packet, at: .ms(66)) }
+        for packet in stream.packets[2] { assembler.insert(packet, at: .ms(132)) }
+        let early = assembler.allFrames(at: .ms(132))
+        #expect(early.isEmpty)
+        #expect(assembler.nextDeadline() == .ms(166))
+        assembler.insert(stream.packets[1][0], at: .ms(165))
+        let frames = assembler.allFrames(at: .ms(165))
+        #expect(frames.map(\.data) == Array(stream.frames[1...2]))
+        let asks = assembler.takeKeyFrameRequest(at: .ms(1_000))
+        #expect(!asks)
+    }
+
+    @Test func missingPacketsThatOnlyPaddedCostNothing() {
+        let stream = TestStream.vp8(frames: 4)
+        var assembler = FrameAssembler(format: .vp8, maximumDelay: .milliseconds(50))
+        var shift: UInt16 = 0
+        var received = 0
+        for (index, packets) in stream.packets.enumerated() {
+            for var packet in packets {
+                packet.sequenceNumber &+= shift
+                assembler.insert(packet, at: .ms(index * 100))
+            }
+            // Before frame 2 three packets of padding arrive, before frame 3 three are lost.
+            if index == 1 {
+                for number in 0..<3 {
+                    let last = packets[packets.count - 1]
+                    assembler.insert(
+                        SentPacket(
+                            sequenceNumber: last.sequenceNumber &+ 1 &+ UInt16(number), timestamp: last.timestamp,
+                            marker: false, payload: []), at: .ms(index * 100))
+                }
+            }
+            if index == 1 || index == 2 { shift += 3 }
+            received += assembler.allFrames(at: .ms(index * 100)).count
+            received += assembler.allFrames(at: .ms(index * 100 + 60)).count
+        }
+        #expect(received == 4)
+        #expect(assembler.counters.lostPackets == 3)
+        let asks = assembler.takeKeyFrameRequest(at: .ms(2_000))
+        #expect(!asks)
+    }
+
+    @Test func framesWithoutMarkersEndWhereTheTimestampChanges() {
+        let stream = TestStream.h264(frames: 3)
+        var assembler = FrameAssembler(format: .h264)
+        for packet in stream.packets.flatMap({ $0 }) {
+            var packet = packet
+            packet.marker = false
+            assembler.insert(packet, at: .zero)
+        }
+        let frames = assembler.allFrames(at: .zero)
+        #expect(frames.map(\.data) == Array(stream.frames[0...1]))
+    }
+
+    @Test func asksForTheFirstKeyFrameWhenNoneComesByItself() {
+        let stream = TestStream.vp8(frames: 30)
+        var assembler = FrameAssembler(format: .vp8)
+        var asked = 0
+        for index in 1..<30 {
+            for packet in stream.packets[index] { assembler.insert(packet, at: .ms(index * 66)) }
+            let frames = assembler.allFrames(at: .ms(index * 66))
+            #expect(frames.isEmpty)
+            if assembler.takeKeyFrameRequest(at: .ms(index * 66)) { asked += 1 }
+        }
+        #expect(asked == 3)
+    }
+
+    @Test func aSourceThatStartsAgainIsFollowed() {
+        let first = TestStream.vp8(frames: 10, first: 50_000)
+        let second = TestStream.vp8(frames: 40, keyInterval: 10, first: 20_000)
+        var assembler = FrameAssembler(format: .vp8, maximumDelay: .milliseconds(100))
+        var received: [[UInt8]] = []
+        for (index, packets) in (first.packets + second.packets).enumerated() {
+            for packet in packets { assembler.insert(packet, at: .ms(index * 66)) }
+            received += assembler.allFrames(at: .ms(index * 66)).map(\.data)
+        }
+        #expect(received.prefix(10) == first.frames[...])
+        // The first packet after the leap is not believed, so the first key frame is lost and the second one is not.
+        #expect(received.dropFirst(10) == second.frames[10...])
+    }
+
+    @Test func aFrameTooLargeIsDropped() {
+        let stream = TestStream.vp8(frames: 3)
+        var assembler = FrameAssembler(format: .vp8, maximumFrameLength: 4_000)
+        for packet in stream.packets.flatMap({ $0 }) { assembler.insert(packet, at: .zero) }
+        let frames = assembler.allFrames(at: .zero)
+        #expect(frames.isEmpty)
+        #expect(assembler.counters.droppedFrames == 3)
+    }
+
+    @Test func fragmentsWithoutAStartAndUnknownTypesSpoilOnlyTheirFrame() {
+        let stream = TestStream.h264(frames: 3, keyInterval: 1)
+        for payload in [
+            hex("7c 05 aa bb"), hex("7c"), hex("7d 85 00 00"), hex("79 00 00"), hex("7e 01"), hex("78 00 09 67"),
+        ] {
+            var assembler = FrameAssembler(format: .h264)
+            for packet in stream.packets[0] { assembler.insert(packet, at: .zero) }
+            for (index, packet) in stream.packets[1].enumerated() {
+                var packet = packet
+                if index == 0 { packet.payload = payload }
+                assembler.insert(packet, at: .zero)
+            }
+            for packet in stream.packets[2] { assembler.insert(packet, at: .zero) }
+            let frames = assembler.allFrames(at: .zero)
+            #expect(frames.map(\.data) == [stream.frames[0], stream.frames[2]])
+        }
+    }
+
+    @Test func randomLossNeverYieldsADamagedFrame() {
+        var random = RandomSource.seeded(17)
+        for format in [FrameAssembler.Format.vp8, .h264] {
+            let stream =
+                format == .vp8
+                ? TestStream.vp8(frames: 400, keyInterval: 20) : TestStream.h264(frames: 400, keyInterval: 20)
+            let valid = Set(stream.frames)
+            var assembler = FrameAssembler(format: format, maximumDelay: .milliseconds(50))
+            var count = 0
+            var last: UInt32?
+            for (index, packets) in stream.packets.enumerated() {
+                for packet in packets where Int.random(in: 0..<100, using: &random) >= 3 {
+                    assembler.insert(packet, at: .ms(index * 40))
+                }
+                for frame in assembler.allFrames(at: .ms(index * 40)) {
+                    count += 1
+                    #expect(valid.contains(frame.data))
+                    if let last, !frame.isKeyFrame { #expect(frame.timestamp == last &+ 6_000) }
+                    last = frame.timestamp
+                }
+            }
+            #expect(count > 50)
+            #expect(count < 400)
+        }
+    }
+
+    @Test func hostilePacketsNeitherTrapNorGrow() {
+        var random = RandomSource.seeded(19)
+        for format in [FrameAssembler.Format.vp8, .h264] {
+            let stream = format == .vp8 ? TestStream.vp8(frames: 20) : TestStream.h264(frames: 20)
+            let corpus = stream.packets.flatMap { $0.map { Array($0.payload.prefix(40)) } }
+            var assembler = FrameAssembler(format: format)
+            var time = 0
+            for payload in Mutations(of: corpus, count: 8_000, seed: 23) {
+                time += 1
+                let jump = Int.random(in: 0..<50, using: &random) == 0
+                let number = jump ? UInt16.random(in: 0...65_535, using: &random) : UInt16(truncatingIfNeeded: time)
+                assembler.insert(
+                    SentPacket(
+                        sequenceNumber: number, timestamp: UInt32(time / 3), marker: time % 4 == 0, payload: payload),
+                    at: .ms(time))
+                _ = assembler.allFrames(at: .ms(time))
+                _ = assembler.takeKeyFrameRequest(at: .ms(time))
+                if let deadline = assembler.nextDeadline() { #expect(deadline <= .ms(time + 1_000)) }
+            }
+        }
+    }
+}
+
+@Suite struct PacketReorderBufferTests {
+    private func drain(_ buffer: inout PacketReorderBuffer, at now: Instant) -> [String] {
+        var result: [String] = []
+        while let output = buffer.next(at: now) {
+            switch output {
+            case .gap(let count): result.append("gap \(count)")
+            case .packet(let packet): result.append("\(packet.number & 0xFFFF):\(packet.payload.first ?? 0)")
+            }
+        }
+        return result
+    }
+
+    private func insert(_ buffer: inout PacketReorderBuffer, _ number: UInt16, at now: Instant, count: Int = 1) {
+        [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count).withUnsafeBytes {
+            _ = buffer.insert(sequenceNumber: number, timestamp: 0, marker: false, payload: $0, at: now)
+        }
+    }
+
+    @Test func oneLostAudioPacketDelaysTheRestByNoMoreThanTheLimit() {
+        var buffer = PacketReorderBuffer(maximumDelay: .milliseconds(60))
+        insert(&buffer, 65_535, at: .zero)
+        #expect(drain(&buffer, at: .zero) == ["65535:255"])
+        insert(&buffer, 1, at: .ms(40))
+        insert(&buffer, 2, at: .ms(60))
+        #expect(drain(&buffer, at: .ms(99)) == [])
+        #expect(buffer.nextDeadline() == .ms(100))
+        #expect(drain(&buffer, at: .ms(100)) == ["gap 1", "1:1", "2:2"])
+        insert(&buffer, 0, at: .ms(101))
+        #expect(drain(&buffer, at: .ms(101)) == [])
+        #expect(buffer.lateCount == 1)
+        #expect(buffer.lostCount == 1)
+        #expect(buffer.nextDeadline() == nil)
+    }
+
+    @Test func theByteLimitEndsTheWait() {
+        var buffer = PacketReorderBuffer(maximumDelay: .seconds(100), maximumBytes: 10_000)
+        insert(&buffer, 1, at: .zero)
+        _ = drain(&buffer, at: .zero)
+        for number: UInt16 in 3..<12 { insert(&buffer, number, at: .zero, count: 1_000) }
+        #expect(drain(&buffer, at: .zero) == [])
+        for number: UInt16 in 12..<14 { insert(&buffer, number, at: .zero, count: 1_000) }
+        #expect(drain(&buffer, at: .zero).first == "gap 1")
+        #expect(buffer.count == 0)
+    }
+
+    @Test func aLeapForwardsIsAGap() {
+        var buffer = PacketReorderBuffer(maximumDelay: .milliseconds(50))
+        insert(&buffer, 1, at: .zero)
+        _ = drain(&buffer, at: .zero)
+        insert(&buffer, 3, at: .zero)
+        insert(&buffer, 10_000, at: .zero)
+        #expect(drain(&buffer, at: .zero) == ["gap 9998", "10000:16"])
+    }
+}
+
+@Suite struct H264ParameterTests {
+    @Test func readsWhatAnEncoderWrites() throws {
+        for (text, id, width, height, reordered) in Self.sets {
+            let set = try #require(hex(text).withUnsafeBytes(H264.SequenceParameterSet.init(parsing:)))
+            #expect(set.profileLevelID == id)
+            #expect(set.width == width)
+            #expect(set.height == height)
+            #expect(set.framesPerSecond == 15)
+            #expect(set.reorderedFrames == reordered)
+            #expect(set.mayHoldBFrames == (reordered > 0))
+        }
+    }
+
+    @Test func noMutationTraps() {
+        var readable = 0
+        for bytes in Mutations(of: Self.sets.map { hex($0.0) }, count: 4_000, seed: 29) {
+            bytes.withUnsafeBytes {
+                if let set = H264.SequenceParameterSet(parsing: $0) {
+                    readable += 1
+                    #expect(set.width > 0 && set.width <= 1_024 * 16)
+                }
+                _ = H264.sliceType(ofUnit: $0)
+                _ = H264.startsBidirectionalSlice(payload: $0)
+            }
+        }
+        #expect(readable > 200)
+        #expect(hex("67").withUnsafeBytes(H264.SequenceParameterSet.init(parsing:)) == nil)
+        #expect(hex("68 42 c0 1f d9 00").withUnsafeBytes(H264.SequenceParameterSet.init(parsing:)) == nil)
+    }
+
+    @Test func tellsSlicesApart() {
+        func type(_ text: String) -> H264.SliceType? { hex(text).withUnsafeBytes(H264.sliceType) }
+        // first_mb_in_slice 0 (1), then slice_type 7 (0001000), 5 (00110), 6 (00111), 0 (1), 1 (010), 2 (011).
+        #expect(type("65 88 80") == .intra)
+        #expect(type("41 9a 00") == .predicted)
+        #expect(type("01 9e 00") == .bidirectional)
+        #expect(type("41 e0 00") == .predicted)
+        #expect(type("01 a0 00") == .bidirectional)
+        #expect(type("41 b0 00") == .intra)
+        #expect(type("67 88 80") == nil)
+        #expect(type("41") == nil)
+        #expect(hex("01 9e 00").withUnsafeBytes(H264.startsBidirectionalSlice))
+        #expect(hex("1c 81 9e 00").withUnsafeBytes(H264.startsBidirectionalSlice))
+        #expect(!hex("1c 01 9e 00").withUnsafeBytes(H264.startsBidirectionalSlice))
+        #expect(!hex("1c 81 9a 00").withUnsafeBytes(H264.startsBidirectionalSlice))
+    }
+
+    static let sets: [(String, String, Int, Int, Int)] = [
+        // x264: Baseline without B-frames, Main with them and cropped, High with them, High interlaced.
+        ("6742c016da0280bfe5c044000003000400000300783c58ba80", "42c016", 640, 360, 0),
+        ("6742c01fda014016ec0440000003004000000783c60ca8", "42c01f", 1_280, 720, 0),
+        ("674d4028eca03c0113f2e0220000030002000003003c1e30632c", "4d4028", 1_920, 1_080, 2),
+        ("67640028acd940780227e5c044000003000400000300783c60c658", "640028", 1_920, 1_080, 2),
+        ("6764001eace402d09360220000030002000003003c3e285490", "64001e", 720, 576, 0),
+    ]
+}
