@@ -96,6 +96,13 @@ public final class UDPPort: DatagramSending, Sendable {
         [ipv4, ipv6].compactMap { $0?.localAddress }
     }
 
+    /// The sockets' file descriptors, for a driver with a loop of its own to watch; they stay the port's.
+    public var descriptors: [(family: TransportAddress.Family, descriptor: Int32)] {
+        [(TransportAddress.Family.ipv4, ipv4), (.ipv6, ipv6)].compactMap { family, socket in
+            socket.map { (family, $0.descriptor) }
+        }
+    }
+
     /// What the port has done since it was opened.
     public var counters: UDPPortCounters {
         var counters = meters.snapshot()

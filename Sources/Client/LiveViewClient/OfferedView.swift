@@ -1,0 +1,92 @@
+import DTLS
+import DatagramPort
+import ICE
+import PeerConnection
+import SDP
+import Transport
+
+/// A live view that this side offers: its socket is open and its offer written; the answer is awaited.
+public struct OfferedView: Sendable {
+    /// What to ask for.
+    public struct Wishes: Sendable {
+        /// Whether to offer a microphone.
+        public var talks = false
+        /// The video codecs, the most preferred first.
+        public var videoCodecs: [MediaCodec] = LiveViewOfferer.videoCodecs
+        /// The audio codecs, the most preferred first.
+        public var audioCodecs: [MediaCodec] = LiveViewOfferer.audioCodecs
+        /// The feedback to offer.
+        public var feedback: FeedbackMessages = .all
+        /// Whether only addresses of this machine are offered.
+        public var isLocal = false
+
+        /// Sound and picture.
+        public init() {}
+    }
+
+    /// The offer to post.
+    public let offerSdp: String
+    let port: UDPPort
+    let identity: DTLSIdentity
+    let offerer: LiveViewOfferer
+    let credentials: ICECredentials
+    let addresses: [TransportAddress]
+    let ssrc: UInt32
+
+    /// Opens a socket and writes the offer.
+    public init(wishes: Wishes, identity: DTLSIdentity) throws {
+        var random = RandomSource.system
+        let port = try UDPPort(wishes.isLocal ? .loopback() : UDPPort.Configuration())
+        credentials = ICECredentials(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
+        var filter = HostAddressFilter()
+        filter.includesLoopback = true
+        addresses = hostAddresses(filter).map { $0.address.withPort(port.localPort) }
+            .filter { !wishes.isLocal || $0.isLoopback }
+            .sorted { $0.isLoopback && !$1.isLoopback }
+        ssrc = UInt32(truncatingIfNeeded: random.next())
+        let candidates = addresses.enumerated().map { index, address in
+            ICECandidate(
+                foundation: "\(index + 1)",
+                priority: ICE.candidatePriority(
+                    type: .host, localPreference: UInt16(clamping: 65_535 - index)),
+                address: address)
+        }
+        var offerer = LiveViewOfferer(
+            viewing: LocalTransportDescription(
+                usernameFragment: credentials.usernameFragment, password: credentials.password,
+                fingerprints: [
+                    Fingerprint(
+                        algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
+                ],
+                candidates: candidates),
+            talks: wishes.talks, videoCodecs: wishes.videoCodecs, audioCodecs: wishes.audioCodecs,
+            sessionID: random.next() >> 2, ssrc: ssrc, cname: random.iceCharacters(16))
+        offerer.feedback = wishes.feedback
+        self.port = port
+        self.identity = identity
+        self.offerer = offerer
+        offerSdp = offerer.offer().encoded()
+    }
+
+    /// What offer and answer have agreed on.
+    func accept(answerSdp: String) throws -> NegotiatedSession {
+        try offerer.accept(answer: try SessionDescription(parsing: answerSdp))
+    }
+
+    func peerConfiguration(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
+        PeerConnectionConfiguration(
+            iceRole: .controlling, localCredentials: credentials,
+            remoteCredentials: ICECredentials(
+                usernameFragment: negotiated.remote.usernameFragment, password: negotiated.remote.password),
+            remoteIsLite: negotiated.remote.isLite, hostAddresses: addresses,
+            remoteCandidates: negotiated.remote.candidates.compactMap { candidate in
+                guard candidate.transport == .udp, let address = candidate.address else { return nil }
+                return RemoteCandidate(address: address, priority: candidate.priority)
+            },
+            dtlsRole: negotiated.localSetup == .passive ? .server : .client, identity: identity,
+            remoteFingerprints: negotiated.remote.fingerprints.compactMap { fingerprint in
+                guard let algorithm = DTLSFingerprint.Algorithm(rawValue: fingerprint.algorithm) else { return nil }
+                return DTLSFingerprint(algorithm: algorithm, bytes: fingerprint.bytes)
+            })
+    }
+}

@@ -1,0 +1,45 @@
+import DatagramPort
+import SDP
+import Synchronization
+import Transport
+
+/// A view that runs on a ``ViewerLoop``; its methods may be called from any thread.
+public struct RunningView: Sendable {
+    private static let counter = Atomic<UInt64>(0)
+
+    let identifier: UInt64
+    private let thread: ShardThread<ViewerLoopHandler>
+    /// What offer and answer have agreed on.
+    public let negotiated: NegotiatedSession
+
+    init(thread: ShardThread<ViewerLoopHandler>, negotiated: NegotiatedSession) {
+        self.thread = thread
+        self.negotiated = negotiated
+        identifier = Self.counter.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+
+    /// What has been received so far.
+    public func statistics() async -> ViewingStatistics {
+        let identifier = identifier
+        return await withCheckedContinuation { continuation in
+            let posted = thread.post { loop, now in
+                var result = ViewingStatistics()
+                loop.with(identifier, at: now) { result = $0.statistics() }
+                continuation.resume(returning: result)
+            }
+            if !posted { continuation.resume(returning: ViewingStatistics()) }
+        }
+    }
+
+    /// Says `packets` to the camera, one every 20 ms from now on: Opus at 48 kHz.
+    public func talk(_ packets: [[UInt8]]) {
+        let identifier = identifier
+        thread.post { loop, now in loop.with(identifier, at: now) { $0.startTalking(packets, at: now) } }
+    }
+
+    /// Says goodbye and ends the view.
+    public func stop() {
+        let identifier = identifier
+        thread.post { loop, now in loop.with(identifier, at: now) { $0.stop(at: now) } }
+    }
+}

@@ -1,0 +1,122 @@
+import DatagramPort
+import SDP
+import Synchronization
+import Transport
+
+/// One thread on which any number of views run, each on a socket of its own, as viewers on different machines would.
+public final class ViewerLoop: Sendable {
+    private let thread: ShardThread<ViewerLoopHandler>
+
+    /// Starts the thread.
+    public init() throws {
+        // The loop's own socket is never used; views bring theirs.
+        let port = try UDPPort(.loopback())
+        thread = try ShardThread(name: "viewers", port: port) { context in ViewerLoopHandler(context) }
+    }
+
+    /// Lets a view run with the answer that came for it. `handler` is called on the loop's thread.
+    /// - Returns: the view, to steer it by.
+    public func start(
+        _ offered: OfferedView, answerSdp: String, assemblesFrames: Bool,
+        handler: @escaping @Sendable (ViewingEvent) -> Void
+    ) throws -> RunningView {
+        let negotiated = try offered.accept(answerSdp: answerSdp)
+        let view = RunningView(thread: thread, negotiated: negotiated)
+        let identifier = view.identifier
+        thread.post { loop, now in
+            loop.add(
+                identifier, offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames,
+                handler: handler, at: now)
+        }
+        return view
+    }
+
+    /// The processor time that the thread has used.
+    public var processorTime: Duration { thread.counters.processorTime }
+
+    /// Ends all views and the thread.
+    public func stop() {
+        thread.stop()
+        thread.join()
+    }
+}
+
+/// What lives on the loop's thread.
+final class ViewerLoopHandler: ShardHandler {
+    private let context: ShardContext
+    private var views: [UInt64: ViewingSession] = [:]
+    private var watches: [UInt64: [ShardContext.Watch]] = [:]
+    private var deadlines: [UInt64: Instant] = [:]
+    private var buffers: DatagramBuffers?
+
+    init(_ context: ShardContext) {
+        self.context = context
+        self.buffers = try? DatagramBuffers()
+    }
+
+    func add(
+        _ identifier: UInt64, offered: OfferedView, negotiated: NegotiatedSession, assemblesFrames: Bool,
+        handler: @escaping @Sendable (ViewingEvent) -> Void, at now: Instant
+    ) {
+        do {
+            let session = try ViewingSession(
+                offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames, handler: handler, at: now)
+            views[identifier] = session
+            watches[identifier] = try offered.port.descriptors.map { family, descriptor in
+                try context.watch(descriptor, for: .readable) { [weak self, weak session] _ in
+                    guard let self, let session else { return }
+                    self.receive(session, identifier, family)
+                }
+            }
+            service(identifier, session, at: now)
+        } catch {
+            remove(identifier)
+            handler(.ended(reason: "the view could not be started: \(error)"))
+        }
+    }
+
+    func remove(_ identifier: UInt64) {
+        for watch in watches.removeValue(forKey: identifier) ?? [] { context.unwatch(watch) }
+        views[identifier] = nil
+        deadlines[identifier] = nil
+    }
+
+    /// Does something with a view, if it still runs.
+    func with(_ identifier: UInt64, at now: Instant, _ body: (ViewingSession) -> Void) {
+        guard let session = views[identifier] else { return }
+        body(session)
+        service(identifier, session, at: now)
+    }
+
+    private func receive(_ session: ViewingSession, _ identifier: UInt64, _ family: TransportAddress.Family) {
+        guard let buffers else { return }
+        let now = MonotonicClock.now
+        // Bounded, so that a flood on one socket does not starve the others.
+        for _ in 0..<8 {
+            guard let batch = session.port.receive(family, into: buffers) else { break }
+            for datagram in batch { session.handle(datagram, at: now) }
+        }
+        service(identifier, session, at: now)
+    }
+
+    private func service(_ identifier: UInt64, _ session: ViewingSession, at now: Instant) {
+        session.service(scratch: context.sendBuffer, at: now)
+        if session.hasEnded {
+            remove(identifier)
+        } else {
+            deadlines[identifier] = session.nextDeadline
+        }
+    }
+
+    func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {}
+
+    func handleDeadline(at now: Instant) {
+        for (identifier, deadline) in deadlines where deadline <= now {
+            guard let session = views[identifier] else { continue }
+            session.handleDeadline(at: now)
+            service(identifier, session, at: now)
+        }
+    }
+
+    var nextDeadline: Instant? { deadlines.values.min() }
+}

@@ -1,0 +1,50 @@
+import RTP
+import Transport
+
+/// What a view reports while it runs. Events come from the loop's thread, in order.
+public enum ViewingEvent: Sendable {
+    /// ICE has a path.
+    case pathFound(at: Instant)
+    /// DTLS is done.
+    case connected(at: Instant)
+    /// The first RTP packet came.
+    case firstPacket(at: Instant)
+    /// The first key frame is whole: a picture can be decoded.
+    case firstKeyFrame(at: Instant)
+    /// A whole frame; only where frames were asked for.
+    case frame(EncodedFrame)
+    /// An audio packet: its payload and RTP timestamp; only where frames were asked for.
+    case audio(payload: [UInt8], payloadType: UInt8, timestamp: UInt32, sequenceNumber: UInt16)
+    /// The connection is over. Says why.
+    case ended(reason: String)
+}
+
+/// What one view has received so far.
+public struct ViewingStatistics: Sendable {
+    /// The counts of one track.
+    public struct Track: Sendable {
+        /// `video` or `audio`.
+        public var kind: String
+        /// The codec's encoding name.
+        public var codec: String
+        /// Packets received.
+        public var packets: UInt64
+        /// Payload bytes received.
+        public var bytes: UInt64
+        /// Packets that never came, by the sequence numbers.
+        public var lost: UInt64
+        /// Packets that came by retransmission.
+        public var retransmitted: UInt64
+        /// Frames that were whole.
+        public var frames: UInt64
+        /// Key frames among them.
+        public var keyFrames: UInt64
+    }
+
+    /// The tracks in the order of the offer.
+    public var tracks: [Track] = []
+    /// The ages of packets on arrival by the sender's wall clock, in nanoseconds: one sample a marked packet.
+    public var packetAges: [Int64] = []
+    /// Round-trip time of the newest connectivity check.
+    public var isConnected = false
+}

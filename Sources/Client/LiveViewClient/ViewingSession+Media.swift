@@ -1,0 +1,81 @@
+import DatagramPort
+import PeerConnection
+import RTP
+import SDP
+import Transport
+
+extension ViewingSession {
+    /// At most so many ages of packets are kept: two hours of a camera of 15 frames a second.
+    private static let maximumAges = 100_000
+
+    func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        // What is no RTP after authentication was made by the sender itself; there is nothing to do about it.
+        guard let packet = try? RTPPacketView(parsing: bytes) else { return }
+        noteFirstPacket(at: now)
+        noteTransportSequence(packet, at: now)
+        guard let index = media.firstIndex(where: { $0.accepts(packet) }) else { return }
+        let track = media[index].media
+        if track.receiveRetransmissionPayloadTypes[packet.payloadType] != nil {
+            receiveRetransmission(packet, index, at: now)
+            return
+        }
+        guard track.receivePayloadTypes[packet.payloadType] != nil else { return }
+        media[index].count(packet, at: now)
+        if packet.marker || track.kind == .audio { noteAge(packet, index) }
+        if track.kind == .video {
+            if pictures.insert(packet, at: now) { noteKeyFrame(at: now) }
+        } else if assemblesFrames, !packet.payload.isEmpty {
+            report(
+                .audio(
+                    payload: Array(packet.payload), payloadType: packet.payloadType, timestamp: packet.timestamp,
+                    sequenceNumber: packet.sequenceNumber))
+        }
+    }
+
+    private func receiveRetransmission(_ packet: RTPPacketView, _ index: Int, at now: Instant) {
+        guard let original = Retransmission.parse(payload: packet.payload), !original.payload.isEmpty else { return }
+        media[index].countRetransmission()
+        _ = pictures.nacks?.receive(sequenceNumber: original.originalSequenceNumber, at: now)
+        let endsKeyFrame = pictures.insert(
+            sequenceNumber: original.originalSequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+            payload: original.payload, at: now)
+        if endsKeyFrame { noteKeyFrame(at: now) }
+    }
+
+    private func noteAge(_ packet: RTPPacketView, _ index: Int) {
+        guard packetAges.count < Self.maximumAges, media[index].media.kind == .video,
+            let age = media[index].age(of: packet.timestamp, unixNanoseconds: WallClock.now)
+        else { return }
+        packetAges.append(age.wholeNanoseconds)
+    }
+
+    private func noteTransportSequence(_ packet: RTPPacketView, at now: Instant) {
+        guard let identifier = media.lazy.compactMap(\.media.headerExtensions.transportWideCC).first,
+            let bytes = packet.headerExtension(identifier), bytes.count == 2
+        else { return }
+        reports.feedback.receive(
+            transportSequenceNumber: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), at: now)
+    }
+
+    func deliverPictures(at now: Instant) {
+        while let frame = pictures.nextFrame(at: now) {
+            if frame.isKeyFrame { noteKeyFrame(at: now) }
+            report(.frame(frame))
+        }
+    }
+
+    func receiveRTCP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        for packet in RTCPPackets(bytes) {
+            switch packet {
+            case .senderReport(let report, _):
+                for index in media.indices { media[index].note(report, at: now) }
+            case .goodbye(let goodbye):
+                // The gateway says goodbye for all sources at once when it ends the session.
+                if goodbye.contains(where: { ssrc in media.contains { $0.ssrc == ssrc } }) {
+                    end(goodbye.reason ?? "the sender has ended the session")
+                }
+            default: break
+            }
+        }
+    }
+}

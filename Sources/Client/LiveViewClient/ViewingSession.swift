@@ -1,0 +1,123 @@
+import DatagramPort
+import PeerConnection
+import RTP
+import SDP
+import Transport
+
+/// One view on the loop's thread: its connection and what it receives.
+final class ViewingSession {
+    let port: UDPPort
+    let assemblesFrames: Bool
+    private let handler: @Sendable (ViewingEvent) -> Void
+    var peer: PeerConnection
+    var media: [ReceivedMedia]
+    var pictures: PictureReceiver
+    var reports: ReportTimer
+    var talk: TalkSender?
+    var packetAges: [Int64] = []
+    var hasEnded = false
+    private var sawPacket = false
+    private var sawKeyFrame = false
+
+    init(
+        offered: OfferedView, negotiated: NegotiatedSession, assemblesFrames: Bool,
+        handler: @escaping @Sendable (ViewingEvent) -> Void, at now: Instant
+    ) throws {
+        port = offered.port
+        self.assemblesFrames = assemblesFrames
+        self.handler = handler
+        peer = try PeerConnection(
+            configuration: offered.peerConfiguration(negotiated), random: .system, now: now)
+        media = negotiated.media.filter { $0.direction.receives }.map(ReceivedMedia.init(media:))
+        pictures = PictureReceiver(
+            negotiated.media.first { $0.kind == .video && $0.direction.receives }, assembles: assemblesFrames)
+        reports = ReportTimer(ssrc: offered.ssrc)
+        if let microphone = negotiated.media.first(where: { $0.kind == .audio && $0.direction.sends }) {
+            talk = TalkSender(media: microphone)
+        }
+    }
+
+    /// Takes a datagram.
+    func handle(_ datagram: ReceivedDatagram, at now: Instant) {
+        switch peer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now) {
+        case .nothing: break
+        case .rtp(let count):
+            receiveRTP(UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count]), at: now)
+        case .rtcp(let count):
+            receiveRTCP(UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count]), at: now)
+        }
+    }
+
+    /// Lets timers act.
+    func handleDeadline(at now: Instant) {
+        peer.handleDeadline(at: now)
+    }
+
+    /// Sends what is due and reports what has happened.
+    func service(scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
+        while let event = peer.pollEvent() {
+            switch event {
+            case .firstCheck, .pathChanged: break
+            case .pathFound: handler(.pathFound(at: now))
+            case .connected:
+                reports.start(at: now)
+                handler(.connected(at: now))
+            case .failed(let reason): end(reason)
+            }
+        }
+        while let transmit = peer.pollTransmit(into: scratch, at: now) {
+            port.send(
+                UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount]), transmit: transmit,
+                from: peer.transmitSource)
+        }
+        guard peer.isConnected, !hasEnded else { return }
+        deliverPictures(at: now)
+        sendFeedback(scratch: scratch, at: now)
+        sendTalk(scratch: scratch, at: now)
+    }
+
+    /// When ``handleDeadline(at:)`` wants to be called.
+    var nextDeadline: Instant? {
+        var next = peer.nextDeadline
+        for deadline in [reports.next, pictures.nextDeadline, talk?.next] {
+            if let deadline, peer.isConnected { next = next.map { min($0, deadline) } ?? deadline }
+        }
+        return next
+    }
+
+    func report(_ event: ViewingEvent) {
+        handler(event)
+    }
+
+    func end(_ reason: String) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        handler(.ended(reason: reason))
+    }
+
+    func noteFirstPacket(at now: Instant) {
+        guard !sawPacket else { return }
+        sawPacket = true
+        handler(.firstPacket(at: now))
+    }
+
+    func noteKeyFrame(at now: Instant) {
+        guard !sawKeyFrame else { return }
+        sawKeyFrame = true
+        handler(.firstKeyFrame(at: now))
+    }
+
+    func statistics() -> ViewingStatistics {
+        var result = ViewingStatistics()
+        result.isConnected = peer.isConnected
+        result.packetAges = packetAges
+        result.tracks = media.map { track in
+            ViewingStatistics.Track(
+                kind: track.media.kind.name, codec: track.media.codec.name, packets: track.counts.packets,
+                bytes: track.counts.bytes, lost: track.counts.lost, retransmitted: track.counts.retransmitted,
+                frames: track.media.kind == .video ? pictures.frames : track.counts.packets,
+                keyFrames: track.media.kind == .video ? pictures.keyFrames : 0)
+        }
+        return result
+    }
+}
