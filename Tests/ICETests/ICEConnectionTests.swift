@@ -67,6 +67,21 @@ import Transport
         #expect(call.simulation.run(for: .seconds(1)) { viewer.isConnected && gateway.isConnected })
     }
 
+    /// In another stack a candidate that was signalled while its check was under way replaced the peer-reflexive one,
+    /// and the nomination was lost with it.
+    @Test func aCandidateThatIsSignalledInTheMiddleOfItsOwnCheckDisturbsNothing() throws {
+        for delay in 0..<50 {
+            let call = try Call(nomination: delay.isMultiple(of: 2) ? .regular : .aggressive)
+            call.simulation.run(for: .milliseconds(delay))
+            call.gateway.learnCandidates(of: call.viewer)
+            let start = call.simulation.now
+            #expect(call.connect(within: .seconds(1)))
+            #expect(call.simulation.now - start <= .milliseconds(40))
+            call.simulation.run(for: .seconds(5))
+            #expect(call.pathsMatch && call.gateway.eventCount == 1)
+        }
+    }
+
     @Test(arguments: [0.01, 0.05, 0.2])
     func connectsThroughLoss(loss: Double) throws {
         var times: [Duration] = []

@@ -62,6 +62,24 @@ import Transport
         #expect(call.viewer.transmitted.count > heard + 4, "the viewer kept sending checks all the time")
     }
 
+    /// Chromium answers on the pair in use and may leave checks on others unanswered; another stack gave up the
+    /// session because of those.
+    @Test func checksOnOtherPairsThatGoUnansweredDoNotHarmTheSession() throws {
+        let call = try Call(gatewayKnowsCandidates: true)
+        for port in 1...10 as ClosedRange<UInt16> {
+            let silent = try #require(TransportAddress("198.51.100.200", port: port))
+            call.gateway.agent.addRemoteCandidate(RemoteCandidate(address: silent, priority: .max))
+        }
+        #expect(call.connect())
+        call.simulation.run(for: .seconds(300))
+        #expect(call.areConnected && call.pathsMatch)
+        #expect(call.gateway.eventCount == 1)
+        let late = call.gateway.transmitted.filter {
+            $0.at > call.simulation.now - .seconds(200) && $0.destination != call.viewer.addresses.first
+        }
+        #expect(late.isEmpty, "checks that fail come to an end")
+    }
+
     @Test func anOutageShorterThanConsentIsSurvived() throws {
         let call = try Call()
         #expect(call.connect())

@@ -26,12 +26,14 @@ extension ICEAgent {
             return .familyNotAvailable
         }
         guard isChecking else { return .notChecking }
-        if let known = pairs.firstIndex(where: { $0.remote == address }) {
+        var isKnown = false
+        for index in pairs.indices where pairs[index].remote == address {
             // A check of the peer was faster than its description (RFC 8445, section 7.3.1.3): the signalled
-            // priority replaces the one of the peer-reflexive candidate.
-            pairs[known].remotePriority = candidate.priority
-            return .accepted
+            // priority replaces the one of the peer-reflexive candidate, and the check under way goes on.
+            pairs[index].remotePriority = candidate.priority
+            isKnown = true
         }
+        if isKnown { return .accepted }
         let pair = CandidatePair(remote: address, local: nil, remotePriority: candidate.priority)
         return insert(pair, evicting: { $0.check == .failed || $0.check == .waiting }) == nil ? .tooMany : .accepted
     }
