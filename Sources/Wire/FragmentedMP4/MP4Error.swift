@@ -1,0 +1,21 @@
+/// Why something cannot be written into a file.
+public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
+    /// There is no track of this index.
+    case unknownTrack(Int)
+    /// A sample's time is not after the time of the sample before it on the same track.
+    case timeNotRising(track: Int, decodeTime: Int64, previous: Int64)
+    /// A track's description cannot be written.
+    case invalidTrack(Int, reason: String)
+    /// The sample holds nothing, or more than a file can hold.
+    case invalidSample(track: Int, length: Int)
+
+    public var description: String {
+        switch self {
+        case .unknownTrack(let track): "there is no track \(track)"
+        case .timeNotRising(let track, let decodeTime, let previous):
+            "track \(track): the sample at \(decodeTime) does not come after the one at \(previous)"
+        case .invalidTrack(let track, let reason): "track \(track): \(reason)"
+        case .invalidSample(let track, let length): "track \(track): a sample of \(length) bytes cannot be written"
+        }
+    }
+}
