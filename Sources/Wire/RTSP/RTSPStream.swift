@@ -90,15 +90,29 @@ public struct RTSPStream: ~Copyable {
                     continue
                 }
                 isSynchronized = false
-                start += 1
-                discardedBytes &+= 1
-                discardedInARow += 1
+                discard()
                 if discardedInARow > Self.maximumDiscarded {
                     throw .framingLost(discardedBytes: discardedInARow)
                 }
             }
         }
         return nil
+    }
+
+    /// Passes over the byte at which nothing begins, and over those behind it that are no first byte of anything.
+    private mutating func discard() {
+        let from = start
+        start += 1
+        while start < end, !Self.isPossibleBeginning(buffer[start]) { start += 1 }
+        discardedBytes &+= start - from
+        discardedInARow += start - from
+    }
+
+    private static func isPossibleBeginning(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "$"), UInt8(ascii: "A")...UInt8(ascii: "T"), UInt8(ascii: "r"): true
+        default: false
+        }
     }
 
     private mutating func resynchronized() {
@@ -115,6 +129,7 @@ public struct RTSPStream: ~Copyable {
 
     private func inspect(at offset: Int) -> Beginning {
         if buffer[offset] == UInt8(ascii: "$") { return inspectPacket(at: offset) }
+        guard Self.isPossibleBeginning(buffer[offset]) else { return .nothing }
         var isUndecided = false
         for beginning in Self.messageBeginnings {
             let count = min(beginning.count, end - offset)

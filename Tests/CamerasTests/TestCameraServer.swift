@@ -1,0 +1,149 @@
+import Glibc
+import RTSP
+import Synchronization
+
+/// A camera's RTSP server on a loopback socket, byte by byte: it answers what the script says and notes what it got.
+final class TestCameraServer: Sendable {
+    struct Script: Sendable {
+        /// The answer to a request; the CSeq is added. Nil leaves the request without an answer.
+        var answer: @Sendable (RTSPRequest) -> RTSPResponse?
+        /// What is sent after the answer to PLAY, one entry a write. The argument counts the connections from 0.
+        var media: @Sendable (Int) -> [[UInt8]] = { _ in [] }
+        /// Whether the server closes the connection after the media.
+        var closes = false
+    }
+
+    /// What the server noted.
+    enum Note: Sendable, Equatable {
+        case request(RTSPRequest)
+        case packet(channel: UInt8, [UInt8])
+        case closed
+    }
+
+    let port: UInt16
+    let notes: AsyncStream<Note>
+    private let continuation: AsyncStream<Note>.Continuation
+    private let listener: Int32
+    private let isStopping = Mutex(false)
+    private let script: Script
+
+    init(_ script: Script) throws {
+        self.script = script
+        (notes, continuation) = AsyncStream.makeStream()
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                var length = size
+                return bind(listener, address, size) == 0 && listen(listener, 4) == 0
+                    && getsockname(listener, address, &length) == 0
+            }
+        }
+        guard bound else { throw ServerError() }
+        port = UInt16(bigEndian: address.sin_port)
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(self)
+        pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<TestCameraServer>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, box.toOpaque())
+        pthread_detach(thread)
+    }
+
+    struct ServerError: Error {}
+
+    /// Ends the server; its thread ends with the connection that it serves.
+    func stop() {
+        isStopping.withLock { $0 = true }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    private func run() {
+        for connection in 0..<100 {
+            let descriptor = accept(listener, nil, nil)
+            if descriptor < 0 || isStopping.withLock({ $0 }) { break }
+            serve(descriptor, connection)
+            close(descriptor)
+            continuation.yield(.closed)
+        }
+        close(listener)
+        continuation.finish()
+    }
+
+    private func serve(_ descriptor: Int32, _ connection: Int) {
+        var stream = RTSPStream()
+        while true {
+            let count = stream.receive { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            if count <= 0 { return }
+            while let element = try? stream.next() {
+                switch element {
+                case .interleaved(let channel, let range):
+                    continuation.yield(.packet(channel: channel, Array(stream.bytes(in: range))))
+                case .response:
+                    break
+                case .request(let request):
+                    continuation.yield(.request(request))
+                    guard var response = script.answer(request) else { continue }
+                    response.headers["CSeq"] = request.headers["CSeq"]
+                    write(response.encoded(), to: descriptor)
+                    guard request.method == "PLAY", response.status == 200 else { continue }
+                    for bytes in script.media(connection) { write(bytes, to: descriptor) }
+                    if script.closes { return }
+                }
+            }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = bytes[offset...].withUnsafeBytes {
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return }
+            offset += count
+        }
+    }
+}
+
+extension TestCameraServer.Script {
+    static let description = """
+        v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=test\r\nt=0 0\r\na=control:*\r\n\
+        m=video 0 RTP/AVP 96\r\na=rtpmap:96 VP8/90000\r\na=control:video\r\n\
+        m=audio 0 RTP/AVP 8\r\na=control:audio\r\n
+        """
+
+    /// A camera that does everything right.
+    static func good(
+        media: @escaping @Sendable (Int) -> [[UInt8]], closes: Bool = false,
+        authorize: @escaping @Sendable (RTSPRequest) -> RTSPResponse? = { _ in nil }
+    ) -> TestCameraServer.Script {
+        TestCameraServer.Script(
+            answer: { request in
+                if let refusal = authorize(request) { return refusal }
+                switch request.method {
+                case "OPTIONS":
+                    return RTSPResponse(status: 200, headers: ["Public": "OPTIONS, DESCRIBE, SETUP, PLAY, TEARDOWN"])
+                case "DESCRIBE":
+                    return RTSPResponse(status: 200, body: Array(description.utf8))
+                case "SETUP":
+                    let transport = request.headers["Transport"] ?? ""
+                    return RTSPResponse(status: 200, headers: ["Session": "4711;timeout=60", "Transport": transport])
+                default:
+                    return RTSPResponse(status: 200, reason: "OK")
+                }
+            }, media: media, closes: closes)
+    }
+}
+
+/// A packet as it stands in the stream.
+func interleaved(_ channel: UInt8, _ packet: [UInt8]) -> [UInt8] {
+    [0x24, channel, UInt8(packet.count >> 8), UInt8(packet.count & 0xFF)] + packet
+}

@@ -1,0 +1,294 @@
+import Testing
+import Transport
+
+@testable import RTSP
+
+/// A client and what its server sees, in virtual time.
+final class ClientHarness {
+    var client: RTSPClient
+    var now = Instant.zero
+    var requests: [RTSPRequest] = []
+    private var server = RTSPStream()
+
+    init(_ address: String = "rtsp://u:p@cam/live", keepAlive: RTSPKeepAlive? = nil) throws {
+        var configuration = RTSPClient.Configuration()
+        configuration.keepAlive = keepAlive
+        client = RTSPClient(
+            url: try RTSPURL(parsing: address), configuration: configuration, random: .seeded(1))
+        client.start(at: now)
+    }
+
+    /// The client's next request.
+    func request() throws -> RTSPRequest? {
+        var sent: [UInt8] = []
+        client.write { bytes in
+            sent += bytes
+            return bytes.count
+        }
+        server.receive { buffer in
+            buffer.copyBytes(from: sent)
+            return sent.count
+        }
+        while let element = try server.next() {
+            if case .request(let request) = element { requests.append(request) }
+        }
+        return requests.isEmpty ? nil : requests.removeFirst()
+    }
+
+    func receive(_ bytes: [UInt8]) throws -> [RTSPClient.Event] {
+        client.receive { buffer in
+            buffer.copyBytes(from: bytes)
+            return bytes.count
+        }
+        var events: [RTSPClient.Event] = []
+        while let event = try client.nextEvent(at: now) { events.append(event) }
+        return events
+    }
+
+    /// Answers the client's next request, whose method must be `method`.
+    func answer(
+        _ method: RTSPMethod, _ status: Int = 200, _ headers: RTSPHeaders = [:], body: String = "",
+        location: SourceLocation = #_sourceLocation
+    ) throws -> [RTSPClient.Event] {
+        let request = try #require(try request(), sourceLocation: location)
+        #expect(request.method == method.rawValue, sourceLocation: location)
+        var headers = headers
+        headers["CSeq"] = request.headers["CSeq"]
+        return try receive(
+            RTSPResponse(status: status, reason: "", headers: headers, body: Array(body.utf8)).encoded())
+    }
+
+    /// Goes through the whole set-up.
+    func play(methods: String = "OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER", timeout: Int = 60) throws {
+        _ = try answer(.options, 200, ["Public": methods])
+        _ = try answer(.describe, 200, body: "v=0\r\n")
+        client.setUp(["rtsp://cam/live/1"], at: now)
+        _ = try answer(.setup, 200, ["Session": "77;timeout=\(timeout)", "Transport": "RTP/AVP/TCP;interleaved=0-1"])
+        let events = try answer(.play)
+        #expect(events == [.playing(nil)])
+    }
+
+    /// Moves on to the client's next deadline.
+    func advance() throws {
+        let deadline = client.nextDeadline()
+        now = try #require(deadline)
+        try client.handleTimeout(at: now)
+    }
+}
+
+@Suite struct RTSPClientTests {
+    @Test func theWholeConversation() throws {
+        let harness = try ClientHarness()
+        let options = try #require(try harness.request())
+        #expect(options.method == "OPTIONS")
+        #expect(options.uri == "rtsp://cam/live")
+        #expect(options.headers["User-Agent"] == "Gatehouse")
+        #expect(options.headers["Authorization"] == nil)
+        #expect(try harness.receive(Array("RTSP/1.0 200 OK\r\nCSeq: 1\r\n\r\n".utf8)).isEmpty)
+
+        let described = try harness.answer(
+            .describe, 200, ["Content-Base": "rtsp://cam/live/"], body: "v=0\r\ns=x\r\n")
+        #expect(described == [.described(text: "v=0\r\ns=x\r\n", baseURI: "rtsp://cam/live/")])
+
+        harness.client.setUp(["rtsp://cam/live/1", "rtsp://cam/live/2"], at: harness.now)
+        let first = try harness.answer(
+            .setup, 200, ["Session": "77;timeout=40", "Transport": "RTP/AVP/TCP;interleaved=0-1;ssrc=0000000A"])
+        #expect(first == [.trackSetUp(track: 0, rtpChannel: 0, rtcpChannel: 1, ssrc: 10)])
+        // The camera answers with other channels than asked for.
+        let second = try harness.answer(.setup, 200, ["Transport": "RTP/AVP/TCP;interleaved=6-7"])
+        #expect(second == [.trackSetUp(track: 1, rtpChannel: 6, rtcpChannel: 7, ssrc: nil)])
+
+        let play = try #require(try harness.request())
+        #expect(play.method == "PLAY")
+        #expect(play.uri == "rtsp://cam/live/")
+        #expect(play.headers["Session"] == "77")
+        #expect(play.headers["Range"] == "npt=0.000-")
+        let playing = try harness.receive(
+            Array("RTSP/1.0 200 OK\r\nCSeq: 5\r\nRTP-Info: url=x;seq=1\r\n\r\n".utf8) + RTSPStreamTests.packet)
+        guard playing.count == 2, case .playing(let info) = playing[0], case .interleaved(0, let range) = playing[1]
+        else {
+            Issue.record("unexpected events: \(playing)")
+            return
+        }
+        #expect(info?.entries.first?.sequenceNumber == 1)
+        let content = Array(harness.client.bytes(in: range))
+        #expect(content == Array(RTSPStreamTests.packet.dropFirst(4)))
+
+        harness.client.tearDown(at: harness.now)
+        #expect(try harness.answer(.teardown) == [.tornDown])
+        #expect(try harness.receive(RTSPStreamTests.packet).isEmpty)
+    }
+
+    @Test func packetsBeforeTheAnswerToPlayAreNotLost() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/live/1"], at: harness.now)
+        _ = try harness.answer(.setup, 200, ["Session": "1"])
+        let events = try harness.receive(RTSPStreamTests.packet)
+        #expect(events.count == 1)
+    }
+
+    @Test func aChallengeIsAnsweredAndLaterRequestsCarryTheAnswer() throws {
+        let harness = try ClientHarness()
+        let events = try harness.answer(
+            .options, 401, ["WWW-Authenticate": "Digest realm=\"r\", nonce=\"n1\", qop=\"auth\""])
+        #expect(events == [.authenticating])
+        let again = try #require(try harness.request())
+        #expect(again.method == "OPTIONS")
+        #expect(again.headers["CSeq"] == "2")
+        #expect(try #require(again.headers["Authorization"]).contains("nc=00000001"))
+        _ = try harness.receive(Array("RTSP/1.0 200 OK\r\nCSeq: 2\r\n\r\n".utf8))
+        let describe = try #require(try harness.request())
+        #expect(try #require(describe.headers["Authorization"]).contains("nc=00000002"))
+
+        // The nonce runs out: the new one is taken without asking anybody, as often as twice.
+        let renewal =
+            "RTSP/1.0 401 No\r\nCSeq: 3\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n2\", stale=TRUE\r\n\r\n"
+        #expect(try harness.receive(Array(renewal.utf8)).isEmpty)
+        #expect(try #require(try harness.request()?.headers["Authorization"]).contains("nonce=\"n2\""))
+    }
+
+    @Test func aWrongPasswordIsTriedOncePerScheme() throws {
+        let harness = try ClientHarness()
+        let both: RTSPHeaders = RTSPHeaders([
+            .init(name: "WWW-Authenticate", value: "Basic realm=\"b\""),
+            .init(name: "WWW-Authenticate", value: "Digest realm=\"d\", nonce=\"n\""),
+        ])
+        _ = try harness.answer(.options, 401, both)
+        let digest = try #require(try harness.request())
+        #expect(try #require(digest.headers["Authorization"]).hasPrefix("Digest "))
+        var headers = both
+        headers["CSeq"] = digest.headers["CSeq"]
+        _ = try harness.receive(RTSPResponse(status: 401, headers: headers).encoded())
+        let basic = try #require(try harness.request())
+        #expect(basic.headers["Authorization"] == "Basic dTpw")
+        headers["CSeq"] = basic.headers["CSeq"]
+        #expect(throws: RTSPError.unauthorized("the camera does not accept the user name and password")) {
+            _ = try harness.receive(RTSPResponse(status: 401, headers: headers).encoded())
+        }
+    }
+
+    @Test func missingCredentialsAreSaid() throws {
+        let harness = try ClientHarness("rtsp://cam/live")
+        #expect(throws: RTSPError.self) {
+            _ = try harness.answer(.options, 401, ["WWW-Authenticate": "Basic realm=\"b\""])
+        }
+    }
+
+    @Test func aRefusedTrackDoesNotTakeTheOthersDown() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/1", "rtsp://cam/2"], at: harness.now)
+        _ = try harness.answer(.setup, 200, ["Session": "1"])
+        let events = try harness.answer(.setup, 461)
+        #expect(events == [.trackRefused(track: 1, .refused(method: .setup, status: 461, reason: ""))])
+        #expect(try harness.answer(.play) == [.playing(nil)])
+    }
+
+    @Test func aCameraWithDatagramsOnlyIsSaidSo() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/1"], at: harness.now)
+        #expect(throws: RTSPError.self) {
+            _ = try harness.answer(.setup, 200, ["Transport": "RTP/AVP;unicast;server_port=6970-6971"])
+        }
+    }
+
+    @Test func playIsAskedAgainWithoutARange() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/1"], at: harness.now)
+        _ = try harness.answer(.setup, 200, ["Session": "1"])
+        _ = try harness.answer(.play, 457)
+        let again = try #require(try harness.request())
+        #expect(again.method == "PLAY")
+        #expect(again.headers["Range"] == nil)
+    }
+
+    @Test func keepAliveBeginsWithWhatTheCameraKnows() throws {
+        let harness = try ClientHarness()
+        try harness.play(timeout: 20)
+        try harness.advance()
+        #expect(harness.now == Instant.zero + .seconds(10))
+        #expect(try harness.answer(.getParameter).isEmpty)
+        try harness.advance()
+        #expect(harness.now == Instant.zero + .seconds(20))
+        // It is refused: the next kind takes over, and stays.
+        #expect(try harness.answer(.getParameter, 501).isEmpty)
+        try harness.advance()
+        #expect(try harness.answer(.options).isEmpty)
+        try harness.advance()
+        #expect(try harness.answer(.options).isEmpty)
+    }
+
+    @Test func aKeepAliveWithoutAnswerEndsNothing() throws {
+        let harness = try ClientHarness()
+        try harness.play(methods: "OPTIONS")
+        try harness.advance()
+        #expect(try harness.request()?.method == "OPTIONS")
+        try harness.advance()
+        let keepAlive = harness.client.keepAliveInUse
+        #expect(keepAlive == .getParameter)
+        #expect(try harness.receive(RTSPStreamTests.packet).count == 1)
+    }
+
+    @Test func aLostSessionEndsTheClient() throws {
+        let harness = try ClientHarness()
+        try harness.play()
+        try harness.advance()
+        #expect(throws: RTSPError.refused(method: .getParameter, status: 454, reason: "")) {
+            _ = try harness.answer(.getParameter, 454)
+        }
+    }
+
+    @Test func silenceIsNoAnswer() throws {
+        let harness = try ClientHarness()
+        #expect(throws: RTSPError.noAnswer(method: .options, seconds: 10)) { try harness.advance() }
+        #expect(harness.now == Instant.zero + .seconds(10))
+    }
+
+    @Test func redirectionsKeepCredentialsOnTheSameHostOnly() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        let here = try harness.answer(.describe, 302, ["Location": "rtsp://cam:8554/new"])
+        #expect(here == [.redirected(try RTSPURL(parsing: "rtsp://u:p@cam:8554/new"))])
+        let other = try ClientHarness()
+        _ = try other.answer(.options)
+        let there = try other.answer(.describe, 301, ["Location": "rtsp://evil/new"])
+        #expect(there == [.redirected(try RTSPURL(parsing: "rtsp://evil/new"))])
+    }
+
+    @Test func requestsOfTheCameraAreAnswered() throws {
+        let harness = try ClientHarness()
+        try harness.play()
+        #expect(try harness.receive(Array("OPTIONS * RTSP/1.0\r\nCSeq: 9\r\n\r\n".utf8)).isEmpty)
+        var sent = ""
+        harness.client.write { bytes in
+            sent = String(decoding: bytes, as: UTF8.self)
+            return bytes.count
+        }
+        #expect(sent == "RTSP/1.0 200 OK\r\nCSeq: 9\r\n\r\n")
+    }
+
+    @Test func answersWithoutOrWithAnOldNumberAreToldApart() throws {
+        let harness = try ClientHarness()
+        _ = try harness.request()
+        #expect(try harness.receive(Array("RTSP/1.0 200 OK\r\nCSeq: 99\r\n\r\n".utf8)).isEmpty)
+        #expect(try harness.request() == nil)
+        #expect(try harness.receive(Array("RTSP/1.0 200 OK\r\n\r\n".utf8)).isEmpty)
+        #expect(try harness.request()?.method == "DESCRIBE")
+    }
+
+    @Test func outputHasABound() throws {
+        let harness = try ClientHarness()
+        let packet = [UInt8](repeating: 1, count: 60_000)
+        let accepted = (0..<20).filter { _ in
+            packet.withUnsafeBytes { harness.client.sendInterleaved(channel: 1, $0) }
+        }
+        #expect(accepted.count < 8)
+    }
+}
