@@ -14,15 +14,22 @@ public struct VP8Encoder: ~Copyable {
         public var framesPerSecond: Int
         /// The bit rate to hold, in bits a second.
         public var bitsPerSecond: Int
+        /// How coarse the encoder may become, within 0 (finest) to 63. A low upper end keeps key frames from being
+        /// visibly worse than the pictures before them, and lets the bit rate go over in turbulent pictures.
+        public var quantizers: ClosedRange<Int>
         /// The effort, -16 (least) to 0.
         public var speed: Int
 
         /// Describes an encoder.
-        public init(width: Int, height: Int, framesPerSecond: Int, bitsPerSecond: Int, speed: Int = -8) {
+        public init(
+            width: Int, height: Int, framesPerSecond: Int, bitsPerSecond: Int, quantizers: ClosedRange<Int> = 4...56,
+            speed: Int = -8
+        ) {
             self.width = width
             self.height = height
             self.framesPerSecond = framesPerSecond
             self.bitsPerSecond = bitsPerSecond
+            self.quantizers = quantizers
             self.speed = speed
         }
     }
@@ -37,7 +44,8 @@ public struct VP8Encoder: ~Copyable {
         guard (2...I420Frame.maximumSide).contains(configuration.width),
             (2...I420Frame.maximumSide).contains(configuration.height),
             (1...240).contains(configuration.framesPerSecond),
-            (10_000...100_000_000).contains(configuration.bitsPerSecond)
+            (10_000...100_000_000).contains(configuration.bitsPerSecond),
+            configuration.quantizers.lowerBound >= 0, configuration.quantizers.upperBound <= 63
         else {
             throw CodecError(codec: "VP8", operation: "make an encoder", reason: "impossible: \(configuration)")
         }
@@ -50,8 +58,8 @@ public struct VP8Encoder: ~Copyable {
         settings.g_lag_in_frames = 0
         settings.rc_target_bitrate = UInt32(configuration.bitsPerSecond / 1000)
         settings.rc_end_usage = VPX_CBR
-        settings.rc_min_quantizer = 4
-        settings.rc_max_quantizer = 56
+        settings.rc_min_quantizer = UInt32(configuration.quantizers.lowerBound)
+        settings.rc_max_quantizer = UInt32(configuration.quantizers.upperBound)
         settings.rc_undershoot_pct = 95
         settings.rc_overshoot_pct = 25
         settings.rc_buf_initial_sz = 500
@@ -74,9 +82,6 @@ public struct VP8Encoder: ~Copyable {
             context, Int32(VP8E_SET_CPUUSED.rawValue), Int32(min(max(configuration.speed, -16), 0)))
         _ = vpx_codec_control_VP8E_SET_STATIC_THRESHOLD(context, Int32(VP8E_SET_STATIC_THRESHOLD.rawValue), 1)
         _ = vpx_codec_control_VP8E_SET_NOISE_SENSITIVITY(context, Int32(VP8E_SET_NOISE_SENSITIVITY.rawValue), 0)
-        // A key frame may take this percentage of an ordinary frame's share; without a bound it takes a second's worth.
-        _ = vpx_codec_control_VP8E_SET_MAX_INTRA_BITRATE_PCT(
-            context, Int32(VP8E_SET_MAX_INTRA_BITRATE_PCT.rawValue), 700)
         // Only now, so that a throw above does not run `deinit`.
         self.configuration = configuration
         self.context = context

@@ -1,0 +1,163 @@
+import Codecs
+import Glibc
+import Synchronization
+import Transport
+
+/// A camera without hardware: a moving test picture in VP8, a beep in Opus, a button that can be pressed and a speaker
+/// that measures what it is given.
+public final class BuiltInCamera: CameraSource {
+    /// What the camera shows and sounds like.
+    public let configuration: Configuration
+    /// The camera's speaker.
+    public let builtInSpeaker: BuiltInSpeaker
+
+    private let random: RandomSource
+    /// Apart from `current`, so that a sink may ask for a key frame while another thread waits for the end.
+    private let controls = Controls()
+    /// The run that is under way, and its thread.
+    private let current = Mutex<(run: Run, thread: pthread_t)?>(nil)
+
+    /// Makes a camera; nothing runs until it is started.
+    public init(_ configuration: Configuration, random: RandomSource = .system) {
+        self.configuration = configuration
+        self.random = random
+        builtInSpeaker = BuiltInSpeaker { BuiltInClock.now() }
+    }
+
+    deinit {
+        stop()
+    }
+
+    public var speaker: (any CameraSpeaker)? { builtInSpeaker }
+
+    public func start(sink: any CameraSink) {
+        current.withLock { current in
+            guard current == nil else { return }
+            let run = Run(
+                configuration: configuration, random: random, controls: controls, speaker: builtInSpeaker, sink: sink)
+            var thread = pthread_t()
+            let retained = Unmanaged.passRetained(run)
+            let result = pthread_create(
+                &thread, nil,
+                { argument in
+                    guard let argument else { return nil }
+                    // Balances `passRetained` below, and keeps the run alive for as long as its thread.
+                    Unmanaged<Run>.fromOpaque(argument).takeRetainedValue().main()
+                    return nil
+                }, retained.toOpaque())
+            guard result == 0 else {
+                retained.release()
+                sink.handle(
+                    .state(.backingOff(seconds: 0, reason: "no thread for the built-in camera: error \(result)")))
+                return
+            }
+            controls.isRunning.store(true, ordering: .releasing)
+            current = (run, thread)
+        }
+    }
+
+    public func stop() {
+        // The lock is held while waiting, so that a second caller returns no sooner than the first.
+        current.withLock { current in
+            guard let (run, thread) = current else { return }
+            controls.isRunning.store(false, ordering: .releasing)
+            run.isStopped.store(true, ordering: .releasing)
+            pthread_join(thread, nil)
+            current = nil
+        }
+    }
+
+    public func requestKeyFrame(track: Int) {
+        guard track == BuiltInStream.videoTrack else { return }
+        controls.isKeyFrameRequested.store(true, ordering: .releasing)
+    }
+
+    /// Presses the button.
+    ///
+    /// - Returns: whether there is a button and the camera runs.
+    @discardableResult
+    public func press() -> Bool {
+        guard configuration.isDoorbell, controls.isRunning.load(ordering: .acquiring) else { return false }
+        controls.presses.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        return true
+    }
+}
+
+extension BuiltInCamera {
+    /// What other threads want of the one that makes the pictures.
+    private final class Controls: Sendable {
+        let isRunning = Atomic(false)
+        let isKeyFrameRequested = Atomic(false)
+        let presses = Atomic(0)
+    }
+
+    /// What one thread of the camera works on, from start to stop.
+    private final class Run: Sendable {
+        let isStopped = Atomic(false)
+        private let controls: Controls
+        private let configuration: Configuration
+        private let random: RandomSource
+        private let speaker: BuiltInSpeaker
+        private let sink: any CameraSink
+
+        init(
+            configuration: Configuration, random: RandomSource, controls: Controls, speaker: BuiltInSpeaker,
+            sink: any CameraSink
+        ) {
+            self.controls = controls
+            self.configuration = configuration
+            self.random = random
+            self.speaker = speaker
+            self.sink = sink
+        }
+
+        func main() {
+            var random = self.random
+            while !isStopped.load(ordering: .acquiring) {
+                do throws(CodecError) {
+                    try stream(&random)
+                } catch {
+                    let seconds = 5
+                    sink.handle(.state(.backingOff(seconds: Double(seconds), reason: error.description)))
+                    wait(seconds)
+                }
+            }
+            sink.handle(.state(.stopped))
+        }
+
+        private func stream(_ random: inout RandomSource) throws(CodecError) {
+            // Making the encoders and the picture takes time that must not count as lateness.
+            var stream = try BuiltInStream(
+                configuration: configuration, random: &random, start: BuiltInClock.now() + .milliseconds(10))
+            sink.handle(.tracks(BuiltInStream.tracks))
+            sink.handle(.state(.playing))
+            var isFlowing = false
+            while !isStopped.load(ordering: .acquiring) {
+                // Never more than 20 ms away, so the flags need no way of their own to wake the thread.
+                BuiltInClock.sleep(until: stream.nextDeadline)
+                let now = BuiltInClock.now()
+                for _ in 0..<min(controls.presses.exchange(0, ordering: .acquiringAndReleasing), 8) {
+                    stream.ring(at: now)
+                    sink.handle(.buttonPressed)
+                }
+                if controls.isKeyFrameRequested.exchange(false, ordering: .acquiringAndReleasing) {
+                    stream.requestKeyFrame()
+                }
+                try stream.advance(
+                    to: now, wallClock: BuiltInClock.wallClock(), speakerLevel: speaker.level(at: now), sink: sink,
+                    clock: BuiltInClock.now)
+                if !isFlowing, stream.hasSentBothTracks {
+                    isFlowing = true
+                    sink.handle(.state(.flowing))
+                }
+            }
+        }
+
+        private func wait(_ seconds: Int) {
+            let end = BuiltInClock.now() + .seconds(seconds)
+            while BuiltInClock.now() < end, !isStopped.load(ordering: .acquiring) {
+                BuiltInClock.sleep(until: BuiltInClock.now() + .milliseconds(50))
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+extension BuiltInCamera {
+    /// What the built-in camera shows and sounds like.
+    public struct Configuration: Sendable, Hashable {
+        /// The name in the picture.
+        public var name: String
+        /// The picture's width in pixels, even.
+        public var width: Int
+        /// The picture's height in pixels, even.
+        public var height: Int
+        /// Pictures a second.
+        public var framesPerSecond: Int
+        /// The upper limit of the video's bit rate, in bits a second.
+        public var videoBitsPerSecond: Int
+        /// The bit rate of the sound, in bits a second.
+        public var audioBitsPerSecond: Int
+        /// How many seconds pass between key frames that nobody asked for.
+        public var keyFrameSeconds: Int
+        /// The pitch of the beep at the start of each second, in hertz; different cameras can be told apart by it.
+        public var toneFrequency: Double
+        /// Whether the camera has a button that can be pressed.
+        public var isDoorbell: Bool
+
+        /// Describes a camera.
+        public init(
+            name: String, width: Int = 640, height: Int = 360, framesPerSecond: Int = 15,
+            videoBitsPerSecond: Int = 500_000, audioBitsPerSecond: Int = 32_000, keyFrameSeconds: Int = 4,
+            toneFrequency: Double = 440, isDoorbell: Bool = true
+        ) {
+            self.name = name
+            self.width = width
+            self.height = height
+            self.framesPerSecond = framesPerSecond
+            self.videoBitsPerSecond = videoBitsPerSecond
+            self.audioBitsPerSecond = audioBitsPerSecond
+            self.keyFrameSeconds = keyFrameSeconds
+            self.toneFrequency = toneFrequency
+            self.isDoorbell = isDoorbell
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Codecs
+import Glibc
+import Synchronization
+import Transport
+
+/// The built-in camera's speaker: it measures what it is given.
+public final class BuiltInSpeaker: CameraSpeaker {
+    fileprivate struct State {
+        var measurement = SpeakerMeasurement()
+        /// What has come at 8 kHz since the last window was full.
+        var window: [Int16] = []
+        /// Samples of 48 kHz that do not make one of 8 kHz yet.
+        var sum = 0
+        var summed = 0
+    }
+
+    // 50 ms at 8 kHz: short enough for the 20 ms beeps of browsers' fake microphones, long enough for 20 Hz.
+    fileprivate static let windowLength = 400
+    fileprivate static let decimation = 6
+    /// About -50 dB of full scale: below speech, above what codecs make of silence.
+    fileprivate static let silence = 100.0
+    /// A beep of 20 ms in a window of 50 keeps more than this, noise and most speech less.
+    fileprivate static let toneShare = 0.15
+
+    private let state = Mutex(State())
+    private let clock: @Sendable () -> Instant
+
+    /// Makes a speaker that takes the time of what it hears from `clock`.
+    init(clock: @escaping @Sendable () -> Instant) {
+        self.clock = clock
+    }
+
+    /// What has been heard so far.
+    public var measurement: SpeakerMeasurement {
+        state.withLock { $0.measurement }
+    }
+
+    public func play(_ samples: UnsafeBufferPointer<Int16>) {
+        guard !samples.isEmpty else { return }
+        let now = clock()
+        state.withLock { $0.play(samples, at: now) }
+    }
+
+    public func end() {
+        state.withLock { state in
+            state.measurement.isTalking = false
+            state.measurement.rootMeanSquare = 0
+            state.window.removeAll(keepingCapacity: true)
+            (state.sum, state.summed) = (0, 0)
+        }
+    }
+
+    /// How loud it is now, 0 to 1 on a scale that suits the ear; nil when nothing has been heard for half a second.
+    func level(at now: Instant) -> Double? {
+        let measurement = self.measurement
+        guard measurement.isTalking, let heard = measurement.lastHeard, now - heard < .milliseconds(500) else {
+            return nil
+        }
+        // From -50 dB to -6 dB.
+        let decibels = 20 * log10(max(measurement.rootMeanSquare, 1e-6))
+        return min(max((decibels + 50) / 44, 0.1), 1)
+    }
+}
+
+extension BuiltInSpeaker.State {
+    fileprivate mutating func play(_ samples: UnsafeBufferPointer<Int16>, at now: Instant) {
+        if !measurement.isTalking {
+            measurement.isTalking = true
+            measurement.talks += 1
+            measurement.loudest = 0
+        }
+        measurement.samples += UInt64(samples.count)
+        for sample in samples {
+            sum += Int(sample)
+            summed += 1
+            guard summed == BuiltInSpeaker.decimation else { continue }
+            window.append(Int16(truncatingIfNeeded: sum / summed))
+            (sum, summed) = (0, 0)
+            if window.count == BuiltInSpeaker.windowLength {
+                measure(at: now)
+                window.removeAll(keepingCapacity: true)
+            }
+        }
+    }
+
+    private mutating func measure(at now: Instant) {
+        var energy = 0.0
+        for sample in window {
+            energy += Double(sample) * Double(sample)
+        }
+        let rootMeanSquare = sqrt(energy / Double(window.count))
+        measurement.rootMeanSquare = rootMeanSquare / 32768
+        measurement.loudest = max(measurement.loudest, measurement.rootMeanSquare)
+        guard rootMeanSquare > BuiltInSpeaker.silence else { return }
+        measurement.loudSamples += UInt64(window.count * BuiltInSpeaker.decimation)
+        measurement.lastHeard = now
+        let tone = window.withUnsafeBufferPointer { ToneDetector.dominantTone(in: $0, sampleRate: 8000) }
+        if let tone, tone.share >= BuiltInSpeaker.toneShare {
+            measurement.dominantTone = tone.frequency
+        }
+    }
+}

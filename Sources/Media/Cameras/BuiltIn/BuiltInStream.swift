@@ -1,0 +1,236 @@
+import Codecs
+import RTP
+import SDP
+import Transport
+
+/// Makes the built-in camera's packets: told the time, it draws, encodes and packetizes what is due. It reads no clock
+/// and waits for nothing, so a test can run it through minutes in a moment.
+struct BuiltInStream: ~Copyable {
+    static let videoTrack = 0
+    static let audioTrack = 1
+    static let videoPayloadType: UInt8 = 96
+    static let audioPayloadType: UInt8 = 111
+
+    /// The tracks, in the order of their indices.
+    static let tracks = [
+        TrackDescription(
+            kind: .video, codec: MediaCodec(name: "VP8", clockRate: 90_000), payloadType: videoPayloadType),
+        TrackDescription(
+            kind: .audio,
+            codec: MediaCodec(
+                name: "opus", clockRate: 48_000, channels: 2,
+                formatParameters: [.init(name: "minptime", value: "10"), .init(name: "useinbandfec", value: "1")]),
+            payloadType: audioPayloadType),
+    ]
+
+    private static let packetNanoseconds: Int64 = 20_000_000
+    private static let pressShownSeconds = 3.0
+
+    private let configuration: BuiltInCamera.Configuration
+    private let start: Instant
+
+    private var picture: BuiltInPicture
+    private var videoEncoder: VP8Encoder
+    private var videoPacketizer: VP8Packetizer
+    private var videoPool: PacketBatchPool
+    private var videoSequenceNumber: UInt16
+    private let firstVideoTimestamp: UInt32
+    /// The number of the next picture's place on the grid of the frame rate; places that came too late are left out.
+    private var videoIndex: Int64 = 0
+    private var frameNumber: UInt32 = 0
+    private var framesSinceKeyFrame = 0
+    private var isKeyFrameWanted = false
+    private var nextVideoReport: Instant
+
+    private var sound: BuiltInSound
+    private var audioEncoder: OpusEncoder
+    private var audioPool: PacketBatchPool
+    private var audioSequenceNumber: UInt16
+    private let firstAudioTimestamp: UInt32
+    private var audioIndex: Int64 = 0
+    private var nextAudioReport: Instant
+    private var samples = [Int16](repeating: 0, count: BuiltInSound.samplesPerPacket)
+    private var audioPacket = [UInt8](repeating: 0, count: OpusEncoder.maximumPacketSize)
+    private var isFirstAudioPacket = true
+
+    private var lastPress: Instant?
+
+    /// Begins a stream at `start`.
+    init(
+        configuration: BuiltInCamera.Configuration, random: inout RandomSource, start: Instant
+    ) throws(CodecError) {
+        // The picture is calm, so a narrow range of quantizers holds the bit rate and spares it the jump in quality
+        // at each key frame.
+        let videoEncoder = try VP8Encoder(
+            .init(
+                width: configuration.width, height: configuration.height,
+                framesPerSecond: configuration.framesPerSecond, bitsPerSecond: configuration.videoBitsPerSecond,
+                quantizers: 6...32))
+        let audioEncoder = try OpusEncoder(
+            .init(bitsPerSecond: configuration.audioBitsPerSecond, application: .audio))
+        self.videoEncoder = videoEncoder
+        self.audioEncoder = audioEncoder
+        videoPool = PacketBatchPool()
+        audioPool = PacketBatchPool()
+        self.configuration = configuration
+        self.start = start
+        nextVideoReport = start
+        nextAudioReport = start
+        picture = BuiltInPicture(
+            name: configuration.name, width: configuration.width, height: configuration.height,
+            framesPerSecond: configuration.framesPerSecond)
+        sound = BuiltInSound(toneFrequency: configuration.toneFrequency)
+        // RFC 3550, section 5.1: both start at random.
+        let first = random.next()
+        videoPacketizer = VP8Packetizer(firstPictureID: UInt16(truncatingIfNeeded: first >> 48))
+        videoSequenceNumber = UInt16(truncatingIfNeeded: first)
+        audioSequenceNumber = UInt16(truncatingIfNeeded: first >> 16)
+        let second = random.next()
+        firstVideoTimestamp = UInt32(truncatingIfNeeded: second)
+        firstAudioTimestamp = UInt32(truncatingIfNeeded: second >> 32)
+    }
+
+    /// When ``advance(to:wallClock:speakerLevel:sink:clock:)`` has something to do.
+    var nextDeadline: Instant { min(videoDeadline(videoIndex), audioDeadline(audioIndex)) }
+
+    /// Whether each track has brought something.
+    var hasSentBothTracks: Bool { frameNumber > 0 && !isFirstAudioPacket }
+
+    /// Lets the doorbell ring in picture and sound.
+    mutating func ring(at now: Instant) {
+        lastPress = now
+        sound.ring()
+    }
+
+    /// Makes the next picture one from which decoding can start.
+    mutating func requestKeyFrame() {
+        isKeyFrameWanted = true
+    }
+
+    /// Makes what is due at `now` and hands it to `sink`.
+    ///
+    /// - Parameters:
+    ///   - wallClock: microseconds since 1970 (UTC) at `now`.
+    ///   - clock: the time after encoding, which becomes the packets' arrival.
+    mutating func advance(
+        to now: Instant, wallClock: UInt64, speakerLevel: Double?, sink: any CameraSink, clock: () -> Instant
+    ) throws(CodecError) {
+        skipWhatIsTooLate(at: now)
+        // A pause of the machine makes several packets due at once.
+        while audioDeadline(audioIndex) <= now {
+            try sendSound(at: now, wallClock: wallClock, sink: sink, clock: clock)
+        }
+        if videoDeadline(videoIndex) <= now {
+            try sendPicture(at: now, wallClock: wallClock, speakerLevel: speakerLevel, sink: sink, clock: clock)
+        }
+    }
+
+    // MARK: Time
+
+    private func videoDeadline(_ index: Int64) -> Instant {
+        start + .nanoseconds(index * 1_000_000_000 / Int64(configuration.framesPerSecond))
+    }
+
+    /// A packet is due when its last sample has been heard.
+    private func audioDeadline(_ index: Int64) -> Instant {
+        start + .nanoseconds((index + 1) * Self.packetNanoseconds)
+    }
+
+    private mutating func skipWhatIsTooLate(at now: Instant) {
+        let elapsed = max(0, (now - start).wholeNanoseconds)
+        // One picture late is shown; of several only the newest.
+        let newestPicture = Int64(Double(elapsed) / 1e9 * Double(configuration.framesPerSecond))
+        videoIndex = max(videoIndex, newestPicture)
+        // Sound is made up for, but not for more than a viewer's buffer would take.
+        let newestPacket = elapsed / Self.packetNanoseconds - 1
+        if newestPacket - audioIndex > 10 {
+            audioIndex = newestPacket
+        }
+    }
+
+    /// The wall clock at `time`, by what it is at `now`.
+    private func wallClock(at time: Instant, _ now: Instant, _ wallClock: UInt64) -> Int64 {
+        Int64(clamping: wallClock) - (now - time).wholeNanoseconds / 1000
+    }
+
+    // MARK: Tracks
+
+    private mutating func sendPicture(
+        at now: Instant, wallClock: UInt64, speakerLevel: Double?, sink: any CameraSink, clock: () -> Instant
+    ) throws(CodecError) {
+        if let press = lastPress, (now - press).inSeconds > Self.pressShownSeconds { lastPress = nil }
+        let frame = picture.draw(
+            .init(
+                frameNumber: frameNumber, wallClock: wallClock, elapsed: (now - start).inSeconds,
+                isBeeping: BuiltInSound.isBeeping(at: wallClock),
+                sincePress: lastPress.map { (now - $0).inSeconds }, speakerLevel: speakerLevel))
+        let due = videoDeadline(videoIndex)
+        let ticks = videoIndex * 90_000 / Int64(configuration.framesPerSecond)
+        let timestamp = firstVideoTimestamp &+ UInt32(truncatingIfNeeded: ticks)
+        if now >= nextVideoReport {
+            nextVideoReport = now + .seconds(1)
+            report(Self.videoTrack, wallClock: self.wallClock(at: due, now, wallClock), timestamp, sink)
+        }
+        let isKeyFrame =
+            isKeyFrameWanted || frameNumber == 0
+            || framesSinceKeyFrame >= configuration.keyFrameSeconds * configuration.framesPerSecond
+        isKeyFrameWanted = false
+        framesSinceKeyFrame = isKeyFrame ? 1 : framesSinceKeyFrame + 1
+        frameNumber &+= 1
+        videoIndex += 1
+
+        try videoEncoder.encode(frame, asKeyFrame: isKeyFrame) { bytes, _ in
+            videoPacketizer.packetize(bytes) { payload in
+                videoPool.append(
+                    PacketBatch.Packet(
+                        offset: 0, length: 0, timestamp: timestamp, sequenceNumber: videoSequenceNumber,
+                        payloadType: Self.videoPayloadType, flags: payload.flags),
+                    payload: payload.bytes)
+                videoSequenceNumber &+= 1
+            }
+        }
+        if let batch = videoPool.finish(arrival: clock()) {
+            sink.receive(batch, track: Self.videoTrack)
+        }
+    }
+
+    private mutating func sendSound(
+        at now: Instant, wallClock: UInt64, sink: any CameraSink, clock: () -> Instant
+    ) throws(CodecError) {
+        let firstSample = audioDeadline(audioIndex - 1)
+        let heardAt = self.wallClock(at: firstSample, now, wallClock)
+        let ticks = audioIndex * Int64(BuiltInSound.samplesPerPacket)
+        let timestamp = firstAudioTimestamp &+ UInt32(truncatingIfNeeded: ticks)
+        if now >= nextAudioReport {
+            nextAudioReport = now + .seconds(1)
+            report(Self.audioTrack, wallClock: heardAt, timestamp, sink)
+        }
+        audioIndex += 1
+        sound.fill(&samples, startingAt: UInt64(clamping: heardAt))
+        let length = try samples.withUnsafeBufferPointer { samples throws(CodecError) in
+            try audioPacket.withUnsafeMutableBufferPointer { packet throws(CodecError) in
+                try audioEncoder.encode(samples, into: UnsafeMutableRawBufferPointer(packet))
+            }
+        }
+        // RFC 7587, section 4.2: the marker stands on the first packet after silence, which here is the very first.
+        let flags: PacketBatch.Flags =
+            isFirstAudioPacket ? [.startsFrame, .keyFrame, .marker] : [.startsFrame, .keyFrame]
+        isFirstAudioPacket = false
+        audioPacket.withUnsafeBytes { bytes in
+            audioPool.append(
+                PacketBatch.Packet(
+                    offset: 0, length: 0, timestamp: timestamp, sequenceNumber: audioSequenceNumber,
+                    payloadType: Self.audioPayloadType, flags: flags),
+                payload: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+        }
+        audioSequenceNumber &+= 1
+        if let batch = audioPool.finish(arrival: clock()) {
+            sink.receive(batch, track: Self.audioTrack)
+        }
+    }
+
+    private func report(_ track: Int, wallClock: Int64, _ timestamp: UInt32, _ sink: any CameraSink) {
+        let ntp = NTPTimestamp(unixNanoseconds: wallClock &* 1000)
+        sink.handle(.senderReport(track: track, ntp: ntp.rawValue, rtpTimestamp: timestamp))
+    }
+}

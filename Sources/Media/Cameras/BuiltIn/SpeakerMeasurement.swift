@@ -1,0 +1,24 @@
+import Transport
+
+/// What a speaker that measures instead of sounding has heard.
+public struct SpeakerMeasurement: Sendable, Hashable {
+    /// How often somebody began to talk.
+    public var talks = 0
+    /// Whether somebody talks now: samples have come, and the end has not.
+    public var isTalking = false
+    /// The number of samples that came, at 48 kHz.
+    public var samples: UInt64 = 0
+    /// The number of samples that held more than silence.
+    public var loudSamples: UInt64 = 0
+    /// The loudness of the newest 50 ms, 0 to 1 (the root of the mean square; 1 for a full-scale square wave).
+    public var rootMeanSquare = 0.0
+    /// The loudest 50 ms since the talk began, on the same scale.
+    public var loudest = 0.0
+    /// The newest tone that stood out from the rest of the sound, in hertz; nil when none has.
+    public var dominantTone: Double?
+    /// When more than silence came last, on the monotonic clock; nil when it never has.
+    public var lastHeard: Instant?
+
+    /// A speaker that has heard nothing.
+    public init() {}
+}
