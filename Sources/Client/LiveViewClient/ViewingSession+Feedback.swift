@@ -1,6 +1,7 @@
 import DatagramPort
 import PeerConnection
 import RTP
+import SDP
 import Transport
 
 /// When reports are due, and what they say of the path.

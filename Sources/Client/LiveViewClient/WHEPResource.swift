@@ -1,0 +1,58 @@
+import AsyncHTTPClient
+import Foundation
+import HomeTypes
+import NIOCore
+import NIOFoundationCompat
+
+/// A live view on any WHEP server: the resource that a POST of an offer makes, and a DELETE ends.
+public struct WHEPResource: Sendable {
+    /// The SDP answer.
+    public let answerSdp: String
+    private let location: String?
+    private let token: String?
+    private let client: HTTPClient
+
+    /// Posts an offer to `url`.
+    public init(
+        url: String, token: String?, offerSdp: String, client: HTTPClient = .shared
+    ) async throws(HomeError) {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/sdp")
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        request.body = .bytes(ByteBuffer(string: offerSdp))
+        do {
+            let response = try await client.execute(request, timeout: .seconds(30))
+            let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+            guard response.status.code == 201 else {
+                throw HomeError.unknown("\(url) answered \(response.status.code) to the offer: \(text.prefix(300))")
+            }
+            answerSdp = text
+            location = response.headers.first(name: "Location").map { Self.resolve($0, against: url) }
+            self.token = token
+            self.client = client
+        } catch let error as HomeError {
+            throw error
+        } catch {
+            throw .unavailable("no WHEP server answers at \(url): \(error)")
+        }
+    }
+
+    /// Ends the live view. A server that has ended it already is content.
+    public func delete() async {
+        guard let location else { return }
+        var request = HTTPClientRequest(url: location)
+        request.method = .DELETE
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        // The view is over in any case, and a server that does not hear of it finds out by itself.
+        if let response = try? await client.execute(request, timeout: .seconds(5)) {
+            _ = try? await response.body.collect(upTo: 65_536)
+        }
+    }
+
+    /// A Location may be relative (RFC 9110, section 10.2.2).
+    static func resolve(_ location: String, against base: String) -> String {
+        guard let base = URL(string: base), let url = URL(string: location, relativeTo: base) else { return location }
+        return url.absoluteString
+    }
+}
