@@ -22,7 +22,7 @@ import Transport
         var clean = try Handshake()
         clean.run()
         let corpus = clean.sent
-        for seed in 0..<400 {
+        for seed in 0..<250 {
             var handshake = try Handshake()
             var random = RandomSource.seeded(UInt64(seed))
             for _ in 0..<8 {

@@ -39,4 +39,22 @@ import Transport
         #expect(lost == 2)
         #expect(handshake.client.retransmissions == 2)
     }
+
+    @Test func twoEndpointsShakeHandsInMemory() throws {
+        let identity = try Identities.client.get()
+        var client = try DTLSEndpoint(
+            identity: identity, role: .client, remoteFingerprints: [identity.fingerprint], now: .zero)
+        var server = try DTLSEndpoint(
+            identity: identity, role: .server, remoteFingerprints: [identity.fingerprint], now: .zero)
+        client.start(at: .zero)
+        var rounds = 0
+        while rounds < 10 {
+            let sent = try client.deliver(to: &server, at: .zero)
+            let answered = try server.deliver(to: &client, at: .zero)
+            if sent + answered == 0 { break }
+            rounds += 1
+        }
+        #expect(rounds == 2)
+        #expect(client.state == .connected && server.state == .connected)
+    }
 }

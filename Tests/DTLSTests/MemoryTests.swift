@@ -17,7 +17,7 @@ import Transport
         }
         var measured: [(during: Int, after: Int)] = []
         for _ in 0..<3 {
-            let (during, after) = try Self.bytesPerHandshake(count: 200)
+            let (during, after) = try Self.bytesPerHandshake(count: 120)
             measured.append((during, after))
             // Two sides of 75 KiB each, and then of less than a kibibyte.
             if during > 100_000, after < during / 4 { return }

@@ -17,9 +17,7 @@ final class DTLSContext: @unchecked Sendable {
         // RFC 8827, section 6.5: ECDSA on P-256 with AES-128-GCM is what every peer has; RSA is for a peer that is the
         // server and shows an RSA certificate. Forward secrecy always.
         guard
-            SSL_CTX_set_cipher_list(
-                context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305")
-                == 1,
+            SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256") == 1,
             "X25519:P-256".withCString({ groups in
                 SSL_CTX_ctrl(context, SSL_CTRL_SET_GROUPS_LIST, 0, UnsafeMutableRawPointer(mutating: groups))
             }) == 1,

@@ -10,9 +10,9 @@ import Transport
 ///     handshaking ──▶ connected ──▶ closed
 ///          └────────▶ failed
 ///
-/// OpenSSL's connection, some 70 KiB, is freed in the moment that the handshake ends. What stays are the keys and, on
-/// the side that spoke last, the bytes of its last flight: the peer repeats its own flight until those arrive (RFC
-/// 6347, section 4.2.4).
+/// OpenSSL's connection, some 75 KiB, is freed in the moment that the handshake ends. What stays are the keys, those
+/// of the record layer too, and, on the side that spoke last, the bytes of its last flight: the peer repeats its own
+/// flight until those arrive (RFC 6347, section 4.2.4). Application data, which media never is, is dropped.
 public struct DTLSEndpoint: ~Copyable {
     /// Which side begins.
     public enum Role: Sendable {
@@ -38,7 +38,8 @@ public struct DTLSEndpoint: ~Copyable {
     public let role: Role
     /// Where the handshake stands.
     public private(set) var state = State.handshaking
-    /// The keys for SRTP, from the moment that ``state`` is connected; the peer's fingerprint was verified then.
+    /// The keys for SRTP, from the moment that ``state`` is connected; the peer's fingerprint was verified then. They
+    /// stay when the connection is closed.
     public private(set) var keyingMaterial: SRTPKeyingMaterial?
     /// How often a flight was repeated.
     public private(set) var retransmissions = 0
@@ -49,6 +50,7 @@ public struct DTLSEndpoint: ~Copyable {
     private var deadline: Instant?
     private var patience = Self.firstPatience
     private var lastFlight: LastFlight?
+    private var alerts: AlertProtection?
 
     /// How long the first flight waits for an answer. RFC 6347 recommends a second, for unknown paths; here ICE has
     /// just measured the path with a round trip, and a lost datagram should not cost a viewer a second of black.
@@ -124,9 +126,30 @@ public struct DTLSEndpoint: ~Copyable {
             defer { pipe.input = nil }
             try advance(at: now)
         case .connected:
-            if header.type == .handshake || header.type == .changeCipherSpec { repeatLastFlight(at: now) }
+            switch header.type {
+            case .handshake, .changeCipherSpec: repeatLastFlight(at: now)
+            case .alert:
+                // Only an authentic one counts, which a plain-text one never is.
+                if let alert = alerts?.open(datagram), alert.ends { end() }
+            case .applicationData: break
+            }
         case .failed, .closed:
             break
+        }
+    }
+
+    /// Ends the connection and tells the peer, which otherwise would find out when nobody answers its consent checks.
+    ///
+    /// The peer's word for it is one datagram, which can be lost; it is not repeated.
+    public mutating func close() {
+        switch state {
+        case .connected:
+            if let record = alerts?.seal(.closeNotify) { record.withUnsafeBytes { pipe.append($0) } }
+            end()
+        case .handshaking:
+            pipe.discardOutput()
+            end()
+        case .failed, .closed: break
         }
     }
 
@@ -205,6 +228,7 @@ extension DTLSEndpoint {
         keyingMaterial = material
         state = .connected
         deadline = nil
+        alerts = AlertProtection(connection: connection, isClient: role == .client)
         if !flight.isEmpty { lastFlight = LastFlight(records: flight, at: now) }
         release()
     }
@@ -223,6 +247,14 @@ extension DTLSEndpoint {
         // OpenSSL reports what the fingerprint callback refused as a failed verification.
         if code & 0x7F_FFFF == UInt(SSL_R_CERTIFICATE_VERIFY_FAILED) { return .fingerprintMismatch }
         return .handshakeFailed(reason)
+    }
+
+    private mutating func end() {
+        state = .closed
+        deadline = nil
+        lastFlight = nil
+        alerts = nil
+        release()
     }
 
     private mutating func release() {
