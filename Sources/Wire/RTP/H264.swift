@@ -46,6 +46,9 @@ public enum H264 {
 
         /// The payload belongs to a frame from which decoding can start: a parameter set before an IDR picture, or
         /// (a part of) that picture itself.
+        ///
+        /// One payload cannot tell what follows a parameter set, and some cameras repeat theirs before other pictures:
+        /// who sees the whole frame looks for ``instantaneousDecoderRefresh`` in it.
         @inlinable public var belongsToKeyFrame: Bool {
             !isDisjoint(with: [.sequenceParameterSet, .instantaneousDecoderRefresh])
         }
