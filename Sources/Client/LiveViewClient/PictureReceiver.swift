@@ -38,7 +38,10 @@ struct PictureReceiver: ~Copyable {
                 sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payload: payload, at: now)
             return false
         }
-        if isH264 ? H264.keyFrameInfo(payload: payload).contains(.instantaneousDecoderRefresh) : VP8.isKeyFrameStart(payload: payload) {
+        if isH264
+            ? H264.keyFrameInfo(payload: payload).contains(.instantaneousDecoderRefresh)
+            : VP8.isKeyFrameStart(payload: payload)
+        {
             insideKeyFrame = true
         }
         guard marker else { return false }
