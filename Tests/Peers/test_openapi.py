@@ -1,0 +1,57 @@
+"""The served OpenAPI document: valid in itself, and true of what the gateway answers."""
+
+from typing import Any
+
+import pytest
+from openapi_schema_validator import OAS31Validator
+from openapi_spec_validator import validate
+from peers.client import Answer
+from peers.gateway import Gateway
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+
+@pytest.fixture(scope="module")
+def document(gateway: Gateway) -> dict[str, Any]:
+    return dict(gateway.client.get("/v1/openapi.json"))
+
+
+def check(document: dict[str, Any], method: str, path: str, answer: Answer) -> None:
+    """Holds an answer against what the document says of it."""
+    responses = document["paths"][path][method.lower()]["responses"]
+    described = responses.get(str(answer.status)) or responses.get("default")
+    assert described, f"{method} {path} answered {answer.status}, which is not described"
+    pointer = described.get("$ref")
+    if pointer:
+        for name in pointer.removeprefix("#/").split("/"):
+            described = document[name] if described is None or "$ref" in described else described[name]
+    content = described.get("content", {}).get("application/json")
+    if not content:
+        return
+    registry = Registry().with_resource("", Resource.from_contents(document, default_specification=DRAFT202012))
+    errors = list(OAS31Validator(content["schema"], registry=registry).iter_errors(answer.json))
+    assert not errors, f"{method} {path}: {errors[0].message} at {errors[0].json_path}"
+
+
+def test_is_valid(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1")
+    validate(document)
+
+
+def test_describes_what_is_answered(document: dict[str, Any], gateway: Gateway) -> None:
+    checked = 0
+    for path, operations in document["paths"].items():
+        if "get" not in operations or path == "/v1/events":
+            continue
+        for device, trait, session in (
+            ("front-door", "WebRtcLiveView", "unknown"),
+            ("garden", "PushAvStreamTransport", "unknown"),
+            ("unknown", "Unknown", "unknown"),
+        ):
+            concrete = path.replace("{device}", device).replace("{trait}", trait).replace("{session}", session)
+            answer = gateway.client.request("GET", concrete)
+            if concrete == path and answer.status == 404:
+                pytest.fail(f"GET {path} is described and not there")
+            check(document, "GET", path, answer)
+            checked += 1
+    assert checked >= 12
