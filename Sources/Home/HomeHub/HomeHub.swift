@@ -16,7 +16,7 @@ public actor HomeHub {
     private var states: [String: DeviceState] = [:]
     var changeStream: ChangeStream
     var knownSessions: [String: SessionSnapshot] = [:]
-    var isRefreshingSessions = false
+    var sessionRefresh: Task<Void, Never>?
     var mustRefreshSessionsAgain = false
 
     /// Makes a home.
