@@ -30,7 +30,7 @@ public struct MediaComposition: Sendable {
     public static func make(
         configuration: GatewayConfiguration, stateDirectory: StateDirectory, logger: Logger
     ) async throws -> MediaComposition {
-        // The media floors are joined here once they stand; until then devices are shown as offline, and a start says why.
+        // The media floors are joined here once they stand; until then devices are offline, and a start says why.
         logger.warning("this build has no media yet: devices are offline")
         return MediaComposition(liveView: AbsentLiveView(), drivers: [])
     }

@@ -10,7 +10,7 @@ extension WebPage {
         @media (prefers-color-scheme: dark) {
           :root {
             --page: #14161a; --card: #1e2126; --line: #30353c; --text: #eceef0; --soft: #9ba2aa;
-            --accent: #4fb495; --on-accent: #07231b; --warn: #f0b35a; --bad: #ff8a80; --good: #57d19c; --talk: #fb923c;
+            --accent: #4fb495; --on-accent: #07231b; --warn: #f0b35a; --bad: #ff8a80; --good: #57d19c; --talk: #d1480d;
             --shadow: 0 1px 2px rgb(0 0 0 / .4), 0 8px 24px rgb(0 0 0 / .3);
           }
         }
@@ -37,7 +37,8 @@ extension WebPage {
         @keyframes pulse { 50% { opacity: .3; } }
         @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 
-        .cameras { display: grid; gap: 18px; align-items: start; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); }
+        .cameras { display: grid; gap: 18px; align-items: start;
+          grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); }
         .card { background: var(--card); border: 1px solid var(--line); border-radius: 16px; box-shadow: var(--shadow); }
         .tile { overflow: hidden; display: flex; flex-direction: column; }
         .tile.live { grid-column: span 2; }
