@@ -1,6 +1,7 @@
 """Fixtures: one gateway with all cameras, one browser of each kind, for the whole run."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -104,6 +105,14 @@ def report(request: pytest.FixtureRequest) -> list[str]:
     lines: list[str] = []
     request.config.stash[REPORT] = lines
     return lines
+
+
+def pytest_configure() -> None:
+    # Ends by the fixtures' own ends also when it is told to stop, so that no process stays behind.
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
 
 
 REPORT = pytest.StashKey[list[str]]()

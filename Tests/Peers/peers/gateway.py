@@ -68,7 +68,7 @@ class Gateway:
         """The owner's token, as the command on the same machine reads it."""
         return (self._state / "token").read_text().split()[-1]
 
-    def wait_until_flowing(self, device: str, within: float = 40) -> None:
+    def wait_until_flowing(self, device: str, within: float = 20) -> None:
         def is_flowing() -> bool:
             return self.client.get(f"/v1/devices/{device}")["source"]["state"] == "flowing"
 

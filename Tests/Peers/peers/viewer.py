@@ -48,11 +48,15 @@ class BrowserViewer:
         argument = json.dumps(options) if options else ""
         return self._page.evaluate(f"window.viewer.{method}({argument})")
 
+    def call_value(self, property: str) -> Any:
+        """A property of the viewer inside the page."""
+        return self._page.evaluate(f"window.viewer.{property}")
+
     def stats(self) -> Reception:
         return Reception(**self.call("stats"))
 
     def connection_state(self) -> str:
-        return str(self._page.evaluate("window.viewer.connectionState"))
+        return str(self.call_value("connectionState"))
 
     def expect_media(self, frames: int = 30, within: float = 25) -> Reception:
         """Waits for so many more decoded frames, and for sound that is not silence."""
