@@ -7,7 +7,7 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench", abstract: "Measure what the gateway costs.",
         discussion: "docs/performance.md says how to measure, and what was measured.",
         subcommands: [
-            BenchRelayCommand.self
+            BenchRelayCommand.self, BenchHandshakeCommand.self, BenchSDPCommand.self, BenchViewersCommand.self,
         ])
 }
 
