@@ -36,6 +36,7 @@ struct DeadlineQueue<Key: Hashable> {
     /// Forgets `key`; its entries go when their time comes.
     mutating func remove(_ key: Key) {
         earliest[key] = nil
+        if earliest.isEmpty { heap.removeAll(keepingCapacity: true) }
     }
 
     /// Takes out a key whose time has come, nil when there is none left.

@@ -30,8 +30,10 @@ struct Egress {
     var keyFramesOnly = false
     /// The viewer has been too far behind: it goes on with the newest key frame when the frame under way is complete.
     var skipsAtNextFrame = false
-    /// The first frame that was left out, while the viewer waits for a key frame.
-    var leftOutFrom: TrackRing.Cursor?
+    /// How many frames of the track had started before the packet at which the viewer fell behind.
+    var framesBefore = 0
+    /// The same for the first frame that was left out, while the viewer waits for a key frame.
+    var leftOutFrom: Int?
 
     /// Whether the last packet of a key frame has gone out.
     var sentWholeKeyFrame = false
@@ -104,19 +106,5 @@ struct Egress {
         let sequence = epoch.trackSequence + Int64(index - epoch.index)
         guard let cursor = track.ring.find(sequence: sequence) else { return nil }
         return (cursor, epoch, index)
-    }
-
-    /// Counts the frames that start from `cursor` up to `end`.
-    func frames(from cursor: TrackRing.Cursor, to end: TrackRing.Cursor) -> UInt64 {
-        var count: UInt64 = 0
-        var number = max(cursor.entry, track.ring.first)
-        while number <= end.entry, let entry = track.ring[number] {
-            for (index, packet) in entry.batch.packets.enumerated() where packet.flags.contains(.startsFrame) {
-                let here = TrackRing.Cursor(entry: number, packet: index)
-                if here >= cursor, here < end { count += 1 }
-            }
-            number += 1
-        }
-        return count
     }
 }

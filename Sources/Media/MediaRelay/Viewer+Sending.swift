@@ -36,9 +36,7 @@ extension Viewer {
         let ring = egress[index].track.ring
         guard let keyFrame = ring.newestKeyFrame, let entry = ring[keyFrame.entry] else { return }
         if entry.sequence(of: keyFrame.packet) < egress[index].nextTrackSequence { return }
-        if let from = egress[index].leftOutFrom {
-            egress[index].framesDropped += egress[index].frames(from: from, to: keyFrame)
-        }
+        if let from = egress[index].leftOutFrom { noteDropped(index, from: from, to: keyFrame) }
         egress[index].start(at: keyFrame)
     }
 
@@ -62,6 +60,7 @@ extension Viewer {
         case .usedBudget, .blocked:
             let since = egress[index].behindSince ?? now
             egress[index].behindSince = since
+            noteFramesBefore(index)
             if now - since > limits.maximumLag { skipAhead(index, at: now) }
         }
         if egress[index].cursor != nil { egress[index].nextBurst = now + limits.burstInterval }
@@ -87,9 +86,7 @@ extension Viewer {
             return
         }
         let head = egress[index].track.ring.head
-        if let cursor = egress[index].cursor {
-            egress[index].framesDropped += egress[index].frames(from: cursor, to: head)
-        }
+        noteDropped(index, from: egress[index].framesBefore, to: head)
         egress[index].start(at: head)
     }
 
@@ -98,22 +95,32 @@ extension Viewer {
         guard let cursor = egress[index].cursor else { return }
         egress[index].behindSince = nil
         egress[index].skipsAtNextFrame = false
+        noteFramesBefore(index)
         let newest = egress[index].track.ring.newestKeyFrame
         goOnWithKeyFrame(newest.flatMap { $0 >= cursor ? $0 : nil }, index, at: now)
     }
 
     private func goOnWithKeyFrame(_ keyFrame: TrackRing.Cursor?, _ index: Int, at now: Instant) {
-        guard let cursor = egress[index].cursor else { return }
         if let keyFrame {
-            egress[index].framesDropped += egress[index].frames(from: cursor, to: keyFrame)
+            noteDropped(index, from: egress[index].framesBefore, to: keyFrame)
             egress[index].start(at: keyFrame)
             return
         }
         egress[index].skipsAtNextFrame = false
-        egress[index].leftOutFrom = cursor
+        egress[index].leftOutFrom = egress[index].framesBefore
         egress[index].cursor = nil
         // A line that is too slow gets the key frames that come anyway.
         if !egress[index].keyFramesOnly { egress[index].track.requestKeyFrame(at: now) }
+    }
+
+    private func noteFramesBefore(_ index: Int) {
+        guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else { return }
+        egress[index].framesBefore = count
+    }
+
+    private func noteDropped(_ index: Int, from first: Int, to cursor: TrackRing.Cursor) {
+        guard let end = egress[index].track.ring.framesBefore(cursor), end > first else { return }
+        egress[index].framesDropped += UInt64(end - first)
     }
 
     /// The hot loop: from the cursor to the live edge, header and encryption straight into the send buffer.

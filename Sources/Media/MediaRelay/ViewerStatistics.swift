@@ -35,7 +35,7 @@ extension Viewer {
             result.packetsRetransmitted += egress[index].packetsRetransmitted
             result.framesDropped += egress[index].framesDropped
             if let from = egress[index].leftOutFrom {
-                result.framesDropped += egress[index].frames(from: from, to: egress[index].track.ring.head)
+                result.framesDropped += UInt64(max(0, egress[index].track.ring.framesStarted - from))
             }
         }
         result.keyFrameRequests = feedback.keyFrameRequests
