@@ -34,7 +34,10 @@ VP8 = (
     " ! vp8enc deadline=1 cpu-used=8 threads=1 target-bitrate={bits} keyframe-max-dist={interval}"
     " error-resilient=default ! rtpvp8pay name=pay0 pt=97 picture-id-mode=15-bit"
 )
-G711 = " ! audio/x-raw,rate=8000,channels=1 ! {law}enc ! rtppcm{letter}pay name=pay1 pt={type} min-ptime=20000000 max-ptime=20000000"
+G711 = (
+    " ! audio/x-raw,rate=8000,channels=1 ! {law}enc"
+    " ! rtppcm{letter}pay name=pay1 pt={type} min-ptime=20000000 max-ptime=20000000"
+)
 OPUS = (
     " ! audio/x-raw,rate=48000,channels=2 ! opusenc frame-size=20 bitrate=48000 ! rtpopuspay name=pay1 pt=98"
 )

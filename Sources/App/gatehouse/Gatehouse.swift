@@ -6,5 +6,8 @@ struct Gatehouse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatehouse", abstract: "A WebRTC gateway for cameras and doorbells.",
         version: GatewayVersion.current,
-        subcommands: [ServeCommand.self, TokenCommand.self])
+        subcommands: [
+            ServeCommand.self, DevicesCommand.self, LiveCommand.self, PressCommand.self, SessionsCommand.self,
+            TokenCommand.self, BenchCommand.self, SDPCommand.self,
+        ])
 }

@@ -3,6 +3,7 @@ import Foundation
 import HomeTypes
 import NIOCore
 import NIOFoundationCompat
+import NIOHTTP1
 
 /// A gateway's HTTP API, as far as a viewer needs it.
 public struct GatewayConnection: Sendable {
@@ -71,9 +72,9 @@ public struct GatewayConnection: Sendable {
         }
     }
 
-    private func send(_ method: HTTPMethodName, _ path: String, body: Data?) async throws(HomeError) -> Data {
+    private func send(_ method: HTTPMethod, _ path: String, body: Data?) async throws(HomeError) -> Data {
         var request = HTTPClientRequest(url: url + path)
-        request.method = .init(rawValue: method.rawValue)
+        request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
@@ -93,11 +94,6 @@ public struct GatewayConnection: Sendable {
         }
         return data
     }
-}
-
-/// The methods that are used.
-enum HTTPMethodName: String {
-    case GET, POST, PATCH, DELETE
 }
 
 /// Any value that can be encoded.

@@ -7,9 +7,12 @@ struct PictureReceiver: ~Copyable {
     private var assembler: FrameAssembler?
     private let isH264: Bool
     private var insideKeyFrame = false
-    private(set) var counted: (frames: UInt64, keyFrames: UInt64) = (0, 0)
+    /// Whole frames so far, and key frames among them.
+    private(set) var frames: UInt64 = 0
+    private(set) var keyFrames: UInt64 = 0
     var nacks: NackGenerator?
-    var requests: [UInt16] = []
+    /// The sequence numbers to ask for, after ``collectRequests(at:)``.
+    private(set) var requests: [UInt16] = []
 
     init(_ media: NegotiatedMedia?, assembles: Bool) {
         isH264 = media?.codec.isNamed("H264") ?? false
@@ -17,9 +20,6 @@ struct PictureReceiver: ~Copyable {
         if media.feedback.contains(.nack) { nacks = NackGenerator() }
         if assembles { assembler = FrameAssembler(format: isH264 ? .h264 : .vp8) }
     }
-
-    var frames: UInt64 { assembler?.counters.frames ?? counted.frames }
-    var keyFrames: UInt64 { assembler?.counters.keyFrames ?? counted.keyFrames }
 
     /// Takes a packet. Answers true when it ends a key frame and frames are only counted.
     mutating func insert(_ packet: RTPPacketView, at now: Instant) -> Bool {
@@ -38,24 +38,48 @@ struct PictureReceiver: ~Copyable {
                 sequenceNumber: sequenceNumber, timestamp: timestamp, marker: marker, payload: payload, at: now)
             return false
         }
-        if isH264 ? H264.keyFrameInfo(payload: payload).contains(.instantaneousDecoderRefresh) : VP8.isKeyFrameStart(payload: payload) {
+        if isH264
+            ? H264.keyFrameInfo(payload: payload).contains(.instantaneousDecoderRefresh)
+            : VP8.isKeyFrameStart(payload: payload)
+        {
             insideKeyFrame = true
         }
         guard marker else { return false }
         defer { insideKeyFrame = false }
-        counted.frames += 1
-        if insideKeyFrame { counted.keyFrames += 1 }
+        frames += 1
+        if insideKeyFrame { keyFrames += 1 }
         return insideKeyFrame
     }
 
-    mutating func nextFrame(at now: Instant) -> EncodedFrame? { assembler?.nextFrame(at: now) }
+    mutating func nextFrame(at now: Instant) -> EncodedFrame? {
+        guard let frame = assembler?.nextFrame(at: now) else { return nil }
+        frames += 1
+        if frame.isKeyFrame { keyFrames += 1 }
+        return frame
+    }
+
+    /// Finds out what is missing and due to be asked for.
+    mutating func collectRequests(at now: Instant) {
+        nacks?.takeRequests(at: now, into: &requests)
+    }
+
+    mutating func removeRequests() {
+        requests.removeAll(keepingCapacity: true)
+    }
 
     mutating func takeKeyFrameRequest(at now: Instant) -> Bool { assembler?.takeKeyFrameRequest(at: now) ?? false }
 
-    var nextDeadline: Instant? {
-        switch (assembler?.nextDeadline(), nacks?.nextDeadline()) {
-        case (let first?, let second?): min(first, second)
-        case (let first, let second): first ?? second
+    /// When a frame, a request for packets or one for a key frame may be due.
+    func nextDeadline() -> Instant? {
+        var next = nacks?.nextDeadline()
+        if let waiting = assemblerDeadline() { next = next.map { min($0, waiting) } ?? waiting }
+        return next
+    }
+
+    private func assemblerDeadline() -> Instant? {
+        switch assembler {
+        case .some(let assembler): assembler.nextDeadline()
+        case .none: nil
         }
     }
 }

@@ -48,10 +48,10 @@ extension ViewingSession {
             writer.writeSourceDescription(ssrc: reports.ssrc, canonicalName: "gatehouse-viewer")
         }
         let videoSource = media.first { $0.media.kind == .video }?.ssrc ?? 0
-        pictures.nacks?.takeRequests(at: now, into: &pictures.requests)
+        pictures.collectRequests(at: now)
         if !pictures.requests.isEmpty {
             writer.writeNack(senderSSRC: reports.ssrc, mediaSSRC: videoSource, sequenceNumbers: pictures.requests)
-            pictures.requests.removeAll(keepingCapacity: true)
+            pictures.removeRequests()
         }
         if pictures.takeKeyFrameRequest(at: now) {
             writer.writePictureLossIndication(senderSSRC: reports.ssrc, mediaSSRC: videoSource)

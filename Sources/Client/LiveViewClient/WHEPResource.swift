@@ -3,6 +3,7 @@ import Foundation
 import HomeTypes
 import NIOCore
 import NIOFoundationCompat
+import NIOHTTP1
 
 /// A live view on any WHEP server: the resource that a POST of an offer makes, and a DELETE ends.
 public struct WHEPResource: Sendable {

@@ -218,8 +218,11 @@ extension Viewer {
     private func noteStartSteps(_ position: Int, at now: Instant) {
         guard egress[position].packetsSent > 0 else { return }
         status.note(.firstPacket, at: now)
-        guard egress[position].sentWholeKeyFrame else { return }
-        status.note(.firstKeyFrame, at: now)
+        let awaitsPicture = egress.contains { $0.configuration.isVideo }
+        guard !awaitsPicture || egress[position].configuration.isVideo && egress[position].sentWholeKeyFrame else {
+            return
+        }
+        if awaitsPicture { status.note(.firstKeyFrame, at: now) }
         startIsComplete = true
     }
 }

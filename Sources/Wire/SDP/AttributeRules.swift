@@ -3,7 +3,7 @@ enum AttributeRules {
     /// What is wrong with an attribute; nil where nothing is, or where the attribute is not one that the project knows.
     static func fault(in attribute: SessionDescription.Attribute) -> String? {
         let value = attribute.value ?? ""
-        switch attribute.name.lowercased() {
+        switch attribute.name {
         case "": return "has no attribute name"
         case "candidate": return ICECandidate.fault(in: value)
         case "fingerprint" where Fingerprint(parsing: value) == nil:
@@ -12,11 +12,11 @@ enum AttributeRules {
             return "is none of actpass, active, passive and holdconn"
         case "rtpmap": return rtpmapFault(value)
         case "fmtp": return fmtpFault(value)
-        case "rtcp-fb" where RTCPFeedback(parsing: value) == nil:
+        case "rtcp-fb" where !RTCPFeedback.isReadable(value):
             return "does not have the form <payload type or *> <feedback>"
         case "extmap" where HeaderExtension(parsing: value) == nil:
             return "does not have the form <id from 1 to 255>[/<direction>] <URI>"
-        case "ssrc" where SourceAttribute(parsing: value) == nil:
+        case "ssrc" where !SourceAttribute.isReadable(value):
             return "does not have the form <32-bit number> <attribute>[:<value>]"
         case "ssrc-group" where SourceGroup(parsing: value) == nil:
             return "does not have the form <semantics> <32-bit number>…"
@@ -36,7 +36,7 @@ enum AttributeRules {
     }
 
     private static func rtpmapFault(_ value: String) -> String? {
-        guard let word = value.words.first, let payloadType = Int(word) else { return "has no payload type" }
+        guard let payloadType = Int(value.firstWord.word) else { return "has no payload type" }
         guard (0...127).contains(payloadType) else { return "payload type \(payloadType) is not from 0 to 127" }
         return PayloadMapping(parsing: value) == nil
             ? "does not have the form <payload type> <encoding>/<clock rate>[/<channels>]" : nil
@@ -44,7 +44,8 @@ enum AttributeRules {
 
     private static func fmtpFault(_ value: String) -> String? {
         // Other than RTP formats may have names that are no numbers, for example `webrtc-datachannel`.
-        guard let word = value.words.first else { return "has no format" }
+        let word = value.firstWord.word
+        if word.isEmpty { return "has no format" }
         if let payloadType = Int(word), !(0...127).contains(payloadType) {
             return "payload type \(payloadType) is not from 0 to 127"
         }

@@ -20,7 +20,7 @@ public struct MediaCodec: Hashable, Sendable {
 
     /// Whether this is the codec called `name`, whatever the case.
     public func isNamed(_ name: String) -> Bool {
-        self.name.lowercased() == name.lowercased()
+        self.name.equalsIgnoringCase(name)
     }
 }
 

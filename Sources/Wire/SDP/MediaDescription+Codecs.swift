@@ -6,9 +6,9 @@ struct PayloadMapping: Hashable, Sendable {
     var channels: Int
 
     init?(parsing value: String) {
-        let words = value.words
-        guard words.count >= 2, let payloadType = UInt8(words[0]), payloadType <= 127 else { return nil }
-        let parts = words[1].parts(separatedBy: "/")
+        let (word, rest) = value.firstWord
+        guard let payloadType = UInt8(word), payloadType <= 127 else { return nil }
+        let parts = rest.firstWord.word.parts(separatedBy: "/")
         guard parts.count >= 2, !parts[0].isEmpty, let clockRate = Int(parts[1]), (1...1_000_000).contains(clockRate)
         else { return nil }
         self.payloadType = payloadType
@@ -35,9 +35,9 @@ public struct RTPPayload: Hashable, Sendable {
 
 extension FormatParameters {
     /// Reads what follows the payload type in an `a=fmtp` line: `name=value` separated by semicolons.
-    public init(parsing text: some StringProtocol) {
+    public init<Text: StringProtocol>(parsing text: Text) where Text.SubSequence == Substring {
         self.init(
-            String(text).parts(separatedBy: ";").compactMap { part in
+            text.parts(separatedBy: ";").compactMap { part in
                 let part = part.trimmed
                 guard !part.isEmpty else { return nil }
                 let pair = part.parts(separatedBy: "=", atMost: 2)
@@ -117,8 +117,9 @@ extension MediaDescription {
     }
 
     private static func formatParameters(_ value: String) -> (payloadType: UInt8, parameters: FormatParameters)? {
-        guard let word = value.words.first, let payloadType = UInt8(word), payloadType <= 127 else { return nil }
-        return (payloadType, FormatParameters(parsing: value[word.endIndex...]))
+        let (word, rest) = value.firstWord
+        guard let payloadType = UInt8(word), payloadType <= 127 else { return nil }
+        return (payloadType, FormatParameters(parsing: rest))
     }
 }
 

@@ -14,6 +14,11 @@ public struct RTCPFeedback: Hashable, Sendable {
         }
         self.feedback = words.dropFirst().joined(separator: " ").lowercased()
     }
+
+    static func isReadable(_ value: String) -> Bool {
+        let (word, rest) = value.firstWord
+        return !rest.isEmpty && (word == "*" || (UInt8(word) ?? 255) <= 127)
+    }
 }
 
 /// `a=extmap`: the number of an RTP header extension (RFC 8285, section 5).
@@ -66,6 +71,11 @@ public struct SourceAttribute: Hashable, Sendable {
         self.ssrc = ssrc
         self.name = String(parts[0])
         self.value = parts.count == 2 ? String(parts[1]) : nil
+    }
+
+    static func isReadable(_ value: String) -> Bool {
+        let (word, rest) = value.firstWord
+        return !rest.isEmpty && UInt32(word) != nil
     }
 }
 

@@ -195,11 +195,12 @@ public enum SDPExplainer {
             case .recvonly: parts.append("receives only")
             case .inactive: parts.append("neither sends nor receives")
             }
-            let payloads = section.payloads.filter { !$0.codec.isAuxiliary }
+            let all = section.payloads
+            let payloads = all.filter { !$0.codec.isAuxiliary }
             parts.append(
                 payloads.isEmpty
                     ? "no codec" : payloads.map { "\($0.payloadType) \($0.codec.summary)" }.joined(separator: ", "))
-            if !section.retransmissions.isEmpty { parts.append("with retransmission streams") }
+            if !all.retransmissions.isEmpty { parts.append("with retransmission streams") }
         } else {
             parts.append("not carried by this gateway")
         }

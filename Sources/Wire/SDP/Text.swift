@@ -3,15 +3,39 @@
 extension StringProtocol where SubSequence == Substring {
     /// The words between runs of spaces and tabs.
     var words: [Substring] {
-        utf8.split(whereSeparator: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
-            .map { self[$0.startIndex..<$0.endIndex] }
+        slices { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.filter { !$0.isEmpty }
+    }
+
+    /// The first word and what follows the blanks behind it.
+    var firstWord: (word: Substring, rest: Substring) {
+        let text = trimmed
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let end = text.utf8.firstIndex(where: isBlank) else { return (text, "") }
+        return (text[..<end], text[end...].trimmed)
     }
 
     /// The parts between occurrences of `separator`, an ASCII character; empty parts are kept.
     func parts(separatedBy separator: Unicode.Scalar, atMost count: Int = .max) -> [Substring] {
         let byte = UInt8(truncatingIfNeeded: separator.value)
-        return utf8.split(separator: byte, maxSplits: count - 1, omittingEmptySubsequences: false)
-            .map { self[$0.startIndex..<$0.endIndex] }
+        return slices(atMost: count) { $0 == byte }
+    }
+
+    /// Cuts at each byte that is a separator. One pass over the bytes: this is what reading a description mostly does.
+    private func slices(atMost count: Int = .max, _ isSeparator: (UInt8) -> Bool) -> [Substring] {
+        var result: [Substring] = []
+        let view = utf8
+        var start = view.startIndex
+        var index = start
+        while index < view.endIndex {
+            let next = view.index(after: index)
+            if isSeparator(view[index]), result.count + 1 < count {
+                result.append(self[start..<index])
+                start = next
+            }
+            index = next
+        }
+        result.append(self[start..<view.endIndex])
+        return result
     }
 
     /// The text without leading and trailing spaces and tabs.

@@ -42,14 +42,17 @@ public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
         // OpenSSL reads a null key as "keep the old one", so an empty password needs some address.
         let isReady = withUnsafeTemporaryAllocation(byteCount: max(password.count, 1), alignment: 1) { key in
             if !password.isEmpty { key.copyMemory(from: password) }
-            return "SHA1".withCString { name in
-                var parameters = [
-                    OSSL_PARAM_construct_utf8_string("digest", UnsafeMutablePointer(mutating: name), 0),
-                    OSSL_PARAM_construct_end(),
-                ]
-                let bytes = key.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                return EVP_MAC_init(context, bytes, password.count, &parameters) == 1
-            }
+            // OpenSSL keeps these pointers in the parameters: a Swift string's bytes would be gone by the time of use.
+            let nameKey: StaticString = "digest"
+            let name: StaticString = "SHA1"
+            var parameters = [
+                OSSL_PARAM_construct_utf8_string(
+                    UnsafeRawPointer(nameKey.utf8Start).assumingMemoryBound(to: CChar.self),
+                    UnsafeMutableRawPointer(mutating: name.utf8Start).assumingMemoryBound(to: CChar.self), 0),
+                OSSL_PARAM_construct_end(),
+            ]
+            let bytes = key.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return EVP_MAC_init(context, bytes, password.count, &parameters) == 1
         }
         guard isReady else {
             EVP_MAC_CTX_free(context)

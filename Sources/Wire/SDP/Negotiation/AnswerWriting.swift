@@ -40,19 +40,39 @@ extension MediaDescription {
         lines.insert(.field(type: "c", value: ConnectionData(address: candidate?.host ?? "0.0.0.0").text), at: 0)
     }
 
-    /// The feedback that a payload type is offered.
-    func feedback(for payloadType: UInt8) -> FeedbackMessages {
-        var result: FeedbackMessages = []
-        for line in rtcpFeedback where line.payloadType == nil || line.payloadType == payloadType {
-            for (message, text) in FeedbackMessages.texts where line.feedback == text { result.insert(message) }
+    /// The feedback of each payload type that `a=rtcp-fb` names.
+    var feedbackMessages: OfferedFeedback {
+        var result = OfferedFeedback()
+        for case .attribute(let attribute) in lines where attribute.name.equalsIgnoringCase("rtcp-fb") {
+            let (word, rest) = (attribute.value ?? "").firstWord
+            guard let message = FeedbackMessages.texts.first(where: { rest.equalsIgnoringCase($0.1) })?.0 else {
+                continue
+            }
+            if word == "*" {
+                result.forAll.insert(message)
+            } else if let payloadType = UInt8(word) {
+                result.byPayloadType[payloadType, default: []].insert(message)
+            }
         }
         return result
     }
+}
 
+/// The feedback that a media description offers.
+struct OfferedFeedback {
+    var forAll: FeedbackMessages = []
+    var byPayloadType: [UInt8: FeedbackMessages] = [:]
+
+    subscript(payloadType: UInt8) -> FeedbackMessages {
+        forAll.union(byPayloadType[payloadType] ?? [])
+    }
+}
+
+extension [RTPPayload] {
     /// Of each retransmission payload type, the payload type that it repeats (RFC 4588, section 8.6).
     var retransmissions: [UInt8: UInt8] {
         var result: [UInt8: UInt8] = [:]
-        for payload in payloads where payload.codec.isNamed("rtx") {
+        for payload in self where payload.codec.isNamed("rtx") {
             guard let text = payload.codec.formatParameters["apt"], let original = UInt8(text) else { continue }
             result[payload.payloadType] = original
         }

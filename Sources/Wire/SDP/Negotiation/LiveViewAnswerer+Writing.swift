@@ -5,14 +5,14 @@ extension LiveViewAnswerer {
         let direction = selection.direction
         // An inactive description keeps the codec that would be sent; one that only receives the first it receives.
         let main = selection.send ?? selection.receive.first ?? RTPPayload(payloadType: 0, codec: .pcmu)
-        let retransmissions = offered.retransmissions
+        let retransmissions = use.offered.retransmissions
         let rtxPayloadType = retransmissions.filter { $0.value == main.payloadType }.keys.min()
         let hasRTX = rtxPayloadType != nil && use.track.rtxSSRC != nil && selection.send != nil
         let pairs = offered.retransmissionSources
         let repeated = Dictionary(pairs.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let received = direction.receives ? selection.receive : []
         let extensions = NegotiatedHeaderExtensions(offered: offered, kind: offered.kind)
-        var messages = offered.feedback(for: main.payloadType).intersection(feedback)
+        var messages = use.feedback[main.payloadType].intersection(feedback)
         // The feedback counts the numbers in the header extension: without one there is nothing to report.
         if extensions.transportWideCC == nil { messages.remove(.transportCC) }
         return NegotiatedMedia(
@@ -37,7 +37,7 @@ extension LiveViewAnswerer {
             media.rtxPayloadType.map { [$0: media.payloadType] } ?? [:], uniquingKeysWith: { first, _ in first })
         var payloads: [(payload: RTPPayload, feedback: FeedbackMessages)] = []
         for payload in use.selection.payloads {
-            var messages = offered.feedback(for: payload.payloadType).intersection(feedback)
+            var messages = use.feedback[payload.payloadType].intersection(feedback)
             if media.headerExtensions.transportWideCC == nil { messages.remove(.transportCC) }
             payloads.append((payload.answering, messages))
             for (rtx, _) in retransmissions.filter({ $0.value == payload.payloadType }).sorted(by: { $0.key < $1.key })

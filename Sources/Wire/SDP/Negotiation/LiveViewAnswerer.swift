@@ -79,6 +79,10 @@ extension LiveViewAnswerer {
     struct Use {
         var track: LocalTrack
         var selection: MediaSelection
+        /// Every payload type of the offered media description.
+        var offered: [RTPPayload]
+        /// What feedback they are offered.
+        var feedback: OfferedFeedback
     }
 
     struct Section {
@@ -110,17 +114,23 @@ extension LiveViewAnswerer {
 
     /// Gives each track to the first media description that suits it.
     private func assign(_ offer: SessionDescription) throws(NegotiationError) -> [Section] {
-        let usable = Set(transportMembers(of: offer))
+        let payloads = offer.media.map(\.payloads)
+        let usable = Set(transportMembers(of: offer, payloads))
         var free = Array(tracks.indices)
         var refusedVideo: [String] = []
         var sections: [Section] = []
         for index in offer.media.indices {
             let kind = offer.media[index].kind
-            switch choose(offer, index, among: free) {
+            switch choose(offer, index, payloads[index], among: free) {
             case .success((let position, let selection)) where usable.contains(index):
                 free.removeAll { $0 == position }
                 sections.append(
-                    Section(index: index, use: Use(track: tracks[position], selection: selection), note: selection.note)
+                    Section(
+                        index: index,
+                        use: Use(
+                            track: tracks[position], selection: selection, offered: payloads[index],
+                            feedback: offer.media[index].feedbackMessages),
+                        note: selection.note)
                 )
             case .success:
                 sections.append(Section(index: index, note: "not used, since it does not share a transport by BUNDLE"))
@@ -142,9 +152,9 @@ extension LiveViewAnswerer {
     }
 
     /// The media descriptions that can share one transport: the first BUNDLE group with anything of use, or one alone.
-    private func transportMembers(of offer: SessionDescription) -> [Int] {
+    private func transportMembers(of offer: SessionDescription, _ payloads: [[RTPPayload]]) -> [Int] {
         let suitable = offer.media.indices.filter {
-            if case .success = choose(offer, $0, among: Array(tracks.indices)) { true } else { false }
+            if case .success = choose(offer, $0, payloads[$0], among: Array(tracks.indices)) { true } else { false }
         }
         for group in offer.bundleGroups {
             let members = suitable.filter { index in offer.media[index].mid.map(group.contains) ?? false }
@@ -156,7 +166,7 @@ extension LiveViewAnswerer {
     }
 
     private func choose(
-        _ offer: SessionDescription, _ index: Int, among candidates: [Int]
+        _ offer: SessionDescription, _ index: Int, _ payloads: [RTPPayload], among candidates: [Int]
     ) -> Result<(Int, MediaSelection), MediaRefusal> {
         let section = offer.media[index]
         guard section.kind == .audio || section.kind == .video else {
@@ -179,7 +189,7 @@ extension LiveViewAnswerer {
                         ? "the camera's \(section.kind.name) is used by an earlier m= line"
                         : "the camera has no \(section.kind.name)"))
         }
-        let payloads = section.payloads.filter { !$0.codec.isAuxiliary }
+        let payloads = payloads.filter { !$0.codec.isAuxiliary }
         var refusal: MediaRefusal?
         for position in sameKind {
             switch MediaSelection.select(from: payloads, direction: offer.direction(of: section), for: tracks[position])

@@ -73,12 +73,13 @@ extension LiveViewOfferer {
     ) -> NegotiatedMedia? {
         let track = media[index].track
         let offeredTypes = Set(offered.payloadTypes)
-        let payloads = section.payloads.filter { offeredTypes.contains($0.payloadType) && !$0.codec.isAuxiliary }
+        let all = section.payloads
+        let payloads = all.filter { offeredTypes.contains($0.payloadType) && !$0.codec.isAuxiliary }
         guard let first = payloads.first else { return nil }
         let theirs = answer.direction(of: section)
         let direction = MediaDirection(
             sends: track.sends && theirs.receives, receives: track.receives && theirs.sends)
-        let retransmissions = section.retransmissions.filter { offeredTypes.contains($0.key) }
+        let retransmissions = all.retransmissions.filter { offeredTypes.contains($0.key) }
         let repeated = Dictionary(
             section.retransmissionSources.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         let offeredExtensions = NegotiatedHeaderExtensions(offered: offered, kind: track.kind).byURI
@@ -94,7 +95,7 @@ extension LiveViewOfferer {
         return NegotiatedMedia(
             index: index, mid: media[index].mid, kind: track.kind, direction: direction, codec: main.codec,
             payloadType: main.payloadType, ssrc: track.ssrc,
-            feedback: section.feedback(for: main.payloadType).intersection(feedback),
+            feedback: section.feedbackMessages[main.payloadType].intersection(feedback),
             headerExtensions: extensions,
             receivePayloadTypes: direction.receives
                 ? Dictionary(payloads.map { ($0.payloadType, $0.codec) }, uniquingKeysWith: { first, _ in first })

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import HomeTypes
+import LiveViewClient
+
+/// How a command reaches the gateway.
+struct GatewayOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The gateway's address, if it is not the one on this machine.", valueName: "url"))
+    var gateway: String?
+
+    @Option(help: ArgumentHelp("The token; better set in GATEHOUSE_TOKEN.", valueName: "token"))
+    var token: String?
+
+    /// The gateway on this machine, or the one that was named.
+    func connect() throws -> GatewayConnection {
+        if let gateway {
+            guard let token = token ?? ProcessInfo.processInfo.environment["GATEHOUSE_TOKEN"] else {
+                throw ValidationError("--gateway also needs --token, or GATEHOUSE_TOKEN in the environment")
+            }
+            return GatewayConnection(url: gateway, token: token)
+        }
+        let configuration = try loadConfiguration(config)
+        let (found, foundToken) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
+        return GatewayConnection(url: found.url, token: token ?? foundToken)
+    }
+}
+
+/// Writes text to standard error.
+func printError(_ text: String) {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+}
+
+/// Writes bytes and a line break to standard output.
+func printJSON(_ data: Data) {
+    FileHandle.standardOutput.write(data + Data("\n".utf8))
+}
+
+/// Runs `body`; an error of the gateway is printed as its message, and ends the command with exit code 1.
+func reportingHomeErrors<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+        return try await body()
+    } catch let error as HomeError {
+        printError("gatehouse: \(error.message)")
+        throw ExitCode.failure
+    }
+}

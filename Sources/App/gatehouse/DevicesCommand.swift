@@ -1,0 +1,118 @@
+import ArgumentParser
+import Foundation
+import HomeTypes
+import LiveViewClient
+
+/// `gatehouse devices`: the cameras and how they are.
+struct DevicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "devices", abstract: "List the cameras.")
+
+    @OptionGroup var gateway: GatewayOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    private struct Answer: Decodable {
+        var devices: [DeviceSnapshot]
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        try await reportingHomeErrors {
+            let data = try await connection.get("/v1/devices")
+            if json { return printJSON(data) }
+            let devices = try connection.decode(Answer.self, data).devices
+            if devices.isEmpty { print("The config names no camera.") }
+            for device in devices {
+                let tracks = device.source.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
+                print("\(device.id)  \(device.name)  \(device.source.state.rawValue)  \(tracks)")
+                if let reason = device.source.reason { print("  \(reason)") }
+            }
+        }
+    }
+}
+
+/// `gatehouse press`: presses the built-in doorbell's button.
+struct PressCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "press", abstract: "Press the button of the built-in doorbell.")
+
+    @Argument(help: "The device.")
+    var device: String
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        try await reportingHomeErrors {
+            _ = try await connection.command(device: device, trait: "DoorbellPress", "press")
+            print("ding dong")
+        }
+    }
+}
+
+/// `gatehouse sessions`: the live views now running.
+struct SessionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "sessions", abstract: "List the live views.")
+
+    @OptionGroup var gateway: GatewayOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// The part of a session that a person wants to see.
+    private struct Session: Decodable {
+        struct Step: Decodable {
+            var name: String
+            var milliseconds: Double
+        }
+        struct Statistics: Decodable {
+            var packetsSent: UInt64
+            var fractionLost: Double
+        }
+        var mediaSessionId: String
+        var deviceID: String
+        var principal: String
+        var state: String
+        var expiresInSeconds: Double
+        var isTalking: Bool
+        var codecs: [String]
+        var steps: [Step]
+        var statistics: Statistics
+    }
+
+    private struct Answer: Decodable {
+        var sessions: [Session]
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        try await reportingHomeErrors {
+            let data = try await connection.get("/v1/sessions")
+            if json { return printJSON(data) }
+            let sessions = try connection.decode(Answer.self, data).sessions
+            if sessions.isEmpty { print("Nobody is watching.") }
+            for session in sessions {
+                let talk = session.isTalking ? ", talking" : ""
+                print(
+                    "\(session.mediaSessionId.prefix(8))…  \(session.deviceID)  \(session.principal)  "
+                        + "\(session.state)\(talk)  \(session.codecs.joined(separator: " + "))  "
+                        + "\(session.statistics.packetsSent) packets, "
+                        + "\(percent(session.statistics.fractionLost)) lost, "
+                        + "\(Int(session.expiresInSeconds)) s left")
+                print(
+                    "  " + session.steps.map { "\($0.name) \(milliseconds($0.milliseconds))" }.joined(separator: "  "))
+            }
+        }
+    }
+}
+
+/// A share from 0 to 1 as a person reads it.
+func percent(_ share: Double) -> String {
+    String(format: "%.1f %%", share * 100)
+}
+
+/// Milliseconds as a person reads them.
+func milliseconds(_ value: Double) -> String {
+    String(format: value < 10 ? "%.1f ms" : "%.0f ms", value)
+}

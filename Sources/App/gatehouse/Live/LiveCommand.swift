@@ -1,0 +1,157 @@
+import ArgumentParser
+import Codecs
+import DTLS
+import DatagramPort
+import Foundation
+import HomeTypes
+import LiveViewClient
+import SDP
+import Transport
+
+/// `gatehouse live`: watches a camera for a while and says what it saw.
+struct LiveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "live", abstract: "Watch a camera and say what arrives.",
+        discussion: """
+            Exit code 0 only if what was agreed on really arrived: decoded pictures, and sound where the camera has any.
+            """)
+
+    @Argument(help: "The device.")
+    var device: String
+
+    @OptionGroup var gateway: GatewayOptions
+
+    @Option(help: ArgumentHelp("How long to watch, in seconds.", valueName: "seconds"))
+    var duration: Double = 10
+
+    @Option(help: ArgumentHelp("Write the last picture as PNG.", valueName: "file"))
+    var snapshot: String?
+
+    @Option(help: ArgumentHelp("Record to a fragmented MP4 file.", valueName: "file"))
+    var record: String?
+
+    @Option(help: ArgumentHelp("Say a WAV file to the camera.", valueName: "file"))
+    var talk: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard duration > 0, duration <= 86_400 else {
+            throw ValidationError("--duration must be between 0 and 86400 seconds")
+        }
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let report = try await reportingHomeErrors {
+            do {
+                return try await watch(connection)
+            } catch let error as HomeError {
+                throw error
+            } catch {
+                throw HomeError.internal("\(error)")
+            }
+        }
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            printJSON(try encoder.encode(report))
+        } else {
+            print(report.text)
+        }
+        if !report.isComplete {
+            printError("gatehouse: not everything that was agreed on arrived")
+            throw ExitCode.failure
+        }
+    }
+
+    private func watch(_ connection: GatewayConnection) async throws -> LiveReport {
+        let words = try talk.map(TalkFile.opusPackets(of:))
+        var wishes = OfferedView.Wishes()
+        wishes.talks = words != nil
+        let offered = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
+        let loop = try ViewerLoop()
+        let posted = MonotonicClock.now
+        let started = try await connection.startLiveView(device: device, offerSdp: offered.offerSdp)
+        let answered = MonotonicClock.now
+        let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)
+        let view = try loop.start(offered, answerSdp: started.answerSdp, assemblesFrames: true) { event in
+            continuation.yield(event)
+            if case .ended = event { continuation.finish() }
+        }
+        let session = started.mediaSessionId
+        var meter = try LiveMeter(negotiated: view.negotiated, posted: posted)
+        meter.note("answer", at: answered)
+        var recorder: LiveRecorder?
+        if let record { recorder = try LiveRecorder(path: record, negotiated: view.negotiated) }
+
+        let keeper = Task { await Self.keepAlive(connection, device, session, started.liveSessionDurationSeconds) }
+        let duration = duration
+        let timer = Task {
+            try? await Task.sleep(for: .seconds(duration))
+            continuation.finish()
+        }
+        for await event in events {
+            if case .connected = event, let words {
+                _ = try await connection.command(
+                    device: device, trait: "WebRtcLiveView", "startTalkback", ["mediaSessionId": session])
+                view.talk(words)
+            }
+            meter.take(event)
+            try recorder?.take(event)
+        }
+        timer.cancel()
+        keeper.cancel()
+        let statistics = await view.statistics()
+        view.stop()
+        try recorder?.finish()
+        if meter.endReason == nil {
+            // The session may have ended by itself in this moment, which is as good.
+            _ = try? await connection.command(
+                device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
+        }
+        loop.stop()
+        let picture = meter.lastPicture
+        var report = meter.report(
+            device: device, duration: MonotonicClock.now - posted, statistics: statistics, notes: started.notes ?? [])
+        report.recording = record
+        if let snapshot, let picture {
+            let bytes = try PNG.encode(RGBImage(picture))
+            try Data(bytes).write(to: URL(fileURLWithPath: snapshot))
+            report.snapshot = snapshot
+        }
+        return report
+    }
+
+    /// Extends the lease 30 seconds before it ends, as the apps do.
+    private static func keepAlive(
+        _ connection: GatewayConnection, _ device: String, _ session: String, _ seconds: UInt16
+    ) async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .seconds(max(5, Int(seconds) - 30)))
+            guard !Task.isCancelled else { return }
+            // A session that cannot be extended ends, and the view says so.
+            _ = try? await connection.command(
+                device: device, trait: "WebRtcLiveView", "extendLiveView", ["mediaSessionId": session])
+        }
+    }
+}
+
+/// A WAV file as Opus packets of 20 ms.
+enum TalkFile {
+    static func opusPackets(of path: String) throws -> [[UInt8]] {
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let samples = try WAVFile(parsing: bytes).monoSamples(rate: 48_000)
+        var encoder = try OpusEncoder()
+        var packets: [[UInt8]] = []
+        var start = 0
+        while start < samples.count {
+            var frame = Array(samples[start..<min(start + 960, samples.count)])
+            frame += [Int16](repeating: 0, count: 960 - frame.count)
+            packets.append(try encoder.encode(frame))
+            start += 960
+        }
+        return packets
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// What `gatehouse live` saw, for a script.
+struct LiveReport: Codable, Sendable {
+    /// One step of the start and when it ended.
+    struct Step: Codable, Sendable {
+        /// `answer`, `pathFound`, `connected`, `firstPacket`, `firstKeyFrame` or `firstPicture`.
+        var name: String
+        /// Milliseconds since the offer was posted.
+        var milliseconds: Double
+    }
+
+    /// The picture.
+    struct Video: Codable, Sendable {
+        var codec: String
+        var width: Int
+        var height: Int
+        var framesDecoded: Int
+        var keyFrames: Int
+        var packets: UInt64
+        var packetsLost: UInt64
+        var packetsRetransmitted: UInt64
+        var framesPerSecond: Double
+        /// Whether frame numbers of a test picture were read, and how many of them were missing between the first and
+        /// the last.
+        var testPictureFramesMissing: Int?
+    }
+
+    /// The sound.
+    struct Audio: Codable, Sendable {
+        var codec: String
+        var packets: UInt64
+        var packetsLost: UInt64
+        /// Seconds of sound decoded.
+        var seconds: Double
+        /// The root mean square of the samples, 0 to 1.
+        var level: Double
+        /// The strongest tone in hertz, where there was one.
+        var tone: Double?
+    }
+
+    /// From the camera's lens to the decoded picture, by the clock in a test picture; milliseconds.
+    struct Latency: Codable, Sendable {
+        var median: Double
+        var p95: Double
+        var maximum: Double
+    }
+
+    var device: String
+    var durationSeconds: Double
+    var steps: [Step]
+    var video: Video?
+    var audio: Audio?
+    var glassToGlass: Latency?
+    var snapshot: String?
+    var recording: String?
+    var notes: [String]
+    var endReason: String?
+
+    /// Whether what was agreed on really arrived.
+    var isComplete: Bool {
+        if let video, video.framesDecoded == 0 { return false }
+        if let audio, audio.packets == 0 || audio.seconds == 0 { return false }
+        return video != nil || audio != nil
+    }
+}
+
+extension LiveReport {
+    /// The report for a person.
+    var text: String {
+        var lines: [String] = []
+        lines.append("Start of \(device)")
+        for step in steps {
+            let name = step.name.padding(toLength: 14, withPad: " ", startingAt: 0)
+            lines.append("  \(name) \(milliseconds(step.milliseconds))")
+        }
+        if let video {
+            lines.append(
+                "Picture  \(video.codec) \(video.width)×\(video.height), \(video.framesDecoded) frames decoded "
+                    + "(\(video.keyFrames) key frames, \(String(format: "%.1f", video.framesPerSecond)) a second), "
+                    + "\(video.packetsLost) of \(video.packets + video.packetsLost) packets lost, "
+                    + "\(video.packetsRetransmitted) sent again")
+            if let missing = video.testPictureFramesMissing { lines.append("         \(missing) frames missing") }
+        } else {
+            lines.append("Picture  none")
+        }
+        if let audio {
+            let tone = audio.tone.map { ", tone at \(Int($0.rounded())) Hz" } ?? ""
+            lines.append(
+                "Sound    \(audio.codec), \(String(format: "%.1f", audio.seconds)) s decoded from \(audio.packets) "
+                    + "packets, \(audio.packetsLost) lost, level \(String(format: "%.3f", audio.level))\(tone)")
+        } else {
+            lines.append("Sound    none")
+        }
+        if let glassToGlass {
+            lines.append(
+                "Latency  glass to glass \(milliseconds(glassToGlass.median)) (median), "
+                    + "\(milliseconds(glassToGlass.p95)) (95 %), \(milliseconds(glassToGlass.maximum)) (most)")
+        }
+        if let snapshot { lines.append("Snapshot \(snapshot)") }
+        if let recording { lines.append("Recorded \(recording)") }
+        for note in notes { lines.append("Note     \(note)") }
+        if let endReason { lines.append("Ended    \(endReason)") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,125 @@
+"""Fixtures: one gateway with all cameras, one browser of each kind, for the whole run."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from peers import chromium as chromium_peer
+from peers.chromium import ChromiumPage, open_page
+from peers.firefox import Firefox
+from peers.gateway import DOORBELL, Gateway
+from peers.namespace import Namespace, NamespaceUnavailable
+from peers.rtsp_cameras import RTSPCameras
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    """The gateway's program: the debug build, unless GATEHOUSE_BINARY names another."""
+    path = Path(os.environ.get("GATEHOUSE_BINARY", ROOT / ".build/debug/gatehouse"))
+    if not path.exists():
+        pytest.exit(f"{path} is missing: run swift build first", returncode=3)
+    return path
+
+
+@pytest.fixture(scope="session")
+def rtsp_cameras(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RTSPCameras]:
+    cameras = RTSPCameras(tmp_path_factory.mktemp("rtsp") / "rtsp-camera.log")
+    yield cameras
+    cameras.stop()
+
+
+@pytest.fixture(scope="session")
+def namespace() -> Iterator[Namespace | None]:
+    """Where Firefox lives; None where this host gives no namespace, and then the host's own address has to do."""
+    try:
+        made = Namespace()
+    except NamespaceUnavailable as reason:
+        print(f"Firefox runs without a network namespace: {reason}")
+        yield None
+        return
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def gateway(
+    binary: Path,
+    rtsp_cameras: RTSPCameras,
+    namespace: Namespace | None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Gateway]:
+    # After the namespace: its interface is among those that the gateway offers.
+    running = Gateway(
+        binary,
+        tmp_path_factory.mktemp("gateway"),
+        [DOORBELL, rtsp_cameras.camera("garden", "vp8"), rtsp_cameras.camera("drive", "h264"),
+         rtsp_cameras.camera("porch", "pcmu")],
+    )  # fmt: skip
+    yield running
+    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = chromium_peer.launch(playwright)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def chromium(browser: Browser, gateway: Gateway) -> Iterator[ChromiumPage]:
+    with open_page(browser, f"http://127.0.0.1:{gateway.port}") as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def firefox(
+    gateway: Gateway, namespace: Namespace | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Firefox]:
+    launched = Firefox(tmp_path_factory.mktemp("firefox"), namespace)
+    host = namespace.host_address if namespace else own_address()
+    launched.open(f"http://{host}:{gateway.port}/")
+    yield launched
+    launched.stop()
+
+
+def own_address() -> str:
+    """An address of this host that is not loopback: the one that packets to elsewhere would leave from."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        return str(probe.getsockname()[0])
+
+
+@pytest.fixture(scope="session")
+def report(request: pytest.FixtureRequest) -> list[str]:
+    """Lines that are printed after the tests: figures that are measured and not judged."""
+    lines: list[str] = []
+    request.config.stash[REPORT] = lines
+    return lines
+
+
+def pytest_configure() -> None:
+    # Ends by the fixtures' own ends also when it is told to stop, so that no process stays behind.
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+REPORT = pytest.StashKey[list[str]]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if lines := config.stash.get(REPORT, None):
+        terminalreporter.section("figures")
+        for line in lines:
+            terminalreporter.write_line(line)

@@ -1,0 +1,97 @@
+"""A viewer made of aiortc: another WebRTC stack than the browsers', with its own SDP, ICE, DTLS, SRTP and decoders."""
+
+import array
+import asyncio
+import concurrent.futures
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from aiortc import MediaStreamTrack, RTCPeerConnection, RTCSessionDescription
+from aiortc.mediastreams import MediaStreamError
+from av import AudioFrame, VideoFrame
+
+from .client import Client
+
+T = TypeVar("T")
+
+
+def run(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs a coroutine on a thread of its own: Playwright keeps an event loop on the tests' thread."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(make())).result()
+
+
+@dataclass
+class Received:
+    """What has been decoded so far."""
+
+    frames: int = 0
+    width: int = 0
+    samples: int = 0
+    loudest: int = 0
+    """The greatest sample of the sound, 0 to 32,767."""
+    failures: list[str] = field(default_factory=list)
+
+
+class AiortcViewer:
+    """Plays one camera by WHEP."""
+
+    def __init__(self, client: Client, device: str) -> None:
+        self._client, self._device = client, device
+        self._connection = RTCPeerConnection()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.resource = ""
+        self.received = Received()
+        self._connection.on("track", self._add)
+
+    def _add(self, track: MediaStreamTrack) -> None:
+        self._tasks.append(asyncio.get_running_loop().create_task(self._count(track)))
+
+    async def _count(self, track: MediaStreamTrack) -> None:
+        while True:
+            try:
+                frame = await track.recv()
+            except MediaStreamError:
+                return
+            if isinstance(frame, VideoFrame):
+                self.received.frames += 1
+                self.received.width = frame.width
+            elif isinstance(frame, AudioFrame):
+                samples = array.array("h", bytes(frame.planes[0])[: frame.samples * 2 * len(frame.layout.channels)])
+                self.received.samples += frame.samples
+                self.received.loudest = max(self.received.loudest, max(samples, default=0))
+
+    async def start(self) -> None:
+        self._connection.addTransceiver("audio", direction="recvonly")
+        self._connection.addTransceiver("video", direction="recvonly")
+        await self._connection.setLocalDescription(await self._connection.createOffer())
+        offer = self._connection.localDescription.sdp
+        answer = await asyncio.to_thread(self._client.whep, self._device, offer)
+        assert answer.status == 201, f"{answer.status} {answer.text}"
+        self.resource = answer.headers["location"]
+        await self._connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
+
+    async def expect_media(self, frames: int = 30, within: float = 25) -> None:
+        """Waits for so many more decoded frames, a second of sound, and something in it to hear."""
+        goal = self.received.frames + frames
+        sound = self.received.samples + 48_000
+
+        async def arrive() -> None:
+            while not (
+                self.received.frames >= goal and self.received.samples >= sound and self.received.loudest > 300
+            ):
+                await asyncio.sleep(0.05)
+
+        try:
+            await asyncio.wait_for(arrive(), within)
+        except TimeoutError:
+            state = self._connection.connectionState
+            raise AssertionError(f"{frames} frames and sound, within {within:g} s: {self.received}, {state}") from None
+
+    async def stop(self) -> None:
+        await self._connection.close()
+        for task in self._tasks:
+            task.cancel()
+        if self.resource:
+            await asyncio.to_thread(self._client.request, "DELETE", self.resource)

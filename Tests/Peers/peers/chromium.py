@@ -1,0 +1,47 @@
+"""Debian's Chromium, driven by Playwright."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, Page, Playwright
+
+EXECUTABLE = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    # A microphone that beeps, and no question whether it may be used.
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+    "--autoplay-policy=no-user-gesture-required",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def launch(playwright: Playwright) -> Browser:
+    return playwright.chromium.launch(executable_path=EXECUTABLE, headless=True, args=ARGUMENTS)
+
+
+class ChromiumPage:
+    """A page on the gateway's origin."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def evaluate(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+
+@contextmanager
+def open_page(browser: Browser, origin: str) -> Iterator[ChromiumPage]:
+    """Opens the gateway's page without signing in, so that it plays nothing by itself."""
+    page = browser.new_page()
+    try:
+        page.goto(origin + "/")
+        yield ChromiumPage(page)
+    finally:
+        page.close()

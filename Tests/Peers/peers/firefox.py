@@ -1,0 +1,96 @@
+"""Debian's Firefox, driven by WebDriver BiDi without a driver program between."""
+
+import json
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from .namespace import Namespace
+from .ports import free_port
+from .processes import OwnedProcess
+
+EXECUTABLE = "/usr/bin/firefox-esr"
+PREFERENCES: dict[str, Any] = {
+    "media.navigator.streams.fake": True,
+    "media.navigator.permission.disabled": True,
+    "media.autoplay.default": 0,
+    "media.autoplay.blocking_policy": 0,
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "app.update.enabled": False,
+    "browser.aboutwelcome.enabled": False,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+}
+
+
+class Firefox:
+    """One browser with one page. Inside `namespace`, where there is one."""
+
+    def __init__(self, directory: Path, namespace: Namespace | None) -> None:
+        profile = directory / "profile"
+        profile.mkdir(parents=True)
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
+        (profile / "user.js").write_text("\n".join(lines) + "\n")
+        self._namespace = namespace
+        self._port = free_port()
+        prefix = namespace.command_prefix if namespace else []
+        self.process = OwnedProcess(
+            [*prefix, EXECUTABLE, "--headless", "--no-remote", "--profile", str(profile),
+             "--remote-debugging-port", str(self._port)],
+            directory / "firefox.log",
+            # A home of its own: as root Firefox refuses one that belongs to somebody else.
+            os.environ | {"HOME": str(directory), "MOZ_HEADLESS": "1"},
+        )  # fmt: skip
+        self._number = 0
+        try:
+            self.process.line_starting("WebDriver BiDi listening", within=60)
+            self._socket = self._open()
+            self._command("session.new", capabilities={})
+            self._context = self._command("browsingContext.getTree")["contexts"][0]["context"]
+        except BaseException:
+            self.process.stop()
+            raise
+
+    def _open(self) -> ClientConnection:
+        plain: socket.socket
+        if self._namespace:
+            plain = self._namespace.connect("127.0.0.1", self._port)
+        else:
+            plain = socket.create_connection(("127.0.0.1", self._port), timeout=5)
+        return connect(f"ws://127.0.0.1:{self._port}/session", sock=plain, max_size=None, open_timeout=20)
+
+    def _command(self, method: str, **parameters: Any) -> Any:
+        self._number += 1
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+        while True:
+            # Events have no number; answers come in order, since one command is sent at a time.
+            message = json.loads(self._socket.recv(timeout=45))
+            if message.get("id") == self._number:
+                if message["type"] == "error":
+                    raise AssertionError(f"{method}: {message['error']}: {message['message']}")
+                return message["result"]
+
+    def open(self, address: str) -> None:
+        self._command("browsingContext.navigate", context=self._context, url=address, wait="complete")
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression, by way of JSON; promises are awaited."""
+        result = self._command(
+            "script.evaluate",
+            expression=f"(async () => JSON.stringify(await ({expression}) ?? null))()",
+            target={"context": self._context},
+            awaitPromise=True,
+            # Counts as a tap, which playing sound asks for.
+            userActivation=True,
+        )
+        if result["type"] == "exception":
+            raise AssertionError(result["exceptionDetails"]["text"])
+        return json.loads(result["result"]["value"])
+
+    def stop(self) -> None:
+        self._socket.close()
+        self.process.stop()

@@ -1,0 +1,147 @@
+// A viewer inside a browser: plays one camera and tells what has arrived. Defines window.GatehouseViewer.
+window.GatehouseViewer = class {
+  constructor(token) {
+    this.headers = { authorization: "Bearer " + token };
+  }
+
+  // options: device; codec, for example "H264", to ask for that one alone; microphone: true to send one.
+  async prepare({ device, codec, microphone }) {
+    this.device = device;
+    this.pc = new RTCPeerConnection();
+    const audio = this.pc.addTransceiver("audio", { direction: microphone ? "sendrecv" : "recvonly" });
+    const video = this.pc.addTransceiver("video", { direction: "recvonly" });
+    if (codec) {
+      const all = RTCRtpReceiver.getCapabilities("video").codecs;
+      video.setCodecPreferences(all.filter(({ mimeType }) => [`video/${codec}`, "video/rtx"].includes(mimeType)));
+    }
+    if (microphone) {
+      const media = await navigator.mediaDevices.getUserMedia({ audio: true });
+      await audio.sender.replaceTrack(media.getAudioTracks()[0]);
+    }
+    this.video = document.createElement("video");
+    this.video.autoplay = this.video.playsInline = true;
+    this.video.srcObject = new MediaStream();
+    document.body.append(this.video);
+    this.pc.ontrack = ({ track }) => {
+      this.video.srcObject.addTrack(track);
+      this.video.play().catch(() => {});
+    };
+    this.firstFrame = new Promise((resolve) => this.video.requestVideoFrameCallback(resolve));
+    await this.pc.setLocalDescription();
+  }
+
+  // Plays by WHEP. Returns the milliseconds from the POST to the first picture, shown and decoded.
+  async playWHEP(options) {
+    await this.prepare(options);
+    const began = performance.now();
+    const response = await fetch("/whep/" + options.device, {
+      method: "POST",
+      headers: { ...this.headers, "content-type": "application/sdp" },
+      body: this.pc.localDescription.sdp,
+    });
+    const answer = await response.text();
+    if (response.status !== 201) throw new Error(`${response.status} ${answer}`);
+    this.resource = response.headers.get("location");
+    this.tag = response.headers.get("etag");
+    const answered = performance.now();
+    await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
+    return this.watch(began, answered);
+  }
+
+  // Plays by the trait's commands, as an app does.
+  async playByTrait(options) {
+    await this.prepare(options);
+    const began = performance.now();
+    const started = await this.command("startLiveView", { offerSdp: this.pc.localDescription.sdp });
+    this.session = started.mediaSessionId;
+    const answered = performance.now();
+    await this.pc.setRemoteDescription({ type: "answer", sdp: started.answerSdp });
+    return this.watch(began, answered);
+  }
+
+  async watch(began, answered) {
+    const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("no picture within 20 s")), 20000));
+    const decoded = async () => {
+      for (;;) {
+        const { framesDecoded } = await this.stats();
+        if (framesDecoded > 0) return performance.now() - began;
+        await new Promise((resolve) => setTimeout(resolve, 4));
+        if (performance.now() - began > 20000) throw new Error("no decoded picture within 20 s");
+      }
+    };
+    const shown = this.firstFrame.then(() => performance.now() - began);
+    const [decodedAfter, shownAfter] = await Promise.race([Promise.all([decoded(), shown]), timeout.then(() => [])]);
+    return { answered: answered - began, decoded: decodedAfter, shown: shownAfter };
+  }
+
+  async command(name, parameters = { mediaSessionId: this.session }) {
+    const response = await fetch(`/v1/devices/${this.device}/traits/WebRtcLiveView/commands/${name}`, {
+      method: "POST",
+      headers: { ...this.headers, "content-type": "application/json" },
+      body: JSON.stringify(parameters),
+    });
+    const body = await response.text();
+    if (!response.ok) throw new Error(`${name}: ${response.status} ${body}`);
+    return JSON.parse(body || "{}");
+  }
+
+  async stats() {
+    const result = {
+      framesDecoded: 0, packetsLost: 0, totalAudioEnergy: 0, totalSamplesReceived: 0, keyFramesDecoded: 0,
+      codec: "", width: 0, address: "", port: 0,
+    };
+    const report = await this.pc.getStats();
+    report.forEach((entry) => {
+      if (entry.type === "inbound-rtp" && entry.kind === "video") {
+        result.framesDecoded = entry.framesDecoded ?? 0;
+        result.keyFramesDecoded = entry.keyFramesDecoded ?? 0;
+        result.packetsLost += entry.packetsLost ?? 0;
+        result.width = entry.frameWidth ?? 0;
+        result.codec = report.get(entry.codecId)?.mimeType ?? "";
+      } else if (entry.type === "inbound-rtp" && entry.kind === "audio") {
+        result.totalAudioEnergy = entry.totalAudioEnergy ?? 0;
+        result.totalSamplesReceived = entry.totalSamplesReceived ?? 0;
+        result.packetsLost += entry.packetsLost ?? 0;
+      } else if (entry.type === "candidate-pair" && entry.nominated && entry.state === "succeeded") {
+        const local = report.get(entry.localCandidateId);
+        result.address = local?.address ?? "";
+        result.port = local?.port ?? 0;
+      }
+    });
+    return result;
+  }
+
+  // Restarts ICE the way WHEP has it: PATCH with the new credentials, the gateway's own in the answer.
+  async restartICE() {
+    this.pc.restartIce();
+    await this.pc.setLocalDescription();
+    const value = (sdp, name) => sdp.match(new RegExp(`^a=${name}:(.*)$`, "m"))[1].trim();
+    const offer = this.pc.localDescription.sdp;
+    const response = await fetch(this.resource, {
+      method: "PATCH",
+      headers: { ...this.headers, "content-type": "application/trickle-ice-sdpfrag", "if-match": "*" },
+      body: ["ice-ufrag", "ice-pwd"].map((name) => `a=${name}:${value(offer, name)}\r\n`).join(""),
+    });
+    const fragment = await response.text();
+    if (response.status !== 200) throw new Error(`restart: ${response.status} ${fragment}`);
+    const before = this.tag;
+    this.tag = response.headers.get("etag");
+    const answer = this.pc.remoteDescription.sdp
+      .replace(/^a=ice-ufrag:.*$/gm, "a=ice-ufrag:" + value(fragment, "ice-ufrag"))
+      .replace(/^a=ice-pwd:.*$/gm, "a=ice-pwd:" + value(fragment, "ice-pwd"));
+    await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
+    return { before, after: this.tag };
+  }
+
+  get connectionState() {
+    return this.pc.iceConnectionState;
+  }
+
+  async stop() {
+    this.pc?.getSenders().forEach(({ track }) => track?.stop());
+    this.pc?.close();
+    this.video?.remove();
+    if (this.resource) await fetch(this.resource, { method: "DELETE", headers: this.headers });
+    else if (this.session) await this.command("stopLiveView").catch(() => {});
+  }
+};

@@ -1,0 +1,58 @@
+"""A process that is ended by its own identifier, with what it printed kept in a file."""
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .polling import eventually
+
+
+class OwnedProcess:
+    """Runs a command until `stop`. Its output goes to `log`."""
+
+    def __init__(self, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.name = Path(command[0]).name
+        self.log = log
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=None if environment is None else dict(environment),
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._process.poll()
+
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def line_starting(self, prefix: str, within: float = 30) -> str:
+        """Waits for a line of output that starts with `prefix`, and returns it."""
+
+        def find() -> str | None:
+            if not self.is_running:
+                raise AssertionError(f"{self.name} ended with {self.exit_code}:\n{self.output()[-4000:]}")
+            return next((line for line in self.output().splitlines() if line.startswith(prefix)), None)
+
+        return eventually(find, f"{self.name} prints {prefix!r}", within) or ""
+
+    def stop(self, patience: float = 10) -> int:
+        """Asks the process to end, and kills it when it does not. Returns its exit code."""
+        if self.is_running:
+            self._process.terminate()
+            try:
+                self._process.wait(patience)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        return self._process.wait(patience)

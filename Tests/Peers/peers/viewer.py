@@ -1,0 +1,84 @@
+"""A viewer in a browser's page, whatever the browser: `player.js` driven from a test."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from .polling import eventually
+
+PLAYER = (Path(__file__).parent / "player.js").read_text()
+
+
+class Page(Protocol):
+    """A page of a browser that stands on the gateway's own origin."""
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression; promises are awaited."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reception:
+    """What a browser says that it has received."""
+
+    framesDecoded: int
+    keyFramesDecoded: int
+    packetsLost: int
+    totalAudioEnergy: float
+    totalSamplesReceived: int
+    codec: str
+    width: int
+    address: str
+    port: int
+
+    @property
+    def has_sound(self) -> bool:
+        return self.totalAudioEnergy > 0 and self.totalSamplesReceived > 0
+
+
+class BrowserViewer:
+    def __init__(self, page: Page, token: str) -> None:
+        self._page = page
+        page.evaluate(f"(() => {{ {PLAYER}; window.viewer = new GatehouseViewer({json.dumps(token)}); return 0; }})()")
+
+    def call(self, method: str, **options: Any) -> Any:
+        argument = json.dumps(options) if options else ""
+        return self._page.evaluate(f"window.viewer.{method}({argument})")
+
+    def call_value(self, property: str) -> Any:
+        """A property of the viewer inside the page."""
+        return self._page.evaluate(f"window.viewer.{property}")
+
+    def stats(self) -> Reception:
+        return Reception(**self.call("stats"))
+
+    def connection_state(self) -> str:
+        return str(self.call_value("connectionState"))
+
+    def expect_media(self, frames: int = 30, within: float = 25) -> Reception:
+        """Waits for so many more decoded frames, and for sound that is not silence."""
+        begin = self.stats()
+
+        def has_enough() -> Reception | None:
+            now = self.stats()
+            enough = now.framesDecoded >= begin.framesDecoded + frames
+            heard = now.has_sound and now.totalAudioEnergy > begin.totalAudioEnergy
+            return now if enough and heard else None
+
+        try:
+            return eventually(has_enough, f"{frames} more frames and sound", within) or begin
+        except AssertionError as failure:
+            raise AssertionError(f"{failure}; before {begin}, now {self.stats()}, {self.connection_state()}") from None
+
+
+@contextmanager
+def viewing(page: Page, token: str) -> Iterator[BrowserViewer]:
+    """A viewer that ends its session."""
+    viewer = BrowserViewer(page, token)
+    try:
+        yield viewer
+    finally:
+        viewer.call("stop")

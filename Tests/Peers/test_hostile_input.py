@@ -1,0 +1,183 @@
+"""A gateway under attack from every side, while a viewer watches and must not notice."""
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from peers.chromium import open_page
+from peers.client import Client
+from peers.gateway import DOORBELL, Camera, Gateway
+from peers.garbage import datagrams, texts
+from peers.hostile_camera import HostileCamera
+from peers.polling import eventually
+from peers.spoofing import Spoofer
+from peers.viewer import BrowserViewer, viewing
+from playwright.sync_api import Browser
+
+OFFER = (Path(__file__).parent.parent.parent / "sdp-samples/offers/chromium-recvonly-av.offer.sdp").read_bytes().decode()
+
+
+@pytest.fixture(scope="module")
+def hostile_camera() -> Iterator[HostileCamera]:
+    camera = HostileCamera(seed=7)
+    yield camera
+    camera.stop()
+
+
+@pytest.fixture(scope="module")
+def attacked(
+    binary: Path, hostile_camera: HostileCamera, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    running = Gateway(
+        binary,
+        tmp_path_factory.mktemp("attacked"),
+        [DOORBELL, Camera("hostile", f"rtsp://127.0.0.1:{hostile_camera.port}/x")],
+    )
+    yield running
+    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
+
+
+@pytest.fixture
+def viewer(browser: Browser, attacked: Gateway) -> Iterator[BrowserViewer]:
+    """Plays before the attack, and must play on after it: same connection, no loss, no new key frame forced."""
+    attacked.wait_until_flowing("front-door")
+    with (
+        open_page(browser, f"http://127.0.0.1:{attacked.port}") as page,
+        viewing(page, attacked.token) as playing,
+    ):
+        playing.call("playWHEP", device="front-door")
+        before = playing.expect_media(frames=15)
+        yield playing
+        after = playing.expect_media(frames=30)
+        assert after.packetsLost == before.packetsLost
+        assert playing.connection_state() in ("connected", "completed")
+        assert attacked.process.is_running
+
+
+def resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def username_of_a_session(viewer: BrowserViewer) -> str:
+    """The USERNAME of the viewer's own checks, which an attacker on the path could read."""
+    remote = viewer.call_value("pc.remoteDescription.sdp")
+    local = viewer.call_value("pc.localDescription.sdp")
+    fragments = [re.search(r"^a=ice-ufrag:(\S+)", sdp, re.MULTILINE) for sdp in (remote, local)]
+    return ":".join(found[1] for found in fragments if found)
+
+
+def received(gateway: Gateway) -> float:
+    return gateway.client.metric("gatehouse_media_port_datagrams_received_total")
+
+
+def test_damaged_datagrams_from_strangers(viewer: BrowserViewer, attacked: Gateway) -> None:
+    before, count = received(attacked), 5_000
+    memory = resident_bytes(attacked.process.pid)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for number, datagram in enumerate(datagrams(1, count, username_of_a_session(viewer))):
+            sender.sendto(datagram, ("127.0.0.1", attacked.media_port))
+            if number % 500 == 499:
+                # In step with the gateway, so that its socket drops none of them unread.
+                goal = before + number * 0.9
+                eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
+    assert resident_bytes(attacked.process.pid) - memory < 16 << 20
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")
+def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, attacked: Gateway) -> None:
+    before, count = received(attacked), 3_000
+    path = viewer.stats()
+    # Chromium's own end of the path; the gateway's end is an address of this host too.
+    local = path.address if re.fullmatch(r"[\d.]+", path.address) else "127.0.0.1"
+    spoofer = Spoofer()
+    try:
+        for number, datagram in enumerate(datagrams(2, count, username_of_a_session(viewer))):
+            spoofer.send(datagram, (local, path.port), (local, attacked.media_port))
+            if number % 500 == 499:
+                goal = before + number * 0.9
+                eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
+    finally:
+        spoofer.close()
+
+
+def test_damaged_offers_and_fragments(viewer: BrowserViewer, attacked: Gateway) -> None:
+    client = attacked.client
+    statuses: dict[int, int] = {}
+    for body in texts(3, 300, OFFER):
+        answer = client.request("POST", "/whep/front-door", body, {"Content-Type": "application/sdp"})
+        statuses[answer.status] = statuses.get(answer.status, 0) + 1
+        if answer.status == 201:
+            assert client.request("DELETE", answer.headers["location"]).status == 200
+        else:
+            assert answer.json["error"]["message"]
+    assert set(statuses) <= {201, 400}, statuses
+    assert statuses.get(400, 0) > 20, statuses
+
+
+def test_damaged_json(viewer: BrowserViewer, attacked: Gateway) -> None:
+    path = "/v1/devices/front-door/traits/WebRtcLiveView/commands/"
+    bodies = [
+        b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"mediaSessionId": 5}', b'{"mediaSessionId": null}',
+        b'{"offerSdp": {"a": [1, 2, 3]}}', b"[" * 100_000, b'{"offerSdp": "' + b"a" * 150_000 + b'"}',
+        b'{"extendedDurationSeconds": 1e999, "mediaSessionId": "x"}',
+        b'{"extendedDurationSeconds": -1, "mediaSessionId": "x"}',
+    ]  # fmt: skip
+    for command in ("startLiveView", "extendLiveView", "stopLiveView", "startTalkback", "changeLiveViewQuality", "no"):
+        for body in bodies:
+            answer = attacked.client.request("POST", path + command, body, {"Content-Type": "application/json"})
+            assert 400 <= answer.status < 500, f"{command} {body[:60]!r}: {answer.status} {answer.text}"
+            assert answer.json["error"]["message"]
+
+
+def test_damaged_http(viewer: BrowserViewer, attacked: Gateway) -> None:
+    token = f"Authorization: Bearer {attacked.token}\r\n".encode()
+    requests = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /v1/devices HTTP/1.1\r\nHost: x\r\n" + token + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+        b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n" + token + b"Content-Length: -1\r\n\r\n",
+        b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n" + token + b"Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello",
+        b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n" + token + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET /whep/..%2f..%2fetc/passwd HTTP/1.1\r\nHost: x\r\n" + token + b"\r\n",
+        b"GET /v1/devices/%00%ff HTTP/1.1\r\nHost: x\r\n" + token + b"\r\n",
+        bytes(range(256)) * 40,
+    ]
+    for request in requests:
+        with socket.create_connection(("127.0.0.1", attacked.port), timeout=10) as connection:
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            try:
+                answer = connection.recv(65536)
+            except ConnectionResetError:
+                answer = b""
+            status = re.match(rb"HTTP/1\.[01] (\d+)", answer)
+            assert not answer or (status and 400 <= int(status[1]) < 500), f"{request[:60]!r}: {answer[:200]!r}"
+
+
+def test_a_camera_that_speaks_nonsense(
+    viewer: BrowserViewer, attacked: Gateway, hostile_camera: HostileCamera
+) -> None:
+    # It comes back again and again, later each time, and gets another nonsense each time.
+    eventually(lambda: hostile_camera.conversations >= 4, "four conversations with the camera", within=40)
+    source = Client("127.0.0.1", attacked.port, attacked.token).get("/v1/devices/hostile")["source"]
+    assert source["state"] != "flowing"
+
+
+def test_half_a_start_leaves_nothing_behind(viewer: BrowserViewer, attacked: Gateway) -> None:
+    """Sessions whose viewers never come are counted against their limit and end; others go on."""
+    locations = []
+    while len(locations) < 100:
+        answer = attacked.client.whep("front-door", OFFER)
+        if answer.status == 429:
+            assert answer.json["error"]["status"] == "RESOURCE_EXHAUSTED"
+            break
+        assert answer.status == 201
+        locations.append(answer.headers["location"])
+    assert 0 < len(locations) < 100, "a limit on sessions"
+    for location in locations:
+        assert attacked.client.request("DELETE", location).status == 200

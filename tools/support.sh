@@ -1,0 +1,100 @@
+# Shared by the scripts of this folder: messages, long steps with progress, and processes that are ended on every way out.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+if [[ -t 1 ]]; then
+    bold=$'\e[1m' faint=$'\e[2m' red=$'\e[31m' plain=$'\e[0m'
+else
+    bold='' faint='' red='' plain=''
+fi
+
+say() { printf '%s\n' "$*"; }
+heading() { printf '%s==> %s%s\n' "$bold" "$*" "$plain"; }
+complain() { printf '%s%s%s\n' "$red" "$*" "$plain" >&2; }
+die() {
+    complain "$*"
+    exit 1
+}
+
+# The processes that this script has started and that are still to be ended.
+owned=()
+
+# Ends one process and waits for it: first politely, after ten seconds for good.
+end_process() {
+    local pid=$1 try
+    kill -TERM "$pid" 2>/dev/null || return 0
+    for ((try = 0; try < 100; try++)); do
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    return 0
+}
+
+end_owned() {
+    local pid
+    for pid in "${owned[@]}"; do end_process "$pid"; done
+    owned=()
+}
+
+# Ends what the script started, however it ends. Extra work for the end is given as a command.
+on_exit() {
+    trap "end_owned; $*" EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
+seconds_as_text() {
+    local seconds=$1
+    if ((seconds < 60)); then printf '%d s' "$seconds"; else printf '%d min %02d s' $((seconds / 60)) $((seconds % 60)); fi
+}
+
+# step TITLE LOG COMMAND…: runs a long command with its output in a file, and shows every few seconds that it lives.
+# On failure the end of the file is printed. Returns the command's exit code.
+step() {
+    local title=$1 log=$2 began=$SECONDS shown=$SECONDS last='' pid code
+    shift 2
+    mkdir -p "$(dirname "$log")"
+    heading "$title"
+    "$@" </dev/null >"$log" 2>&1 &
+    pid=$!
+    owned+=("$pid")
+    while kill -0 "$pid" 2>/dev/null; do
+        sleep 0.5
+        ((SECONDS - shown >= 10)) || continue
+        shown=$SECONDS
+        last=$(tail -c 400 "$log" 2>/dev/null | tr '\r' '\n' | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-90)
+        printf '%s    %s: %s%s\n' "$faint" "$(seconds_as_text $((SECONDS - began)))" "${last:-…}" "$plain"
+    done
+    wait "$pid"
+    code=$?
+    local kept=() other
+    for other in "${owned[@]}"; do [[ $other == "$pid" ]] || kept+=("$other"); done
+    owned=("${kept[@]}")
+    if ((code == 0)); then
+        say "    done in $(seconds_as_text $((SECONDS - began)))"
+    else
+        tail -n "${STEP_TAIL:-40}" "$log" | sed 's/^/    /' >&2
+        complain "    failed with exit code $code after $(seconds_as_text $((SECONDS - began))); all of it: $log"
+    fi
+    return "$code"
+}
+
+# A port that neither TCP nor UDP uses now, from a range that the kernel does not hand out by itself.
+free_port() {
+    local port hexadecimal try
+    for ((try = 0; try < 200; try++)); do
+        port=$((20000 + RANDOM % 12000))
+        printf -v hexadecimal '%04X' "$port"
+        # The tables differ from host to host: without IPv6 there are two.
+        if ! cat /proc/net/tcp /proc/net/udp /proc/net/tcp6 /proc/net/udp6 2>/dev/null |
+            awk -v port="$hexadecimal" '{ split($2, address, ":"); if (address[2] == port) found = 1 } END { exit !found }'
+        then
+            printf '%d\n' "$port"
+            return 0
+        fi
+    done
+    return 1
+}
