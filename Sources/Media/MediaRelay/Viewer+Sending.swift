@@ -114,7 +114,9 @@ extension Viewer {
     }
 
     private func noteFramesBefore(_ index: Int) {
-        guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else { return }
+        guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else {
+            return
+        }
         egress[index].framesBefore = count
     }
 
