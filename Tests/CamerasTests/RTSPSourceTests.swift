@@ -258,6 +258,32 @@ import Testing
         #expect(reason == "cannot connect: Connection refused")
     }
 
+    @Test func aProfileThatIsNotDescribedIsLearntFromTheStream() async throws {
+        var script = TestCameraServer.Script.good(media: { _ in
+            let units: [[UInt8]] = [[0x67, 0x64, 0, 0x28, 1], [0x68, 1], [0x65, 0x88, 1]]
+            return units.enumerated().map { index, unit in
+                interleaved(0, rtpPacket(index, timestamp: 0, marker: index == 2, unit))
+            }
+        })
+        let answer = script.answer
+        script.answer = { request in
+            guard request.method == "DESCRIBE" else { return answer(request) }
+            let text = "v=0\r\ns=x\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n"
+            return RTSPResponse(status: 200, body: Array(text.utf8))
+        }
+        let server = try TestCameraServer(script)
+        defer { server.stop() }
+        let sink = RecordingSink()
+        let source = try Self.source(server)
+        source.start(sink: sink)
+        let items = await sink.take { item in
+            guard case .event(.tracks(let tracks)) = item else { return item.isBackingOff }
+            return tracks[0].codec.formatParameters["profile-level-id"] == "640028"
+        }
+        source.stop()
+        #expect(items.states.last == .flowing)
+    }
+
     @Test func aSourceThatIsLetGoOfEnds() async throws {
         let server = try TestCameraServer(.good(media: { _ in [Self.video(1, frame: 0, key: true)] }))
         defer { server.stop() }

@@ -34,7 +34,8 @@ import Transport
             Challenge.list([
                 """
                 Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\(algorithm), \
-                nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+                nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", \
+                opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
                 """
             ]).first)
         var authorization = Authorization(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HomeTypes
+import LiveViewClient
 
 /// `gatehouse devices`: the cameras and how they are.
 struct DevicesCommand: AsyncParsableCommand {

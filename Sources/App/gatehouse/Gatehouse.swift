@@ -8,6 +8,6 @@ struct Gatehouse: AsyncParsableCommand {
         version: GatewayVersion.current,
         subcommands: [
             ServeCommand.self, DevicesCommand.self, LiveCommand.self, PressCommand.self, SessionsCommand.self,
-            TokenCommand.self, SDPCommand.self,
+            TokenCommand.self, BenchCommand.self, SDPCommand.self,
         ])
 }

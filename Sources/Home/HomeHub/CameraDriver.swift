@@ -16,7 +16,8 @@ public protocol CameraDriver: Sendable {
     /// Whether the camera has a speaker that talkback reaches.
     var hasSpeaker: Bool { get }
 
-    /// The present state of the source first, then every change until the camera is taken away. The hub follows it once.
+    /// The present state of the source first, then every change until the camera is taken away. The hub follows it
+    /// once.
     func updates() -> AsyncStream<CameraUpdate>
 
     /// Presses the button, as if a visitor had.

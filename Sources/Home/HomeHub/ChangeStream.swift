@@ -85,7 +85,7 @@ struct ChangeStream {
         self.watchers = [:]
     }
 
-    /// Presses that a returning watcher missed. Devices and sessions are not repeated: their present state is sent anyway.
+    /// Presses that a returning watcher missed. Devices and sessions are not repeated: their state is sent anyway.
     private func missed(since lastEventID: String?) -> [HomeEvent] {
         guard let lastEventID, let dash = lastEventID.lastIndex(of: "-"), lastEventID[..<dash] == self.run,
             let number = UInt64(lastEventID[lastEventID.index(after: dash)...])

@@ -34,12 +34,19 @@ extension HomeHub {
     /// Called after each command, by whoever knows of a change, and about once a second while somebody watches, so that
     /// sessions that end by themselves are told of too.
     public func refreshSessions() async {
-        // Only one look at a time: the result of an older look must not overwrite that of a newer one.
-        guard !self.isRefreshingSessions else {
+        // Only one look at a time: the result of an older look must not overwrite that of a newer one. Who comes
+        // meanwhile waits for a look that began after it came.
+        if let running = self.sessionRefresh {
             self.mustRefreshSessionsAgain = true
+            await running.value
             return
         }
-        self.isRefreshingSessions = true
+        let task = Task { await self.lookAtSessions() }
+        self.sessionRefresh = task
+        await task.value
+    }
+
+    private func lookAtSessions() async {
         repeat {
             self.mustRefreshSessionsAgain = false
             let snapshots = await self.liveView.sessions()
@@ -48,7 +55,7 @@ extension HomeHub {
             for snapshot in snapshots { current[snapshot.mediaSessionId] = SessionSnapshot(snapshot, now: now) }
             self.publishDifferences(to: current)
         } while self.mustRefreshSessionsAgain
-        self.isRefreshingSessions = false
+        self.sessionRefresh = nil
     }
 
     /// Ends every session of every principal: the gateway is going down.

@@ -16,12 +16,12 @@ public actor HomeHub {
     private var states: [String: DeviceState] = [:]
     var changeStream: ChangeStream
     var knownSessions: [String: SessionSnapshot] = [:]
-    var isRefreshingSessions = false
+    var sessionRefresh: Task<Void, Never>?
     var mustRefreshSessionsAgain = false
 
     /// Makes a home.
     /// - Parameters:
-    ///   - devices: the devices in the order in which people should see them. Of two with one identifier the first stays.
+    ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
     ///   - drivers: the cameras behind them; a device without one is offline.
     ///   - liveView: who serves live views.
     ///   - run: a name of this run of the process, part of the change stream's places.

@@ -21,7 +21,8 @@ public struct Challenge: Equatable, Sendable {
     /// Whether only the nonce was too old, and the credentials were right.
     public var isStale: Bool
 
-    /// The offers of every `WWW-Authenticate` line that the client can answer, the strongest first: SHA-256, MD5, Basic.
+    /// The offers of every `WWW-Authenticate` line that the client can answer, the strongest first: SHA-256, MD5,
+    /// Basic.
     ///
     /// Several offers in one line are told apart; an unknown scheme or algorithm is left out.
     public static func list(_ headerValues: [String]) -> [Challenge] {

@@ -138,7 +138,8 @@ public struct RTSPClient: ~Copyable {
 
     // MARK: Bytes
 
-    /// Lets `read` write what the connection received straight into the client's buffer; see ``RTSPStream/receive(_:)``.
+    /// Lets `read` write what the connection received straight into the client's buffer; see
+    /// ``RTSPStream/receive(_:)``.
     @discardableResult
     public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         stream.receive(read)

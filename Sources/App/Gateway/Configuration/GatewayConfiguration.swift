@@ -66,7 +66,7 @@ extension GatewayConfiguration {
     public struct Media: Sendable, Equatable {
         /// The port.
         public var port = 8189
-        /// Addresses to offer besides those of the host's interfaces, for example the outer address of a forwarded port.
+        /// Addresses to offer besides those of the host's interfaces, for example the outer one of a forwarded port.
         public var addresses: [String] = []
         /// STUN and TURN servers that viewers are told of.
         public var iceServers: [ICEServer] = []

@@ -18,7 +18,9 @@ struct ErrorMiddleware: RouterMiddleware {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            return try self.response(for: error, request: request, context: context)
+            let response = try self.response(for: error, request: request, context: context)
+            // An answer to HEAD has no body (RFC 9110, section 9.3.2); no route takes HEAD, so all of them end here.
+            return request.method == .head ? response.createHeadResponse() : response
         }
     }
 

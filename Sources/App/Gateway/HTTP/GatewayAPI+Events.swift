@@ -18,7 +18,7 @@ extension GatewayAPI {
                 ],
                 body: ResponseBody { writer in
                     try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
-                    // The loop ends with the client's connection, the gateway's life, or a client that reads too slowly.
+                    // It ends with the client's connection, the gateway's life, or a client that reads too slowly.
                     for await event in events.cancelOnGracefulShutdown() {
                         try await writer.write(ByteBuffer(string: try ServerSentEvents.encode(event)))
                     }

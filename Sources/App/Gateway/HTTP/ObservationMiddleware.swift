@@ -2,7 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Counts requests and writes one log line for each. The line holds the route, not the path, which may hold a session id.
+/// Counts requests and writes one log line for each. The line holds the route, not the path: that may hold a
+/// session id.
 struct ObservationMiddleware: RouterMiddleware {
     let metrics: HTTPMetrics
 

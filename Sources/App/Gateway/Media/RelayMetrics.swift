@@ -1,3 +1,4 @@
+import Cameras
 import DatagramPort
 import MediaRelay
 import Signalling

@@ -1,6 +1,7 @@
 import Cameras
 import HomeHub
 import HomeTypes
+import SDP
 import Signalling
 
 /// The home's view of a camera station.

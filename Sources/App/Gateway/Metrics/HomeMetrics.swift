@@ -40,8 +40,11 @@ enum HomeMetrics {
         perDevice("gatehouse_live_frames_dropped", "Frames left out for slow viewers by the sessions now alive.") {
             Double($0.statistics.framesDropped)
         }
-        perDevice("gatehouse_live_send_errors", "Datagrams that the sessions now alive could not send.") {
-            Double($0.statistics.sendErrors)
+        perDevice(
+            "gatehouse_live_refused_datagrams",
+            "Datagrams that the viewers of the sessions now alive sent and that were refused."
+        ) {
+            Double($0.statistics.refusedDatagrams)
         }
         return families
     }

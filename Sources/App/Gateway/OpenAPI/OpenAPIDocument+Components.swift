@@ -218,7 +218,7 @@ extension OpenAPIDocument {
                     - fractionLost
                     - roundTripMilliseconds
                     - talkbackPackets
-                    - sendErrors
+                    - refusedDatagrams
                   additionalProperties: {type: number}
                   properties:
                     packetsSent: {type: integer}
@@ -229,7 +229,7 @@ extension OpenAPIDocument {
                     fractionLost: {type: number}
                     roundTripMilliseconds: {type: number}
                     talkbackPackets: {type: integer}
-                    sendErrors: {type: integer}
+                    refusedDatagrams: {type: integer}
                 notes: {type: array, items: {type: string}}
             SessionEvent:
               type: object

@@ -37,8 +37,8 @@ extension OpenAPIDocument {
               summary: What changes in the home
               operationId: watchEvents
               description: >-
-                Server-sent events. The state of every device and of the asker's sessions comes first, then every change:
-                device (data Device), session (data SessionEvent) and DoorbellPressed (data DoorbellPressed). A comment
+                Server-sent events. The state of every device and of the asker's sessions comes first, then every
+                change: device (data Device), session (data SessionEvent) and DoorbellPressed (data DoorbellPressed). A comment
                 comes every 15 seconds. With Last-Event-ID, presses missed since then are sent again.
               parameters: [{name: Last-Event-ID, in: header, schema: {type: string}}]
               responses:
@@ -58,7 +58,7 @@ extension OpenAPIDocument {
                   headers:
                     Location: {description: The session's path., schema: {type: string}}
                     ETag: {description: The ICE generation., schema: {type: string}}
-                    Link: {description: STUN and TURN servers; where the session can be looked at., schema: {type: string}}
+                    Link: {description: STUN and TURN servers; where to look at the session., schema: {type: string}}
                     Accept-Patch: {schema: {type: string, const: application/trickle-ice-sdpfrag}}
                   content: {application/sdp: {schema: {type: string}}}
                 default: {$ref: "#/components/responses/Failure"}

@@ -7,8 +7,8 @@ extension OpenAPIDocument {
           summary: A WebRTC gateway for cameras and doorbells.
           description: >-
             Every request but those for the page, its parts and /healthz carries a bearer token. Errors have the form of
-            the schema Error with gRPC's numbers and names. A request with an Origin that is neither the gateway's own nor
-            listed in the config is refused with 403.
+            the schema Error with gRPC's numbers and names. A request with an Origin that is neither the gateway's own
+            nor listed in the config is refused with 403.
           license: {name: Apache 2.0, identifier: Apache-2.0}
         servers: [{url: /}]
         security: [{bearer: []}]

@@ -5,8 +5,8 @@ import Transport
 
 /// The self-signed certificate with which HTTPS works from the first start on.
 ///
-/// Browsers warn once about it; what it gives is encryption and, above all, a microphone: browsers give none to pages of
-/// plain HTTP away from localhost.
+/// Browsers warn once about it; what it gives is encryption and, above all, a microphone: browsers give none to pages
+/// of plain HTTP away from localhost.
 struct ServerCertificate: Sendable, Equatable {
     /// Why no certificate could be made.
     struct Failure: Error, Sendable, CustomStringConvertible {
@@ -40,8 +40,8 @@ struct ServerCertificate: Sendable, Equatable {
         return made
     }
 
-    /// The names that a certificate of this host should hold: localhost, the loopback addresses, the host's name and the
-    /// addresses of its interfaces.
+    /// The names that a certificate of this host should hold: localhost, the loopback addresses, the host's name and
+    /// the addresses of its interfaces.
     static func hostNames(additional: [String] = []) -> [String] {
         var names = ["localhost", "127.0.0.1", "::1"]
         let host = ProcessInfo.processInfo.hostName.lowercased()

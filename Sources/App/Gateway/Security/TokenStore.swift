@@ -3,8 +3,8 @@ import Foundation
 
 /// Who may use the API: bearer tokens with the names of the principals that hold them.
 ///
-/// The file `token` holds one token a line, and behind it, when it is not the owner's, the principal's name. The owner's
-/// token is made at the first start. Sessions are bound to principals, not to tokens.
+/// The file `token` holds one token a line, and behind it, when it is not the owner's, the principal's name. The
+/// owner's token is made at the first start. Sessions are bound to principals, not to tokens.
 public struct TokenStore: Sendable {
     /// The principal of a line without a name.
     public static let owner = "owner"

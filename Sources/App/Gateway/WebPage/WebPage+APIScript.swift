@@ -49,7 +49,8 @@ extension WebPage {
             });
           } catch (error) {
             if (error.name === "AbortError") throw error;
-            throw new APIError(14, "UNREACHABLE", "The gateway does not answer. Is it running, and is this device in its network?");
+            throw new APIError(14, "UNREACHABLE",
+              "The gateway does not answer. Is it running, and is this device in its network?");
           }
           if (response.ok) return response;
           const told = await response.json().catch(() => null);

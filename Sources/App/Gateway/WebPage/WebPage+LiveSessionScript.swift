@@ -179,7 +179,7 @@ extension WebPage {
           armLease(seconds) {
             this.leaseEnd = performance.now() + seconds * 1000;
             clearTimeout(this.leaseTimer);
-            this.leaseTimer = setTimeout(() => this.extend(), Math.max(seconds - 30, seconds / 2) * 1000);
+            this.leaseTimer = setTimeout(() => this.extend(), (seconds > 35 ? seconds - 30 : seconds / 2) * 1000);
           }
 
           async extend() {

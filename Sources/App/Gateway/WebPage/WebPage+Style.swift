@@ -10,7 +10,7 @@ extension WebPage {
         @media (prefers-color-scheme: dark) {
           :root {
             --page: #14161a; --card: #1e2126; --line: #30353c; --text: #eceef0; --soft: #9ba2aa;
-            --accent: #4fb495; --on-accent: #07231b; --warn: #f0b35a; --bad: #ff8a80; --good: #57d19c; --talk: #fb923c;
+            --accent: #4fb495; --on-accent: #07231b; --warn: #f0b35a; --bad: #ff8a80; --good: #57d19c; --talk: #d1480d;
             --shadow: 0 1px 2px rgb(0 0 0 / .4), 0 8px 24px rgb(0 0 0 / .3);
           }
         }
@@ -37,25 +37,28 @@ extension WebPage {
         @keyframes pulse { 50% { opacity: .3; } }
         @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; } }
 
-        .cameras { display: grid; gap: 18px; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); }
+        .cameras { display: grid; gap: 18px; align-items: start;
+          grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); }
         .card { background: var(--card); border: 1px solid var(--line); border-radius: 16px; box-shadow: var(--shadow); }
         .tile { overflow: hidden; display: flex; flex-direction: column; }
         .tile.live { grid-column: span 2; }
         @media (max-width: 760px) { .tile.live { grid-column: auto; } }
         .screen {
-          position: relative; aspect-ratio: 16 / 9; background: #0c0e10; color: #e8eaec; overflow: hidden;
+          position: relative; aspect-ratio: 16 / 9; color: #e8eaec; overflow: hidden;
+          background: radial-gradient(circle at 50% 35%, #20262b, #0c0e10 75%);
           display: grid; place-items: center;
         }
         .screen video, .screen canvas { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: contain; }
         .screen canvas { opacity: .45; filter: blur(2px); }
         .screen video { opacity: 0; transition: opacity .2s; }
         .tile.playing .screen video { opacity: 1; }
-        .empty { color: #5d656d; }
-        .empty svg { width: 64px; height: 64px; display: block; }
+        .empty { color: #59626a; margin-bottom: calc(56px + 4%); }
+        .empty svg { width: 58px; height: 58px; display: block; }
         .watch {
           position: absolute; inset: 0; width: 100%; border: 0; background: none; color: inherit; font: inherit;
-          cursor: pointer; display: grid; place-items: center;
+          cursor: pointer; display: grid; place-items: center; padding-top: 22%;
         }
+        .has-poster .watch { padding-top: 0; }
         .watch span {
           display: inline-flex; align-items: center; gap: 9px; padding: 11px 22px 11px 18px; border-radius: 999px;
           background: rgb(255 255 255 / .14); backdrop-filter: blur(8px); font-weight: 600;
@@ -90,6 +93,11 @@ extension WebPage {
           transition: background .15s, border-color .15s;
         }
         .button svg { width: 19px; height: 19px; flex: none; }
+        @media (max-width: 760px) {
+          .live .button.talk { flex-basis: 100%; min-height: 52px; }
+          .live .button.compact { flex: 1; }
+          .live .button.compact span { display: none; }
+        }
         .button:hover { border-color: var(--soft); }
         .button:disabled { opacity: .5; cursor: default; }
         .button.primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }

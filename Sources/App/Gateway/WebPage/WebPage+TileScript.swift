@@ -76,10 +76,10 @@ extension WebPage {
             this.muteButton = this.button("sound", "Sound", () => {
               this.video.muted = !this.video.muted;
               this.render();
-            });
-            this.fullButton = this.button("full", "Full screen", () => this.fullScreen());
-            this.stopButton = this.button("stop", "Stop", () => this.live.stop());
-            this.ringButton = this.button("bell", "Ring", () => this.ring());
+            }, "button compact");
+            this.fullButton = this.button("full", "Full screen", () => this.fullScreen(), "button compact");
+            this.stopButton = this.button("stop", "Stop", () => this.live.stop(), "button compact");
+            this.ringButton = this.button("bell", "Ring", () => this.ring(), "button compact");
             this.controls = element("div", "controls", this.talkButton, this.muteButton, this.fullButton, this.stopButton,
               this.ringButton);
 
@@ -96,6 +96,7 @@ extension WebPage {
           button(shape, label, action, className = "button") {
             const made = element("button", className, icon(shape), element("span", "", label));
             made.type = "button";
+            made.title = label;
             made.addEventListener("click", action);
             return made;
           }
@@ -162,6 +163,7 @@ extension WebPage {
             const busy = ["starting", "connecting", "reconnecting"].includes(live.state);
             this.node.classList.toggle("live", active);
             this.node.classList.toggle("playing", active && live.steps.some((step) => step.name === "first picture"));
+            this.node.classList.toggle("has-poster", !this.poster.hidden);
             this.title.textContent = device.name;
             const tracks = device.source.tracks.map((track) => track.codec).join(" · ");
             this.subtitle.textContent = device.source.state === "flowing"

@@ -48,8 +48,6 @@ struct IncomingTrack: ~Copyable {
     private let limit: Int
     /// Packets that could not be read, or hold another payload type or a mode that browsers do not take.
     private(set) var unusablePackets: UInt64 = 0
-    /// What is complete, until the source takes it.
-    private var finished: PacketBatch?
     private var deliver: (PacketBatch) -> Void
 
     /// A track that hands its batches to `deliver`. `limit` is the longest payload in bytes.

@@ -26,6 +26,8 @@ struct RTSPSession: ~Copyable {
         var reportChannel: UInt8
         var lastPacket: Instant?
         var lastKeyFrameRequest: Instant?
+        /// The description says which H.264 profile comes, or the stream has said it.
+        var hasProfile = false
     }
 
     private var channels = [Channel](repeating: .none, count: 256)
@@ -67,8 +69,7 @@ struct RTSPSession: ~Copyable {
             }
             writeOutput()
             if let ending { return finish(ending) }
-            wait()
-            let requests = control.takeKeyFrameRequests()
+            let requests = wait() ? control.takeKeyFrameRequests() : 0
             readInput(&output, &random)
             let now = monotonicNow()
             do throws(RTSPError) {
@@ -87,16 +88,18 @@ struct RTSPSession: ~Copyable {
 
     // MARK: Bytes
 
-    private mutating func wait() {
+    /// Waits for the socket, the next deadline or the owner; answers whether the owner wants something.
+    private mutating func wait() -> Bool {
         var deadline = client.nextDeadline() ?? .distantFuture
         deadline = min(deadline, nextReport)
         if let liveness = livenessDeadline() { deadline = min(deadline, liveness) }
         var events = Int16(POLLIN)
         if client.hasOutput { events |= Int16(POLLOUT) }
-        withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { waiting in
+        return withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { waiting in
             waiting[0] = pollfd(fd: socket.descriptor, events: events, revents: 0)
             waiting[1] = pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0)
-            _ = poll(waiting.baseAddress, 2, pollTimeout(deadline - monotonicNow()))
+            let count = poll(waiting.baseAddress, 2, pollTimeout(deadline - monotonicNow()))
+            return count > 0 && waiting[1].revents != 0
         }
     }
 
@@ -205,6 +208,11 @@ struct RTSPSession: ~Copyable {
         states = accepted.map { TrackState(reportChannel: $0.control) }
         output.announce(
             accepted.map { requested[$0.track] }, limit: configuration.maximumPayloadLength, random: &random, at: now)
+        for index in states.indices where output.descriptions.indices.contains(index) {
+            let codec = output.descriptions[index].codec
+            states[index]?.hasProfile =
+                !codec.isNamed("H264") || codec.formatParameters["profile-level-id"] != nil
+        }
         if let described { output.note(described.notes) }
         output.tell(.playing)
         playingSince = now
@@ -246,10 +254,10 @@ struct RTSPSession: ~Copyable {
     }
 
     private mutating func learnProfile(_ index: Int, _ output: inout SourceOutput) {
-        guard output.tracks[index].track.format == .h264, output.tracks[index].track.frame?.isKeyFrame == true,
-            output.descriptions[index].codec.formatParameters["profile-level-id"] == nil,
+        guard states[index]?.hasProfile == false, output.tracks[index].track.frame?.isKeyFrame == true,
             let profile = output.tracks[index].track.parameterSets.profileLevel
         else { return }
+        states[index]?.hasProfile = true
         output.learnProfile(profile, track: index)
     }
 

@@ -1,5 +1,5 @@
-/// Cuts a camera's fragments anew, so that each fits a viewer's datagram: cameras over TCP send packets of up to 64 KiB,
-/// and 1,400 bytes are usual.
+/// Cuts a camera's fragments anew, so that each fits a viewer's datagram: cameras over TCP send packets of up to
+/// 64 KiB, and 1,400 bytes are usual.
 ///
 /// Fragments of one unit are joined and cut at the limit, so all but the last have the same length, and their number
 /// grows by no more than it must. A piece goes out as soon as the bytes for it are there.

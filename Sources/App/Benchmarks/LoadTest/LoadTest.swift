@@ -1,0 +1,169 @@
+import DTLS
+import DatagramPort
+import Glibc
+import LiveViewClient
+import Transport
+
+/// Drives any WHEP server with many viewers that count what they get.
+///
+/// Each viewer is a whole WebRTC client on a socket of its own; all of them share one thread. They decode nothing.
+public struct LoadTest: Sendable {
+    /// The WHEP endpoint.
+    public var url: String
+    /// The bearer token, where the server wants one.
+    public var token: String?
+    /// How many viewers.
+    public var count = 1
+    /// How long to watch after the last one has started.
+    public var duration = Duration.seconds(10)
+    /// The time between two starts.
+    public var stagger = Duration.milliseconds(20)
+    /// Whether each viewer leaves when it has its first key frame and the next one starts then.
+    public var isSequential = false
+    /// The server's process, whose use of the machine is wanted.
+    public var process: Int32?
+    /// At most so many offers wait for their answer at once.
+    private static let mostPending = 32
+    /// How long a start may take.
+    private static let patience = Duration.seconds(10)
+
+    /// Aims at `url`.
+    public init(url: String) {
+        self.url = url
+    }
+
+    /// Runs the test.
+    public func run() async throws -> LoadTestReport {
+        Self.raiseFileLimit()
+        let loop = try ViewerLoop()
+        defer { loop.stop() }
+        let identity = try DTLSIdentity.generate()
+        let before = try process.map { identifier in try ProcessUsage(process: identifier) }
+        var viewers: [LoadTestViewer] = []
+        var measured = Measured()
+        if isSequential {
+            for _ in 0..<count {
+                let viewer = LoadTestViewer()
+                await viewer.start(url: url, token: token, loop: loop, identity: identity)
+                await viewer.awaitKeyFrame(Self.patience)
+                await viewer.stop()
+                viewers.append(viewer)
+            }
+        } else {
+            viewers = await start(loop, identity)
+            // The measured time starts when the starts are over.
+            for viewer in viewers { await viewer.awaitKeyFrame(.seconds(3)) }
+            measured = try await measure(viewers, before: before)
+        }
+        let report = await makeReport(viewers, measured)
+        if !isSequential { await stop(viewers) }
+        return report
+    }
+
+    private func start(_ loop: ViewerLoop, _ identity: DTLSIdentity) async -> [LoadTestViewer] {
+        let viewers = (0..<count).map { _ in LoadTestViewer() }
+        await withTaskGroup(of: Void.self) { group in
+            for (index, viewer) in viewers.enumerated() {
+                if index >= Self.mostPending { await group.next() }
+                group.addTask { await viewer.start(url: url, token: token, loop: loop, identity: identity) }
+                try? await Task.sleep(for: stagger)
+            }
+        }
+        return viewers
+    }
+
+    private func stop(_ viewers: [LoadTestViewer]) async {
+        await withTaskGroup(of: Void.self) { group in
+            for (index, viewer) in viewers.enumerated() {
+                if index >= Self.mostPending { await group.next() }
+                group.addTask { await viewer.stop() }
+            }
+        }
+    }
+
+    /// What the measured time brought.
+    struct Measured {
+        var seconds = 0.0
+        var packets: UInt64 = 0
+        var bytes: UInt64 = 0
+        var server: LoadTestReport.Server?
+    }
+
+    private func measure(_ viewers: [LoadTestViewer], before: ProcessUsage?) async throws -> Measured {
+        var result = Measured()
+        let usageAtStart = try process.map { identifier in try ProcessUsage(process: identifier) }
+        let start = await Self.totals(viewers)
+        let started = MonotonicClock.now
+        try await Task.sleep(for: duration)
+        let usageAtEnd = try process.map { identifier in try ProcessUsage(process: identifier) }
+        let end = await Self.totals(viewers)
+        result.seconds = (MonotonicClock.now - started).inSeconds
+        result.packets = end.packets - min(start.packets, end.packets)
+        result.bytes = end.bytes - min(start.bytes, end.bytes)
+        if let before, let usageAtStart, let usageAtEnd, result.packets > 0 {
+            let seconds = usageAtEnd.processorSeconds - usageAtStart.processorSeconds
+            result.server = LoadTestReport.Server(
+                microsecondsPerPacketViewer: seconds * 1e6 / Double(result.packets),
+                coreShare: seconds / result.seconds, residentBytesBefore: before.residentBytes,
+                residentBytesPerViewer: (usageAtEnd.residentBytes - before.residentBytes) / max(count, 1),
+                proportionalBytesPerViewer: usageAtEnd.proportionalBytes.flatMap { end in
+                    before.proportionalBytes.map { (end - $0) / max(count, 1) }
+                })
+        }
+        return result
+    }
+
+    private static func totals(_ viewers: [LoadTestViewer]) async -> (packets: UInt64, bytes: UInt64) {
+        var result: (packets: UInt64, bytes: UInt64) = (0, 0)
+        for viewer in viewers {
+            for track in await viewer.statistics().tracks {
+                result.packets += track.packets
+                result.bytes += track.bytes
+            }
+        }
+        return result
+    }
+
+    private func makeReport(_ viewers: [LoadTestViewer], _ measured: Measured) async -> LoadTestReport {
+        var report = LoadTestReport(
+            url: url, viewers: count, playing: 0, failed: 0, seconds: measured.seconds, packets: measured.packets,
+            bitsPerSecondPerViewer: 0, lost: 0, lossShare: 0)
+        var steps: [LoadTestViewer.Step: [Double]] = [:]
+        var ages: [Double] = []
+        var received: UInt64 = 0
+        for viewer in viewers {
+            for (step, milliseconds) in viewer.steps { steps[step, default: []].append(milliseconds) }
+            if viewer.steps[.firstPacket] != nil { report.playing += 1 }
+            if let failure = viewer.failure {
+                report.failed += 1
+                if report.firstFailure == nil { report.firstFailure = failure }
+            }
+            let statistics = await viewer.statistics()
+            for track in statistics.tracks {
+                received += track.packets
+                report.lost += track.lost
+            }
+            ages += statistics.packetAges.map { Double($0) / 1e6 }
+        }
+        if measured.seconds > 0, report.playing > 0 {
+            report.bitsPerSecondPerViewer = Double(measured.bytes * 8) / measured.seconds / Double(report.playing)
+        }
+        report.lossShare = received > 0 ? Double(report.lost) / Double(received + report.lost) : 0
+        report.latency = LoadTestReport.Percentiles(ages)
+        report.answer = LoadTestReport.Percentiles(steps[.answer] ?? [])
+        report.connected = LoadTestReport.Percentiles(steps[.connected] ?? [])
+        report.firstPacket = LoadTestReport.Percentiles(steps[.firstPacket] ?? [])
+        report.firstKeyFrame = LoadTestReport.Percentiles(steps[.firstKeyFrame] ?? [])
+        report.server = measured.server
+        return report
+    }
+
+    /// A viewer needs two sockets, and the usual limit is 1,024 open files.
+    private static func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        // Where it is refused, the sockets that cannot be opened say so.
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

@@ -1,0 +1,68 @@
+/// What a load test saw.
+public struct LoadTestReport: Codable, Hashable, Sendable {
+    /// The spread of something measured, in milliseconds.
+    public struct Percentiles: Codable, Hashable, Sendable {
+        /// How many samples there were.
+        public var samples: Int
+        public var p50: Double
+        public var p95: Double
+        public var p99: Double
+
+        /// The spread of `values`; nil of none.
+        init?(_ values: [Double]) {
+            guard let middle = values.percentile(0.5), let high = values.percentile(0.95),
+                let highest = values.percentile(0.99)
+            else { return nil }
+            samples = values.count
+            p50 = middle
+            p95 = high
+            p99 = highest
+        }
+    }
+
+    /// What the server used while every viewer was there.
+    public struct Server: Codable, Hashable, Sendable {
+        /// Processor microseconds for each packet and viewer, all threads and the kernel's share included.
+        public var microsecondsPerPacketViewer: Double
+        /// The share of one core.
+        public var coreShare: Double
+        /// Resident bytes before the first viewer.
+        public var residentBytesBefore: Int
+        /// Growth of resident memory for each viewer.
+        public var residentBytesPerViewer: Int
+        /// Growth of the proportional share for each viewer, where the kernel tells it.
+        public var proportionalBytesPerViewer: Int?
+    }
+
+    /// The server's address.
+    public var url: String
+    /// How many viewers were asked for.
+    public var viewers: Int
+    /// How many of them got media.
+    public var playing: Int
+    /// How many could not be started or ended early, with the first reason.
+    public var failed: Int
+    public var firstFailure: String?
+    /// The length of the measured time in seconds, from the last start on.
+    public var seconds: Double
+    /// RTP packets received in that time.
+    public var packets: UInt64
+    /// Payload bits a second for each viewer.
+    public var bitsPerSecondPerViewer: Double
+    /// Packets that never came, of all since the start.
+    public var lost: UInt64
+    /// The share of them.
+    public var lossShare: Double
+    /// From the moment that the sender's reports give for a picture to the arrival of its last packet.
+    public var latency: Percentiles?
+    /// From the POST to the answer.
+    public var answer: Percentiles?
+    /// From the POST to the end of the DTLS handshake.
+    public var connected: Percentiles?
+    /// From the POST to the first packet.
+    public var firstPacket: Percentiles?
+    /// From the POST to the first whole key frame.
+    public var firstKeyFrame: Percentiles?
+    /// Nil where no process was named.
+    public var server: Server?
+}

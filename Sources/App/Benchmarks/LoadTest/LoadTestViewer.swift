@@ -1,0 +1,125 @@
+import DTLS
+import DatagramPort
+import LiveViewClient
+import Synchronization
+import Transport
+
+/// One viewer of a load test.
+final class LoadTestViewer: Sendable {
+    /// A step of its start.
+    enum Step: Hashable, Sendable {
+        case answer
+        case connected
+        case firstPacket
+        case firstKeyFrame
+    }
+
+    private struct State {
+        var posted: Instant?
+        var steps: [Step: Double] = [:]
+        var failure: String?
+        var isStopped = false
+        var view: RunningView?
+        var resource: WHEPResource?
+        var final: ViewingStatistics?
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Milliseconds since the POST, by step.
+    var steps: [Step: Double] { state.withLock { $0.steps } }
+    /// Why it could not start or ended by itself.
+    var failure: String? { state.withLock { $0.failure } }
+
+    /// Offers, posts and starts to receive; returns when the answer has come or failed to.
+    func start(url: String, token: String?, loop: ViewerLoop, identity: DTLSIdentity) async {
+        do {
+            var wishes = OfferedView.Wishes()
+            wishes.isLocal = url.contains("//127.") || url.contains("//localhost") || url.contains("//[::1]")
+            let offered = try OfferedView(wishes: wishes, identity: identity)
+            state.withLock { $0.posted = MonotonicClock.now }
+            let resource = try await WHEPResource(url: url, token: token, offerSdp: offered.offerSdp)
+            note(.answer, at: MonotonicClock.now)
+            let view = try loop.start(offered, answerSdp: resource.answerSdp, assemblesFrames: false) {
+                [weak self] event in self?.take(event)
+            }
+            state.withLock {
+                $0.view = view
+                $0.resource = resource
+            }
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    /// What it has received; what it had received when it has been stopped.
+    func statistics() async -> ViewingStatistics {
+        let (view, final) = state.withLock { ($0.view, $0.final) }
+        if let final { return final }
+        return await view?.statistics() ?? ViewingStatistics()
+    }
+
+    /// Waits for the first whole key frame, the end of the view, or the time.
+    func awaitKeyFrame(_ patience: Duration) async {
+        let timeout = Task { [weak self] in
+            try? await Task.sleep(for: patience)
+            self?.resumeWaiter()
+        }
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state -> Bool in
+                if state.steps[.firstKeyFrame] != nil || state.failure != nil { return true }
+                state.waiter = continuation
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+        timeout.cancel()
+    }
+
+    /// Leaves.
+    func stop() async {
+        let statistics = await statistics()
+        let (view, resource) = state.withLock { state -> (RunningView?, WHEPResource?) in
+            state.isStopped = true
+            state.final = statistics
+            return (state.view, state.resource)
+        }
+        view?.stop()
+        await resource?.delete()
+    }
+
+    private func take(_ event: ViewingEvent) {
+        switch event {
+        case .connected(let instant): note(.connected, at: instant)
+        case .firstPacket(let instant): note(.firstPacket, at: instant)
+        case .firstKeyFrame(let instant):
+            note(.firstKeyFrame, at: instant)
+            resumeWaiter()
+        case .ended(let reason): fail(reason)
+        case .pathFound, .frame, .audio: break
+        }
+    }
+
+    private func note(_ step: Step, at instant: Instant) {
+        state.withLock { state in
+            guard let posted = state.posted, state.steps[step] == nil else { return }
+            state.steps[step] = (instant - posted).inMilliseconds
+        }
+    }
+
+    private func fail(_ reason: String) {
+        state.withLock { state in
+            if !state.isStopped, state.failure == nil { state.failure = reason }
+        }
+        resumeWaiter()
+    }
+
+    private func resumeWaiter() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+
+/// The processor time that the calling thread has used, in nanoseconds.
+func threadProcessorTime() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+}
+
+extension Array where Element: Comparable {
+    /// The element below which `share` (0 to 1) of the others are; nil of an empty array.
+    func percentile(_ share: Double) -> Element? {
+        guard !isEmpty else { return nil }
+        return sorted()[Swift.min(count - 1, Int((Double(count - 1) * share).rounded()))]
+    }
+
+    /// The middle element of the sorted ones, of two the lower; nil of an empty array.
+    var median: Element? {
+        isEmpty ? nil : sorted()[(count - 1) / 2]
+    }
+}
+
+/// A benchmark could not be run.
+public struct BenchmarkFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What failed, and how.
+    public var description: String
+
+    /// Says what failed.
+    public init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,140 @@
+import DatagramPort
+import MediaRelay
+import RTP
+import SDP
+import Transport
+
+/// What the relay costs for each packet and viewer, beside the floor of the same run.
+public struct RelayMeasurement: Codable, Hashable, Sendable {
+    /// How many viewers there were.
+    public var viewers: Int
+    /// Processor nanoseconds of the forwarding thread for each packet and viewer, the kernel's share included.
+    public var nanosecondsPerPacketViewer: Double
+    /// What one AES-128-GCM and one eighth of a send of 8 datagrams cost in the same run.
+    public var floorNanoseconds: Double
+    /// How many times the floor the relay costs.
+    public var ratio: Double
+    /// Heap allocations for each packet and viewer; nil in a build that cannot count them.
+    public var allocationsPerPacket: Double?
+    /// The growth of the heap for each connected viewer, in bytes.
+    public var bytesPerViewer: Int
+    /// Datagrams that the receiving socket had no room for; anything but 0 makes both costs too small.
+    public var overflowedDatagrams: Int
+}
+
+/// Forwards frames to viewers through a real shard of the relay: real handshakes, real encryption, real sends.
+///
+/// The viewers are client connections in memory that shake hands and then go; their addresses on loopback all lead to
+/// one socket, and emptying it is not part of the cost. Rounds of the relay and of the floor take turns, so that
+/// whatever else the machine does meets both alike.
+public final class RelayBenchmark {
+    private static let rounds = 21
+    private static let framesPerRound = 400
+
+    private let frame = BenchmarkFrame()
+    private let drain: DrainingPort
+    private let relay: SteppedRelay
+    private let inlet: TrackInlet
+    private var pool = PacketBatchPool()
+    private var frameNumber = 0
+    private var now: Instant
+    private let viewers: Int
+    private let bytesPerViewer: Int
+    private let floor: RelayFloor
+
+    /// Connects `viewers` viewers, 1 to 1,000.
+    public init(viewers: Int) throws {
+        let viewers = min(max(viewers, 1), 1000)
+        self.viewers = viewers
+        drain = try DrainingPort()
+        now = MonotonicClock.now
+        var socket = UDPPort.Configuration.loopback()
+        socket.ipv6Address = nil
+        let port = try UDPPort(socket)
+        relay = SteppedRelay(port: DrainedSender(port: port, drain: drain), at: now)
+        let track = TrackID(camera: "benchmark", index: 0)
+        inlet = relay.addTrack(
+            track,
+            RelayTrackDescription(
+                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}))
+        let maker = try ViewerMaker(relay: relay, port: port, drain: drain, track: track)
+        // The first handshake makes OpenSSL load what it then keeps for the process.
+        try ViewerMaker.warmUp(drain: drain, track: track)
+        let before = HeapUse.bytesInUse
+        for index in 0..<viewers { try maker.connect(index) }
+        bytesPerViewer = (HeapUse.bytesInUse - before) / viewers
+        floor = try RelayFloor(
+            viewers: (0..<viewers).map(drain.address(of:)), frame: frame, headerSize: ViewerMaker.headerSize,
+            drain: drain)
+        now = MonotonicClock.now
+    }
+
+    /// Measures for a second or two.
+    public func measure() throws -> RelayMeasurement {
+        let frames = max(4, Self.framesPerRound / viewers)
+        // The ring and the kernel's pools of buffers fill; from then on a steady stream should allocate nothing.
+        for _ in 0..<max(frames, 4 * frame.keyFrameInterval) {
+            try deliver()
+            relay.forward(at: now)
+            drain.drain()
+        }
+        for _ in 0..<frames { _ = try floorRound(1) }
+        let sentBefore = relay.readCounters().datagramsSent
+        var relayCosts: [Int64] = []
+        var floorCosts: [Int64] = []
+        var allocations: UInt64? = 0
+        for round in 0..<Self.rounds {
+            if round % 2 == 0 { floorCosts.append(try floorRound(frames)) }
+            let (cost, allocated) = try relayRound(frames)
+            relayCosts.append(cost)
+            allocations = allocated.flatMap { new in allocations.map { $0 + new } }
+            if round % 2 == 1 { floorCosts.append(try floorRound(frames)) }
+        }
+        let perRound = Double(frames * frame.packets * viewers)
+        let sent = relay.readCounters().datagramsSent - sentBefore
+        guard Double(sent) == perRound * Double(Self.rounds) else {
+            throw BenchmarkFailure("the relay sent \(sent) packets of \(perRound * Double(Self.rounds))")
+        }
+        let cost = Double(relayCosts.median ?? 0) / perRound
+        let floorCost = Double(floorCosts.median ?? 0) / perRound
+        return RelayMeasurement(
+            viewers: viewers, nanosecondsPerPacketViewer: cost, floorNanoseconds: floorCost,
+            ratio: floorCost > 0 ? cost / floorCost : 0,
+            allocationsPerPacket: allocations.map { Double($0) / Double(sent) }, bytesPerViewer: bytesPerViewer,
+            overflowedDatagrams: drain.overflowed)
+    }
+
+    private func deliver() throws {
+        now += frame.interval
+        guard let batch = frame.make(frameNumber, from: &pool, arrival: now) else {
+            throw BenchmarkFailure("a frame has no packets")
+        }
+        frameNumber += 1
+        inlet.deliver(batch)
+    }
+
+    private func relayRound(_ frames: Int) throws -> (cost: Int64, allocations: UInt64?) {
+        var cost: Int64 = 0
+        var allocations: UInt64? = 0
+        for _ in 0..<frames {
+            try deliver()
+            let allocated = HeapUse.allocations {
+                let start = threadProcessorTime() - drain.processorTime
+                relay.forward(at: now)
+                cost += threadProcessorTime() - drain.processorTime - start
+            }
+            allocations = allocated.flatMap { new in allocations.map { $0 + new } }
+            drain.drain()
+        }
+        return (cost, allocations)
+    }
+
+    private func floorRound(_ frames: Int) throws -> Int64 {
+        var cost: Int64 = 0
+        for _ in 0..<frames {
+            cost += try floor.forwardFrame()
+            drain.drain()
+        }
+        return cost
+    }
+}

@@ -1,0 +1,95 @@
+import DTLS
+import DatagramPort
+import ICE
+import MediaRelay
+import PeerConnection
+import SDP
+import Transport
+
+/// Connects viewers to a relay: the relay's side is the one of the product, the viewer's side a client connection that
+/// lives as long as the handshake.
+struct ViewerMaker {
+    /// A fixed header and the extension with the transport-wide sequence number, which browsers agree to.
+    static let headerSize = 20
+    private static let transportSequenceExtension: UInt8 = 3
+
+    private let relay: SteppedRelay
+    private let drain: DrainingPort
+    private let track: TrackID
+    private let gatewayAddress: TransportAddress
+    private let gatewayIdentity: DTLSIdentity
+    private let viewerIdentity: DTLSIdentity
+
+    init(relay: SteppedRelay, port: UDPPort, drain: DrainingPort, track: TrackID) throws {
+        self.relay = relay
+        self.drain = drain
+        self.track = track
+        gatewayAddress = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
+        gatewayIdentity = try DTLSIdentity.generate()
+        viewerIdentity = try DTLSIdentity.generate()
+    }
+
+    /// Lets one viewer connect to a relay that is thrown away.
+    static func warmUp(drain: DrainingPort, track: TrackID) throws {
+        var socket = UDPPort.Configuration.loopback()
+        socket.ipv6Address = nil
+        let port = try UDPPort(socket)
+        let relay = SteppedRelay(port: port, at: MonotonicClock.now)
+        _ = relay.addTrack(
+            track,
+            RelayTrackDescription(
+                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}))
+        try ViewerMaker(relay: relay, port: port, drain: drain, track: track).connect(0)
+    }
+
+    /// Connects viewer `index`.
+    func connect(_ index: Int) throws {
+        var random = RandomSource.system
+        let address = drain.address(of: index)
+        let gatewayCredentials = ICECredentials(using: &random)
+        let viewerCredentials = ICECredentials(using: &random)
+        let started = MonotonicClock.now
+        let egress = EgressConfiguration(
+            track: track, isVideo: true, ssrc: UInt32(truncatingIfNeeded: index &* 2 &+ 1), payloadType: 96,
+            retransmission: (ssrc: UInt32(truncatingIfNeeded: index &* 2 &+ 2), payloadType: 97),
+            transportSequenceExtension: Self.transportSequenceExtension, canonicalName: "benchmark")
+        let status = relay.addViewer(
+            ViewerConfiguration(
+                sessionID: "viewer \(index)",
+                peer: PeerConnectionConfiguration(
+                    iceRole: .controlled, localCredentials: gatewayCredentials, remoteCredentials: viewerCredentials,
+                    remoteIsLite: false, hostAddresses: [gatewayAddress], remoteCandidates: [], dtlsRole: .server,
+                    identity: gatewayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
+                egress: [egress], talkbackPayloadTypes: [], offerReceived: started, answerReady: started),
+            at: started)
+        var viewer = try PeerConnection(
+            configuration: PeerConnectionConfiguration(
+                iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: gatewayCredentials,
+                remoteIsLite: false, hostAddresses: [address],
+                remoteCandidates: [RemoteCandidate(address: gatewayAddress, priority: 1)], dtlsRole: .client,
+                identity: viewerIdentity, remoteFingerprints: [gatewayIdentity.fingerprint]),
+            random: .system, now: started)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 64)
+        defer { buffer.deallocate() }
+        // A handshake takes a few turns; a second is long enough for one on a machine that does much else.
+        while !(viewer.isConnected && status.isConnected) {
+            let now = MonotonicClock.now
+            guard now - started < .seconds(5) else {
+                throw BenchmarkFailure("viewer \(index) did not connect: \(status.endReason ?? "no answer")")
+            }
+            if let deadline = viewer.nextDeadline, deadline <= now { viewer.handleDeadline(at: now) }
+            while let transmit = viewer.pollTransmit(into: buffer, at: now) {
+                relay.handle(
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), from: address,
+                    to: gatewayAddress, at: now)
+            }
+            drain.receive { datagram in
+                guard datagram.destination == address else { return }
+                _ = viewer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
+            }
+            while viewer.pollEvent() != nil {}
+        }
+        // What the viewer would still send is of no use to anybody.
+        drain.drain()
+    }
+}

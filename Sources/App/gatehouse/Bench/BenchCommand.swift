@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+
+/// `gatehouse bench`: measures the gateway's parts, each beside what it is judged by.
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench", abstract: "Measure what the gateway costs.",
+        discussion: "docs/performance.md says how to measure, and what was measured.",
+        subcommands: [
+            BenchRelayCommand.self, BenchHandshakeCommand.self, BenchSDPCommand.self, BenchViewersCommand.self,
+        ])
+}
+
+/// Prints `value` as one JSON object on a line of its own.
+func printJSONLine(_ value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    printJSON(try encoder.encode(value))
+}
+
+/// Warns where the figures would mislead: a build without optimization is many times slower.
+func warnWithoutOptimization() {
+    #if DEBUG
+        printError("gatehouse: this is a debug build; build with -c release to measure anything")
+    #endif
+}

@@ -1,0 +1,243 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import Signalling
+import Testing
+
+@testable import Gateway
+
+@Suite struct APITests {
+    @Test func nothingButThePageAndHealthIsOpenWithoutAToken() async throws {
+        let gateway = TestGateway()
+        let routes = RouteTable(gateway.api.router(scheme: "http")).entries
+        #expect(routes.count > 20)
+        try await gateway.run { client in
+            for route in routes {
+                let path = route.path.replacing("{device}", with: "door").replacing("{session}", with: "s")
+                    .replacing("{trait}", with: "WebRtcLiveView").replacing("{command}", with: "startLiveView")
+                let isOpen = route.path == "/" || route.path == "/healthz" || route.path.hasPrefix("/assets/")
+                for token in [nil, "", "gatehouse_wrong", "owner"] {
+                    let response = try await client.send(route.method, path, token: token)
+                    #expect(
+                        (response.status == .ok) == isOpen && (response.status == .unauthorized) == !isOpen,
+                        "\(route.method) \(route.path) with \(token ?? "no token")")
+                    if !isOpen { #expect(response.headers[.wwwAuthenticate]?.hasPrefix("Bearer") == true) }
+                }
+            }
+            // Unknown paths tell nothing either, and other schemes than Bearer are none.
+            #expect(try await client.send(.get, "/nowhere", token: nil).status == .unauthorized)
+            #expect(
+                try await client.send(
+                    .get, "/v1/devices", token: nil, headers: [.authorization: "Basic \(TestGateway.token)"]
+                ).status == .unauthorized)
+        }
+    }
+
+    @Test func devicesAndTraitsAreShown() async throws {
+        try await TestGateway().run { client in
+            let list = try await client.get("/v1/devices").decoded(GatewayAPI.DeviceList.self)
+            #expect(list.devices.map(\.id) == ["door", "yard"])
+            let one = try await client.get("/v1/devices/door").decoded(DeviceSnapshot.self)
+            #expect(one == list.devices[0])
+            #expect(
+                try await client.get("/v1/devices/door/traits/PushAvStreamTransport").text
+                    == #"{"currentConnections":[]}"#)
+            #expect(try await client.get("/v1/devices/door/traits/DoorbellPress").text == "{}")
+            #expect(try await client.get("/v1/devices/door/speaker").text.contains("440"))
+            for path in [
+                "/v1/devices/attic", "/v1/devices/door/traits/OnOff", "/v1/devices/yard/traits/DoorbellPress",
+                "/v1/nowhere", "/v1/sessions/none",
+            ] {
+                let response = try await client.get(path)
+                #expect(response.status == .notFound)
+                #expect(response.failure?.code == .notFound)
+            }
+        }
+    }
+
+    @Test func aLiveViewIsStartedExtendedTalkedToAndStopped() async throws {
+        let gateway = TestGateway()
+        try await gateway.run { client in
+            let trait = "WebRtcLiveView"
+            let id = try await client.start()
+            let request = try #require(await gateway.liveView.requests.first)
+            #expect(request.principal == "owner")
+            #expect(request.deviceID == "door")
+            #expect(request.reachedAddresses.first == "127.0.0.1")
+
+            let session = try await client.get("/v1/sessions/\(id)").decoded(SessionSnapshot.self)
+            #expect(session.session.steps.map(\.name) == ["offer"])
+            #expect(session.expiresAt == Date(timeIntervalSince1970: 1_300))
+            #expect(
+                try await client.command(
+                    trait, "extendLiveView", #"{"mediaSessionId":"\#(id)","extendedDurationSeconds":90}"#
+                ).text == #"{"liveSessionDurationSeconds":90}"#)
+            #expect(try await client.command(trait, "startTalkback", #"{"mediaSessionId":"\#(id)"}"#).text == "{}")
+            #expect(await gateway.liveView.list[0].isTalking)
+            #expect(try await client.command(trait, "stopTalkback", #"{"mediaSessionId":"\#(id)"}"#).status == .ok)
+            #expect(
+                try await client.command(
+                    trait, "changeLiveViewQuality", #"{"mediaSessionId":"\#(id)","qualityHint":"uhd"}"#
+                ).text == #"{"qualityHint":"sd"}"#)
+            #expect(try await client.command(trait, "stopLiveView", #"{"mediaSessionId":"\#(id)"}"#).status == .ok)
+            #expect(
+                try await client.command(trait, "stopLiveView", #"{"mediaSessionId":"\#(id)"}"#).failure?.code
+                    == .notFound)
+        }
+    }
+
+    @Test func aSessionIsHiddenFromOtherPrincipals() async throws {
+        try await TestGateway().run { client in
+            let id = try await client.start()
+            let guest = TestGateway.guestToken
+            #expect(
+                try await client.send(.get, "/v1/sessions", token: guest).text == #"{"sessions":[]}"#)
+            #expect(try await client.send(.get, "/v1/sessions/\(id)", token: guest).status == .notFound)
+            #expect(try await client.send(.delete, "/v1/sessions/\(id)", token: guest).status == .notFound)
+            #expect(try await client.send(.delete, "/whep/door/\(id)", token: guest).status == .notFound)
+            #expect(try await client.send(.delete, "/v1/sessions/\(id)").status == .noContent)
+        }
+    }
+
+    @Test func theButtonIsPressed() async throws {
+        try await TestGateway().run { client in
+            let pressed = try await client.command("DoorbellPress", "press", "{}")
+            #expect(pressed.status == .ok)
+            // A command without parameters needs no body.
+            #expect(
+                try await client.send(.post, "/v1/devices/door/traits/DoorbellPress/commands/press").status == .ok)
+            #expect(try await client.command("DoorbellPress", "press", "{}", device: "yard").status == .notFound)
+        }
+    }
+
+    @Test func aFailedStartSaysWhy() async throws {
+        let gateway = TestGateway()
+        try await gateway.run { client in
+            let expected: [(SignallingError, HTTPResponse.Status)] = [
+                (.cameraUnavailable("the camera refused the password"), .serviceUnavailable),
+                (.limitReached("32 viewers watch door already"), .tooManyRequests),
+                (.codecMismatch("the camera sends H265"), .badRequest),
+                (.deadlineExceeded("no answer"), .gatewayTimeout),
+            ]
+            for (error, status) in expected {
+                await gateway.liveView.setStartError(error)
+                let response = try await client.command("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0"}"#)
+                #expect(response.status == status)
+                #expect(response.failure == HomeError(error))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("", "offerSdp is missing"), ("{", "the body is no JSON"), ("[]", "the body must be a object"),
+        (#"{"offerSdp":5}"#, "offerSdp must be a string"), (#"{"offerSdp":null}"#, "offerSdp must"),
+        (#"{"offerSdp":"v=0","qualityHint":"8k"}"#, "qualityHint: expected one of"),
+        (#"{"offerSdp":""}"#, "offerSdp is empty"), ("\u{0}\u{1}", "the body is no JSON"),
+        (String(repeating: "[", count: 5_000), "the body is no JSON"),
+    ])
+    func badBodiesAreRefusedWithThePlace(body: String, message: String) async throws {
+        try await TestGateway().run { client in
+            let response = try await client.command("WebRtcLiveView", "startLiveView", body)
+            #expect(response.status == .badRequest)
+            #expect(response.failure?.code == .invalidArgument)
+            #expect(response.failure?.message.contains(message) == true, "\(response.text)")
+            // The connection and the gateway live on.
+            #expect(try await client.get("/healthz").text == "ok\n")
+        }
+    }
+
+    @Test func bodiesAreLimitedAndTyped() async throws {
+        try await TestGateway().run { client in
+            let path = "/v1/devices/door/traits/WebRtcLiveView/commands/startLiveView"
+            let plain = try await client.send(.post, path, #"{"offerSdp":"v=0"}"#, type: "text/plain")
+            #expect(plain.status == .unsupportedMediaType)
+            let large = String(repeating: "x", count: JSONBody.maximumSize + 1)
+            let refused = try await client.send(.post, path, large, type: "application/json")
+            #expect(refused.status == .contentTooLarge)
+            #expect(refused.failure?.message.contains("163840") == true)
+        }
+        try await TestGateway().run { client in
+            let large = String(repeating: "x", count: JSONBody.maximumSDPSize + 1)
+            let refused = try await client.send(.post, "/whep/door", large, type: "application/sdp")
+            #expect(refused.status == .contentTooLarge)
+        }
+    }
+
+    @Test func aWrongMethodIsToldTheRightOnes() async throws {
+        try await TestGateway().run { client in
+            let response = try await client.send(.put, "/v1/sessions/x")
+            #expect(response.status == .methodNotAllowed)
+            #expect(response.headers[.allow] == "DELETE, GET")
+            for method in [HTTPRequest.Method.get, .head, .put] {
+                #expect(try await client.send(method, "/whep/door").status == .methodNotAllowed)
+            }
+        }
+    }
+
+    @Test func foreignPagesAreRefusedAndListedOnesServed() async throws {
+        let gateway = TestGateway { $0.http.origins = ["https://home.example"] }
+        try await gateway.run { client in
+            for origin in ["https://evil.example", "null", "https://home.example.evil", "http://home.example"] {
+                let response = try await client.send(.get, "/v1/devices", headers: [.origin: origin])
+                #expect(response.status == .forbidden)
+                #expect(response.failure?.code == .permissionDenied)
+                #expect(response.headers[.accessControlAllowOrigin] == nil)
+                let preflight = try await client.send(
+                    .options, "/whep/door", token: nil,
+                    headers: [.origin: origin, .accessControlRequestMethod: "POST"])
+                #expect(preflight.status == .forbidden)
+            }
+            let listed: HTTPFields = [.origin: "https://home.example"]
+            let good = try await client.send(.get, "/v1/devices", headers: listed)
+            #expect(good.status == .ok)
+            #expect(good.headers[.accessControlAllowOrigin] == "https://home.example")
+            let failed = try await client.send(.get, "/v1/devices", token: nil, headers: listed)
+            #expect(failed.status == .unauthorized)
+            #expect(failed.headers[.accessControlAllowOrigin] == "https://home.example")
+            let preflight = try await client.send(
+                .options, "/whep/door", token: nil,
+                headers: [.origin: "https://home.example", .accessControlRequestMethod: "POST"])
+            #expect(preflight.status == .noContent)
+            #expect(preflight.headers[.accessControlAllowHeaders]?.contains("Authorization") == true)
+            // A request that only looks a little like a preflight still needs a token.
+            #expect(try await client.send(.options, "/whep/door", token: nil, headers: listed).status == .unauthorized)
+            let own = try await client.send(.get, "/v1/devices", headers: [.origin: "http://localhost"])
+            #expect(own.status == .ok)
+        }
+    }
+
+    @Test func thePageIsServedWithAStrictPolicyAndWithoutForeignAddresses() async throws {
+        let gateway = TestGateway()
+        try await gateway.run { client in
+            let page = try await client.send(.get, "/", token: nil)
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+            #expect(page.headers[.xContentTypeOptions] == "nosniff")
+            let tag = try #require(page.headers[.eTag])
+            let again = try await client.send(.get, "/", token: nil, headers: [.ifNoneMatch: tag])
+            #expect(again.status == .notModified)
+        }
+        for (path, asset) in gateway.api.page.assets {
+            let foreign = asset.text.matches(of: /(?:https?:)?\/\/[a-z0-9.-]+\.[a-z]{2,}/).map { String($0.0) }
+            #expect(foreign.allSatisfy { $0.hasSuffix("www.w3.org") }, "\(path): \(foreign)")
+            #expect(!asset.text.contains(" style=") && !asset.text.contains(" onclick="), "\(path)")
+        }
+    }
+
+    @Test func metricsCountRequestsAndSessionsWithoutNamingThem() async throws {
+        let gateway = TestGateway()
+        try await gateway.run { client in
+            let id = try await client.start()
+            _ = try await client.get("/v1/sessions/\(id)")
+            let text = try await client.get("/metrics").text
+            #expect(text.contains("gatehouse_sessions{device=\"door\"} 1\n"))
+            #expect(
+                text.contains(
+                    #"gatehouse_http_requests_total{method="GET",route="/v1/sessions/{session}",status="200"} 1"#))
+            #expect(text.contains("process_resident_memory_bytes "))
+            #expect(!text.contains(id))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import HomeTypes
+import Testing
+
+@testable import Gateway
+
+@Suite struct ConfigurationTests {
+    func problems(_ yaml: String, environment: [String: String] = [:]) -> [ConfigurationError.Problem] {
+        do {
+            _ = try GatewayConfiguration(yaml: yaml, environment: environment)
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    @Test func anEmptyFileMeansTheDefaults() throws {
+        #expect(try GatewayConfiguration(yaml: "") == GatewayConfiguration())
+        #expect(GatewayConfiguration().http.host == "127.0.0.1")
+    }
+
+    @Test func everyKeyIsRead() throws {
+        let configuration = try GatewayConfiguration(
+            yaml: """
+                http:
+                  host: 0.0.0.0
+                  port: 80
+                  https: {port: 443, certificate: cert.pem, privateKey: /etc/key.pem}
+                  origins: ["https://Home.Example:443", "http://localhost:3000"]
+                media:
+                  port: 9000
+                  addresses: [203.0.113.7, "2001:db8::7"]
+                  iceServers: [{url: "turn:turn.example:3478", username: u, credential: p}]
+                stateDirectory: state
+                sessions: {durationSeconds: 60, maximumDurationSeconds: 120, perCamera: 2, perPrincipal: 3}
+                log: {level: debug, format: json, showAddresses: true}
+                cameras:
+                  - {id: a, source: "builtin:doorbell"}
+                  - {id: b, name: Yard, type: camera, source: "rtsp://u:${PASSWORD}@192.0.2.1/s"}
+                """, directory: "/etc/gatehouse", environment: ["PASSWORD": "p%40ss"])
+        #expect(configuration.http.host == "0.0.0.0")
+        #expect(configuration.http.https?.port == 443)
+        #expect(
+            configuration.http.https?.files
+                == .init(certificate: "/etc/gatehouse/cert.pem", privateKey: "/etc/key.pem"))
+        #expect(configuration.http.origins == ["https://home.example", "http://localhost:3000"])
+        #expect(configuration.media.addresses == ["203.0.113.7", "2001:db8::7"])
+        #expect(configuration.media.iceServers.first?.credential == "p")
+        #expect(configuration.stateDirectory == "/etc/gatehouse/state")
+        #expect(configuration.sessions.perPrincipal == 3)
+        #expect(
+            configuration.log
+                == {
+                    var log = GatewayConfiguration.Log(); log.level = "debug"; log.format = .json;
+                    log.showsAddresses = true; return log
+                }())
+        #expect(configuration.cameras[0].kind == .doorbell)
+        #expect(configuration.cameras[0].name == "a")
+        #expect(configuration.cameras[1].source == .rtsp("rtsp://u:p%40ss@192.0.2.1/s"))
+    }
+
+    @Test func httpsCanBeSwitchedOff() throws {
+        #expect(try GatewayConfiguration(yaml: "http: {https: false}").http.https == nil)
+    }
+
+    @Test func eachProblemNamesItsLineAndKey() {
+        let found = self.problems(
+            """
+            http:
+              prot: 8080
+              host: example.com
+            sessions:
+              durationSeconds: 5
+            cameras:
+              - id: a b
+                source: builtin:doorbell
+              - id: c
+                source: /dev/video0
+              - id: d
+            """)
+        #expect(
+            found.map { "\($0.line) \($0.key)" } == [
+                "2 http.prot", "3 http.host", "5 sessions.durationSeconds", "7 cameras[0].id", "10 cameras[1].source",
+                "11 cameras[2]",
+            ])
+        #expect(found[0].reason.contains("did you mean port?"))
+    }
+
+    @Test func syntaxErrorsNameTheirLine() {
+        #expect(self.problems("http:\n  port: [1\ncameras: x").first?.line ?? 0 > 0)
+        #expect(self.problems("http: {}\nhttp: {}").first?.reason.contains("more than once") == true)
+        #expect(self.problems("- a\n- b").first?.reason.contains("keys and values") == true)
+    }
+
+    @Test func messagesNeverRepeatASecret() {
+        let yaml = """
+            cameras:
+              - {id: a, source: "rtsp://user:topsecret@"}
+              - {id: b, source: "topsecret"}
+              - {id: topsecret topsecret, source: "builtin:doorbell"}
+            media: {iceServers: [{url: topsecret, credential: topsecret}], addresses: [topsecret]}
+            http: {port: topsecret, origins: [topsecret], https: {port: 8080, certificate: topsecret}}
+            """
+        let found = self.problems(yaml)
+        #expect(found.count >= 6)
+        #expect(found.allSatisfy { !$0.description.contains("topsecret") })
+    }
+
+    @Test func missingEnvironmentVariablesAndDoubleIdsAreTold() {
+        #expect(
+            self.problems(#"cameras: [{id: a, source: "rtsp://u:${NOPE}@h/"}]"#).first?.reason
+                == "the environment has no variable NOPE")
+        let double = self.problems(
+            "cameras:\n  - {id: a, source: \"builtin:doorbell\"}\n  - {id: a, source: \"builtin:doorbell\"}")
+        #expect(double.first?.line == 3)
+        #expect(double.first?.reason.contains("line 2") == true)
+    }
+
+    @Test func portsMustDifferAndCertificateFilesComeInPairs() {
+        #expect(self.problems("http: {port: 8443}").count == 1)
+        #expect(self.problems("http: {https: {certificate: a}}").count == 1)
+        #expect(self.problems("sessions: {durationSeconds: 100, maximumDurationSeconds: 50}").count == 1)
+    }
+
+    @Test func aMissingFileIsSaidToBeMissing() {
+        let error = #expect(throws: ConfigurationError.self) {
+            try GatewayConfiguration(contentsOfFile: "/nonexistent/gatehouse.yaml")
+        }
+        #expect(error?.description == "/nonexistent/gatehouse.yaml: there is no such file")
+    }
+
+    @Test func theExampleOfTheDocumentationIsRight() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../docs/configuration.md").standardized
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let start = try #require(text.range(of: "```yaml\n"))
+        let end = try #require(text.range(of: "\n```", range: start.upperBound..<text.endIndex))
+        let configuration = try GatewayConfiguration(
+            yaml: String(text[start.upperBound..<end.lowerBound]), environment: ["YARD_PASSWORD": "x"])
+        #expect(configuration.cameras.count == 2)
+    }
+
+    @Test func damagedFilesGiveErrorsAndNoCrash() {
+        let good = Array(
+            "http: {port: 1, https: {port: 2}}\nmedia: {addresses: [1.2.3.4]}\ncameras:\n - {id: a, source: \"rtsp://${A}@h/\"}\n"
+                .utf8)
+        var state: UInt64 = 7
+        func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let alphabet = Array("{}[]:,-#&*!|>'\"%@`$ \n\t0aé\u{0}".utf8)
+        var failures = 0
+        for _ in 0..<3_000 {
+            var bytes = good
+            for _ in 0...next(4) {
+                let position = next(bytes.count)
+                switch next(3) {
+                case 0: bytes[position] = alphabet[next(alphabet.count)]
+                case 1: bytes.remove(at: position)
+                default: bytes.insert(alphabet[next(alphabet.count)], at: position)
+                }
+            }
+            if !self.problems(String(decoding: bytes, as: UTF8.self), environment: ["A": "u:p"]).isEmpty {
+                failures += 1
+            }
+        }
+        #expect(failures > 1_000)
+    }
+}

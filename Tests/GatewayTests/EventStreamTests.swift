@@ -1,0 +1,59 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import Testing
+
+@testable import Gateway
+
+@Suite struct EventStreamTests {
+    @Test func theStreamTellsTheStateAndThenWhatChanges() async throws {
+        let gateway = TestGateway()
+        let text = try await gateway.run { client in
+            async let response = client.get("/v1/events")
+            var attempts = 0
+            while await gateway.hub.watcherCount == 0, attempts < 1_000_000 {
+                attempts += 1
+                await Task.yield()
+            }
+            gateway.camera.send(FakeCamera.flowing)
+            gateway.camera.send(.doorbellPressed(.init(complementaryToneId: "a\nb")))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            await gateway.hub.sendHeartbeat()
+            await gateway.hub.finishChanges()
+            let whole = try await response
+            #expect(whole.headers[.contentType] == "text/event-stream")
+            return whole.text
+        }
+        let parts = text.split(separator: "\n\n").map { $0.split(separator: "\n") }
+        #expect(parts.count == 6)
+        #expect(parts[0] == ["retry: 2000"])
+        #expect(
+            parts.map { $0[0] }[1...5] == [
+                "event: device", "event: device", "event: device", "event: DoorbellPressed", ": still here",
+            ])
+        // Each event is three lines: what a person named cannot break the framing.
+        #expect(parts[1...4].allSatisfy { $0.count == 3 && $0[1].hasPrefix("id: ") && $0[2].hasPrefix("data: ") })
+        let press = try JSONDecoder().decode([String: String].self, from: Data(parts[4][2].dropFirst(6).utf8))
+        #expect(press["deviceID"] == "door")
+        #expect(press["timestamp"] == "1970-01-01T00:16:40Z")
+        #expect(press["complementaryToneId"] == "a\nb")
+    }
+
+    @Test func aClientThatLeavesIsForgotten() async throws {
+        let gateway = TestGateway()
+        try await gateway.run { client in
+            // The stream of a watcher that is dropped without being read.
+            do { _ = try await gateway.hub.changes(principal: "owner") }
+            var attempts = 0
+            while await gateway.hub.watcherCount > 0, attempts < 1_000_000 {
+                attempts += 1
+                await Task.yield()
+            }
+            #expect(await gateway.hub.watcherCount == 0)
+            #expect(try await client.get("/healthz").status == .ok)
+        }
+    }
+}

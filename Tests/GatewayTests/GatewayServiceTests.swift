@@ -1,0 +1,103 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+import Testing
+
+@testable import Gateway
+
+/// The whole gateway with both listeners.
+@Suite struct GatewayServiceTests {
+    /// A port that was free a moment ago.
+    func freePort() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = channel.localAddress?.port
+        try await channel.close().get()
+        return try #require(port)
+    }
+
+    var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+
+    @Test func itServesBothSchemesAndEndsItsSessionsWhenItStops() async throws {
+        let folder = try TemporaryFolder()
+        var configuration = GatewayConfiguration.demonstration
+        configuration.stateDirectory = folder.directory.path
+        configuration.http.port = try await self.freePort()
+        configuration.http.https?.port = try await self.freePort()
+        let (httpPort, httpsPort) = (configuration.http.port, try #require(configuration.http.https?.port))
+        let liveView = FakeLiveView()
+        let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let gateway = try GatewayService(
+            configuration: configuration, liveView: liveView, drivers: [FakeCamera("front-door")],
+            logger: self.logger, onReady: { isReady.finish() })
+        let group = ServiceGroup(configuration: .init(services: [gateway], logger: self.logger))
+        let token = try #require(gateway.tokens.token(of: "owner"))
+
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { isReady.finish() }
+                try await group.run()
+            }
+            for await _ in ready {}
+            let headers: HTTPFields = [.authorization: "Bearer \(token)", .contentType: "application/json"]
+            try await TestClient.withClient(host: "127.0.0.1", port: httpPort) { client in
+                let health = try await client.get("/healthz")
+                #expect(health.status == .ok)
+            }
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.certificateVerification = .none
+            try await TestClient.withClient(
+                host: "127.0.0.1", port: httpsPort, configuration: .init(tlsConfiguration: tls, serverName: "localhost")
+            ) { client in
+                let started = try await client.post(
+                    "/v1/devices/front-door/traits/WebRtcLiveView/commands/startLiveView", headers: headers,
+                    body: ByteBuffer(string: #"{"offerSdp":"v=0"}"#))
+                #expect(started.status == .ok)
+                // An event stream must not hold the end up.
+                try await client.executeAndDontWaitForResponse(.init("/v1/events", method: .get, headers: headers))
+            }
+            #expect(await liveView.list.count == 1)
+            #expect(FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        #expect(await liveView.list.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))
+    }
+
+    @Test func aTakenPortIsNamedWithItsKey() async throws {
+        let folder = try TemporaryFolder()
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        var configuration = GatewayConfiguration()
+        configuration.stateDirectory = folder.directory.path
+        configuration.http.port = try #require(channel.localAddress?.port)
+        configuration.http.https = nil
+        let gateway = try GatewayService(
+            configuration: configuration, liveView: FakeLiveView(), drivers: [], logger: self.logger)
+        let error = await #expect(throws: GatewayService.StartFailure.self) {
+            try await ServiceGroup(configuration: .init(services: [gateway], logger: self.logger)).run()
+        }
+        #expect(error?.description.contains("http.port") == true)
+        try await channel.close().get()
+    }
+
+    @Test func givenCertificatesAreUsedAndBadOnesNamed() async throws {
+        let folder = try TemporaryFolder()
+        let made = try ServerCertificate.selfSigned(names: ["localhost"])
+        try folder.directory.writePrivate("c.pem", made.certificate)
+        var configuration = GatewayConfiguration()
+        configuration.stateDirectory = folder.directory.path
+        configuration.http.https?.files = .init(
+            certificate: folder.directory.file("c.pem"), privateKey: folder.directory.file("missing.pem"))
+        let gateway = try GatewayService(
+            configuration: configuration, liveView: FakeLiveView(), drivers: [], logger: self.logger)
+        let error = await #expect(throws: GatewayService.StartFailure.self) { try await gateway.run() }
+        #expect(error?.description.contains("missing.pem") == true)
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import NIOCore
+import Testing
+
+@testable import Gateway
+
+/// Checks the document against the server that it describes: its routes, and what they answer.
+@Suite struct OpenAPITests {
+    static let methods = ["get", "post", "patch", "delete", "options", "put", "head"]
+
+    func document() throws -> [String: Any] {
+        let text = try OpenAPIDocument.json()
+        return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    func paths(_ document: [String: Any]) throws -> [String: [String: Any]] {
+        try #require(document["paths"] as? [String: [String: Any]])
+    }
+
+    @Test func theDocumentAndTheRouterHaveTheSameRoutes() throws {
+        var described: Set<String> = []
+        for (path, item) in try self.paths(self.document()) {
+            for method in Self.methods where item[method] != nil { described.insert("\(method.uppercased()) \(path)") }
+        }
+        let served = Set(
+            RouteTable(TestGateway().api.router(scheme: "http")).entries.map { entry in
+                let path = entry.path.hasPrefix("/assets/") ? "/assets/{file}" : entry.path
+                return "\(entry.method.rawValue) \(path)"
+            })
+        #expect(described == served)
+    }
+
+    @Test func everyReferenceOfTheDocumentLeadsSomewhereAndEveryOperationHasAName() throws {
+        let document = try self.document()
+        let schema = JSONSchema(document: document)
+        var references = 0
+        func walk(_ node: Any) {
+            if let object = node as? [String: Any] {
+                if let reference = object["$ref"] as? String {
+                    references += 1
+                    #expect(schema.resolve(reference) != nil, "\(reference)")
+                }
+                for child in object.values { walk(child) }
+            } else if let list = node as? [Any] {
+                for child in list { walk(child) }
+            }
+        }
+        walk(document)
+        #expect(references > 40)
+        let operations = try self.paths(document).values.flatMap { item in
+            Self.methods.compactMap { (item[$0] as? [String: Any])?["operationId"] as? String }
+        }
+        #expect(Set(operations).count == operations.count)
+        let count = try self.paths(document).values.reduce(0) { sum, item in
+            sum + Self.methods.filter { item[$0] != nil }.count
+        }
+        #expect(operations.count == count)
+    }
+
+    @Test func theDocumentsTraitsAndCommandsAreThoseOfTheHome() throws {
+        let schema = JSONSchema(document: try self.document())
+        let schemas = try #require(schema.resolve("#/components/schemas"))
+        for command in Google.WebRtcLiveViewTrait.supportedCommandTypes
+            + Google.DoorbellPressTrait.supportedCommandTypes
+        {
+            #expect(schemas[command] != nil, "\(command)")
+        }
+        for trait in [
+            Google.WebRtcLiveViewTrait.name, Google.PushAvStreamTransportTrait.name, Google.DoorbellPressTrait.name,
+        ] { #expect(schemas[trait] != nil) }
+    }
+
+    @Test func whatTheServerAnswersFitsTheDocument() async throws {
+        let gateway = TestGateway { $0.media.iceServers = [.init(url: "stun:stun.example")] }
+        gateway.camera.send(FakeCamera.flowing)
+        gateway.camera.finish()
+        await gateway.hub.run()
+        try await gateway.run { client in
+            let id = try await client.start()
+            let whep = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
+            let tag = try #require(whep.headers[.eTag])
+            try self.check(whep, .post, "/whep/{device}")
+
+            func check(
+                _ method: HTTPRequest.Method, _ template: String, _ path: String, _ body: String? = nil,
+                type: String? = nil, token: String? = TestGateway.token, headers: HTTPFields = [:]
+            ) async throws {
+                let response = try await client.send(
+                    method, path, body, type: type, token: token, headers: headers)
+                try self.check(response, method, template)
+            }
+            let command = "/v1/devices/{device}/traits/{trait}/commands/{command}"
+            let live = "/v1/devices/door/traits/WebRtcLiveView/commands/"
+            let session = #"{"mediaSessionId":"\#(id)"}"#
+            let json = "application/json"
+            try await check(.get, "/", "/", token: nil)
+            try await check(.get, "/assets/{file}", "/assets/app.js", token: nil)
+            try await check(.get, "/healthz", "/healthz", token: nil)
+            try await check(.get, "/metrics", "/metrics")
+            try await check(.get, "/v1/openapi.json", "/v1/openapi.json")
+            try await check(.get, "/v1/gateway", "/v1/gateway")
+            try await check(.get, "/v1/devices", "/v1/devices")
+            try await check(.get, "/v1/devices", "/v1/devices", token: nil)
+            try await check(.get, "/v1/devices/{device}", "/v1/devices/door")
+            try await check(.get, "/v1/devices/{device}", "/v1/devices/attic")
+            try await check(.get, "/v1/devices/{device}/speaker", "/v1/devices/door/speaker")
+            try await check(.get, "/v1/devices/{device}/speaker", "/v1/devices/yard/speaker")
+            for trait in ["WebRtcLiveView", "PushAvStreamTransport", "DoorbellPress"] {
+                try await check(
+                    .get, "/v1/devices/{device}/traits/{trait}", "/v1/devices/door/traits/\(trait)")
+            }
+            try await check(.post, command, live + "startLiveView", #"{"offerSdp":"v=0"}"#, type: json)
+            try await check(.post, command, live + "startLiveView", "{}", type: json)
+            try await check(.post, command, live + "extendLiveView", session, type: json)
+            try await check(.post, command, live + "startTalkback", session, type: json)
+            try await check(.post, command, live + "stopTalkback", session, type: json)
+            try await check(
+                .post, command, live + "changeLiveViewQuality",
+                #"{"mediaSessionId":"\#(id)","qualityHint":"hd"}"#, type: json)
+            try await check(.post, command, "/v1/devices/door/traits/DoorbellPress/commands/press")
+            try await check(.get, "/v1/sessions", "/v1/sessions")
+            try await check(.get, "/v1/sessions/{session}", "/v1/sessions/\(id)")
+            try await check(.options, "/whep/{device}", "/whep/door")
+            try await check(.options, "/whep/{device}/{session}", "/whep/door/session-2")
+            let fragment = GatewayAPI.fragmentMediaType
+            for (body, headers): (String, HTTPFields) in [
+                ("x", [:]), ("x", [.ifMatch: "\"no\""]), ("x", [.ifMatch: tag]), ("restart", [.ifMatch: "*"]),
+            ] {
+                try await check(
+                    .patch, "/whep/{device}/{session}", "/whep/door/session-2", body, type: fragment, headers: headers)
+            }
+            try await check(.delete, "/whep/{device}/{session}", "/whep/door/session-2")
+            try await check(.delete, "/v1/sessions/{session}", "/v1/sessions/\(id)")
+            try await check(.delete, "/v1/sessions/{session}", "/v1/sessions/\(id)")
+        }
+    }
+
+    /// Compares one response with what the document says of its operation: status, media type, headers and schema.
+    func check(_ response: TestResponse, _ method: HTTPRequest.Method, _ path: String) throws {
+        let document = try self.document()
+        let schema = JSONSchema(document: document)
+        let label = "\(method.rawValue) \(path) \(response.status.code)"
+        let operation = try #require(
+            self.paths(document)[path]?[method.rawValue.lowercased()] as? [String: Any], "\(label)")
+        let responses = try #require(operation["responses"] as? [String: [String: Any]])
+        let isFailure = response.status.code >= 400
+        var described = try #require(
+            responses[String(response.status.code)] ?? (isFailure ? responses["default"] : nil), "\(label)")
+        if let reference = described["$ref"] as? String { described = try #require(schema.resolve(reference)) }
+        for header in (described["headers"] as? [String: Any] ?? [:]).keys {
+            let name = try #require(HTTPField.Name(header))
+            #expect(response.headers[name] != nil, "\(label) lacks \(header)")
+        }
+        guard let content = described["content"] as? [String: [String: Any]] else { return }
+        let type = response.headers[.contentType]?.prefix { $0 != ";" } ?? ""
+        let media = try #require(content[String(type)], "\(label) is \(type)")
+        guard let body = media["schema"] as? [String: Any] else { return }
+        let value: Any =
+            type == "application/json"
+            ? try JSONSerialization.jsonObject(with: Data(response.body.readableBytesView)) : response.text
+        #expect(schema.problems(value, body).isEmpty, "\(label): \(schema.problems(value, body)) in \(response.text)")
+    }
+}

@@ -1,0 +1,124 @@
+import HTTPTypes
+import HomeTypes
+import HummingbirdTesting
+import Signalling
+import Testing
+
+@testable import Gateway
+
+@Suite struct WHEPTests {
+    static let link = HTTPField.Name("Link")
+    static let acceptPost = HTTPField.Name("Accept-Post")
+    static let acceptPatch = HTTPField.Name("Accept-Patch")
+    static let fragment = GatewayAPI.fragmentMediaType
+
+    func start(_ client: TestGateway.Client) async throws -> (location: String, tag: String) {
+        let response = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
+        #expect(response.status == .created)
+        #expect(response.headers[.contentType] == "application/sdp")
+        #expect(response.text == "v=0\r\n")
+        return (try #require(response.headers[.location]), try #require(response.headers[.eTag]))
+    }
+
+    @Test func aPlayerStartsAndEnds() async throws {
+        let gateway = TestGateway {
+            $0.media.iceServers = [.init(url: "turn:turn.example:3478", username: "u", credential: "p")]
+        }
+        try await gateway.run { client in
+            let response = try await client.send(
+                .post, "/whep/door", "v=0\r\n", type: "Application/SDP; charset=utf-8")
+            #expect(response.status == .created)
+            #expect(response.headers[.location] == "/whep/door/session-1")
+            #expect(response.headers[.eTag] == "\"g1\"")
+            #expect(response.headers[try #require(Self.acceptPatch)] == Self.fragment)
+            let links = response.headers[values: try #require(Self.link)]
+            #expect(
+                links.contains(
+                    #"<turn:turn.example:3478>; rel="ice-server"; username="u"; credential="p"; credential-type="password""#
+                ))
+            #expect(await gateway.liveView.requests.first?.reachedAddresses == ["127.0.0.1"])
+            #expect(try await client.send(.delete, "/whep/door/session-1").status == .ok)
+            #expect(try await client.send(.delete, "/whep/door/session-1").status == .notFound)
+            #expect(await gateway.liveView.list.isEmpty)
+        }
+    }
+
+    @Test func candidatesAndRestartsFollowTheRulesOfIfMatch() async throws {
+        try await TestGateway().run { client in
+            let (location, tag) = try await self.start(client)
+            func patch(_ body: String, _ condition: String?) async throws -> TestResponse {
+                try await client.send(
+                    .patch, location, body, type: Self.fragment,
+                    headers: condition.map { [.ifMatch: $0] } ?? [:])
+            }
+            #expect(try await patch("a=candidate", nil).status == .preconditionRequired)
+            #expect(try await patch("a=candidate", "\"g0\"").status == .preconditionFailed)
+            #expect(try await patch("a=candidate", "W/\(tag)").status == .preconditionFailed)
+            #expect(try await patch("a=candidate", "\"g0\", \(tag)").status == .noContent)
+            #expect(try await patch("a=candidate", tag).status == .noContent)
+            let bad = try await patch("garbage", tag)
+            #expect(bad.status == .badRequest)
+            #expect(bad.failure?.message == "line 1 is no attribute")
+
+            let restart = try await patch("restart", "*")
+            #expect(restart.status == .ok)
+            #expect(restart.headers[.eTag] == "\"g2\"")
+            #expect(restart.headers[.contentType] == Self.fragment)
+            #expect(restart.text == "a=ice-ufrag:new\r\n")
+            #expect(try await patch("a=candidate", tag).status == .preconditionFailed)
+            #expect(try await patch("a=candidate", "\"g2\"").status == .noContent)
+        }
+    }
+
+    @Test func otherBodiesAndOtherDevicesAreRefused() async throws {
+        try await TestGateway().run { client in
+            let (location, tag) = try await self.start(client)
+            #expect(try await client.send(.post, "/whep/door", "v=0").status == .unsupportedMediaType)
+            #expect(
+                try await client.send(.post, "/whep/door", "{}", type: "application/json").status
+                    == .unsupportedMediaType)
+            #expect(try await client.send(.post, "/whep/attic", "v=0", type: "application/sdp").status == .notFound)
+            #expect(try await client.send(.post, "/whep/door", "", type: "application/sdp").status == .badRequest)
+            #expect(
+                try await client.send(.patch, location, "x", type: "text/plain", headers: [.ifMatch: tag]).status
+                    == .unsupportedMediaType)
+            let other = location.replacing("/door/", with: "/yard/")
+            #expect(try await client.send(.delete, other).status == .notFound)
+            #expect(
+                try await client.send(.patch, other, "x", type: Self.fragment, headers: [.ifMatch: tag]).status
+                    == .notFound)
+        }
+    }
+
+    @Test func optionsTellWhatIsTaken() async throws {
+        try await TestGateway().run { client in
+            let endpoint = try await client.send(.options, "/whep/door")
+            #expect(endpoint.status == .noContent)
+            #expect(endpoint.headers[try #require(Self.acceptPost)] == "application/sdp")
+            let (location, _) = try await self.start(client)
+            let session = try await client.send(.options, location)
+            #expect(session.status == .noContent)
+            #expect(session.headers[try #require(Self.acceptPatch)] == Self.fragment)
+        }
+    }
+
+    @Test func theLeaseOfAConnectedPlayerIsExtendedAndNoOther() async throws {
+        let gateway = TestGateway()
+        try await gateway.run { client in
+            for _ in 0..<2 { _ = try await self.start(client) }
+            let ofTheAPI = try await client.start()
+            for (id, state) in [("session-1", "connected"), ("session-2", "connecting"), (ofTheAPI, "connected")] {
+                await gateway.liveView.change(id) {
+                    $0.state = state
+                    $0.expiresInSeconds = 10
+                }
+            }
+            await WHEPLeaseKeeper.extendLeases(of: gateway.api.whepSessions, hub: gateway.hub)
+            #expect(await gateway.liveView.list.map(\.expiresInSeconds) == [300, 10, 10])
+            await gateway.liveView.drop("session-1")
+            await WHEPLeaseKeeper.extendLeases(of: gateway.api.whepSessions, hub: gateway.hub)
+            #expect(await gateway.api.whepSessions["session-1"] == nil)
+            #expect(await gateway.api.whepSessions["session-2"] != nil)
+        }
+    }
+}
