@@ -85,9 +85,7 @@ extension Viewer {
             egress[index].skipsAtNextFrame = true
             return
         }
-        let head = egress[index].track.ring.head
-        noteDropped(index, from: egress[index].framesBefore, to: head)
-        egress[index].start(at: head)
+        egress[index].start(at: egress[index].track.ring.head)
     }
 
     /// The viewer stands before a frame that it is not to get: it goes on with a newer key frame.
@@ -114,7 +112,9 @@ extension Viewer {
     }
 
     private func noteFramesBefore(_ index: Int) {
-        guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else { return }
+        guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else {
+            return
+        }
         egress[index].framesBefore = count
     }
 
