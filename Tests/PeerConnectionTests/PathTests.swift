@@ -6,7 +6,7 @@ import Transport
 
 @Suite struct PathTests {
     @Test func mediaGoesOnWhenTheViewerMoves() throws {
-        for seed in UInt64(1)...10 {
+        for seed in UInt64(1)...6 {
             let session = try Session(conditions: LinkConditions(latency: .milliseconds(20), loss: 0.05), seed: seed)
             #expect(session.connect())
             session.startMedia()
@@ -18,6 +18,7 @@ import Transport
             #expect(media.viewer > 200 && media.gateway > 200, "seed \(seed): \(media)")
             #expect(session.gateway.remoteAddress == session.viewer.addresses.first)
             #expect(session.gateway.events.contains { $0.event == .pathChanged })
+            session.startMedia(every: .seconds(1))
             session.simulation.run(for: .seconds(120))
             #expect(session.viewer.failure == nil && session.gateway.failure == nil, "seed \(seed)")
         }
@@ -57,6 +58,7 @@ import Transport
             RemoteCandidate(address: try #require(session.gateway.addresses.first), priority: 1 << 30))
         let after = session.countMedia(in: .seconds(2))
         #expect(after.viewer >= 98 && after.gateway >= 98)
+        session.startMedia(every: .seconds(1))
         session.simulation.run(for: .seconds(120))
         #expect(session.areConnected)
         #expect(session.gateway.events.contains { $0.event == .pathChanged })
@@ -68,11 +70,11 @@ import Transport
     func halfAnHourPassesWithConsent(loss: Double) throws {
         let session = try Session(conditions: LinkConditions(latency: .milliseconds(30), loss: loss), seed: 5)
         #expect(session.connect())
-        session.startMedia(every: .milliseconds(500))
+        session.startMedia(every: .seconds(1))
         session.simulation.run(for: .seconds(1800))
         #expect(session.simulation.stall == nil)
         #expect(session.viewer.failure == nil && session.gateway.failure == nil)
-        #expect(Double(session.viewer.received.count) > 3600 * (1 - loss) * 0.95)
+        #expect(Double(session.viewer.received.count) > 1800 * (1 - loss) * 0.95)
         // Consent costs each side a check in five seconds and an answer, a little more where some are lost.
         let checks = session.gateway.transmitted.count { $0.kind == .stun }
         #expect(checks < (loss == 0 ? 750 : 1_500), "\(checks)")
@@ -81,11 +83,11 @@ import Transport
     /// Consent is what counts, in both directions: neither media nor the peer's own checks stand in for an answer.
     @Test(arguments: [false, true], [false, true])
     func aPeerThatDoesNotAnswerIsLetGoOfAfterThirtySeconds(vanishes: Bool, sendsMedia: Bool) throws {
-        for seed in UInt64(1)...5 {
+        for seed in UInt64(1)...3 {
             let session = try Session(seed: seed)
             #expect(session.connect())
-            session.gateway.mediaInterval = .milliseconds(20)
-            if sendsMedia { session.viewer.mediaInterval = .milliseconds(20) }
+            session.gateway.mediaInterval = .milliseconds(100)
+            if sendsMedia { session.viewer.mediaInterval = .milliseconds(100) }
             session.simulation.run(for: .seconds(60))
             #expect(session.gateway.failure == nil)
             let silent = session.simulation.now

@@ -5,7 +5,7 @@ import Transport
 
 @testable import Signalling
 
-@Suite struct LeaseTests {
+@Suite(.ownThread) struct LeaseTests {
     @Test func aLeaseThatIsNotExtendedEnds() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
@@ -127,7 +127,7 @@ import Transport
     }
 }
 
-@Suite struct TalkbackTests {
+@Suite(.ownThread) struct TalkbackTests {
     @Test func oneSessionTalksAtATime() async throws {
         let world = try await ServiceWorld()
         let first = try await world.start()
@@ -201,7 +201,7 @@ import Transport
     }
 }
 
-@Suite struct TrickleTests {
+@Suite(.ownThread) struct TrickleTests {
     @Test func candidatesAreAddedAndOtherCredentialsRestart() async throws {
         let world = try await ServiceWorld()
         let text = try ServiceWorld.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")

@@ -109,7 +109,7 @@ final class LoopbackViewer {
     }
 }
 
-@Suite struct LoopbackViewerTests {
+@Suite(.ownThread) struct LoopbackViewerTests {
     @Test func aViewerSeesTheCameraAndTheServiceSeesItGo() async throws {
         let world = try await ServiceWorld()
         let viewer = try LoopbackViewer()
@@ -123,10 +123,7 @@ final class LoopbackViewer {
         #expect(snapshot.statistics.packetsSent == 4)
         // It closes its page: nobody waits for consent to run out.
         viewer.close()
-        for _ in 0..<10_000 {
-            if await world.service.sessions().isEmpty { break }
-            _ = await world.viewerCount()
-        }
+        await world.announcements.waitForEnd()
         #expect(await world.service.sessions().isEmpty)
         #expect(world.announcements.ends.count == 1)
         #expect(world.announcements.all.contains(.connected(mediaSessionId: session.mediaSessionId, deviceID: "door")))

@@ -35,7 +35,20 @@ final class Announcements: Sendable {
         }
     }
 
-    func add(_ change: LiveViewChange) { changes.withLock { $0.append(change) } }
+    func add(_ change: LiveViewChange) {
+        changes.withLock { $0.append(change) }
+        if case .ended = change { ended.withLock { $0.take() }?.resume() }
+    }
+
+    private let ended = Mutex<CheckedContinuation<Void, Never>?>(nil)
+
+    /// Waits until a session has ended.
+    func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            ended.withLock { $0 = continuation }
+            if !ends.isEmpty { ended.withLock { $0.take() }?.resume() }
+        }
+    }
 }
 
 /// A service with one camera, on a relay that only this host can reach.

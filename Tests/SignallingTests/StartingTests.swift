@@ -7,7 +7,7 @@ import Transport
 
 @testable import Signalling
 
-@Suite struct StartingTests {
+@Suite(.ownThread) struct StartingTests {
     static let offers = ["chromium", "firefox", "aiortc", "gstreamer"].flatMap { peer in
         ["recvonly-av", "talkback-sendrecv-audio"].map { "offers/\(peer)-\($0).offer.sdp" }
     }

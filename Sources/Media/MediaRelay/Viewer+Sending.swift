@@ -85,9 +85,7 @@ extension Viewer {
             egress[index].skipsAtNextFrame = true
             return
         }
-        let head = egress[index].track.ring.head
-        noteDropped(index, from: egress[index].framesBefore, to: head)
-        egress[index].start(at: head)
+        egress[index].start(at: egress[index].track.ring.head)
     }
 
     /// The viewer stands before a frame that it is not to get: it goes on with a newer key frame.

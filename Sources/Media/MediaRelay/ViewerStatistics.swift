@@ -9,7 +9,7 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var bytesSent: UInt64 = 0
     /// Packets sent again on request.
     public var packetsRetransmitted: UInt64 = 0
-    /// Frames that were left out because the viewer was too slow.
+    /// Pictures that were left out because the viewer was too slow.
     public var framesDropped: UInt64 = 0
     /// Key frames that the viewer asked for.
     public var keyFrameRequests: UInt64 = 0

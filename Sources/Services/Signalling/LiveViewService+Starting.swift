@@ -59,9 +59,8 @@ extension LiveViewService: LiveViewServing {
             egress: sending.compactMap { egress(for: $0, among: offered, camera: request.deviceID) },
             talkbackPayloadTypes: (talkbackCodecs ?? [:]).keys.sorted(), offerReceived: offerReceived,
             answerReady: MonotonicClock.now)
-        relay.addViewer(viewer, status: session.status) { [weak self] event in
-            Task { await self?.viewerChanged(sessionID, event) }
-        }
+        let events = viewerEvents
+        relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
         announce(.started(mediaSessionId: sessionID, deviceID: request.deviceID))
         armExpiry()
         return StartLiveViewResponse(

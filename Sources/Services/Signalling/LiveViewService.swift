@@ -58,12 +58,23 @@ public actor LiveViewService {
     private var expiry: Task<Void, Never>?
     private var armedFor: Instant?
     private var observers: [@Sendable (LiveViewChange) -> Void] = []
+    /// What the relay tells of viewers, in its order: a viewer has connected before it has gone.
+    let viewerEvents: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
 
     /// A service without cameras.
     public init(configuration: Configuration, relay: MediaRelay) {
         self.configuration = configuration
         self.relay = relay
         self.ledger = SessionLedger(limits: configuration.limits)
+        let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
+        viewerEvents = continuation
+        Task { [weak self] in
+            for await (sessionID, event) in events { await self?.viewerChanged(sessionID, event) }
+        }
+    }
+
+    deinit {
+        viewerEvents.finish()
     }
 
     /// Adds a camera. One with the same identifier is replaced.
