@@ -57,7 +57,7 @@ var targets: [Target] = [
     module("DatagramPort", floor: "Media", ["Transport", "CLinuxUDP"]),
     module(
         "MediaRelay", floor: "Media",
-        ["Transport", "SDP", "RTP", "SRTP", "PeerConnection", "DatagramPort"]),
+        ["Transport", "SDP", "RTP", "ICE", "DTLS", "SRTP", "PeerConnection", "DatagramPort"]),
     module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "Codecs", "COpenSSL"]),
 
     // Floor 4: what a client holds as a lease.

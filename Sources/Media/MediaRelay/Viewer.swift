@@ -27,6 +27,10 @@ final class Viewer {
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
     var isConnected = false
+    /// When media starts to flow, between the end of the handshake and the start.
+    var mediaDue: Instant?
+    /// Whether media has started to flow.
+    private(set) var mediaFlows = false
     var hasEnded = false
     /// Whether every step of the start has been noted.
     var startIsComplete = false
@@ -58,15 +62,18 @@ final class Viewer {
             next = next.map { min($0, instant) } ?? instant
         }
         if isConnected {
+            consider(mediaDue)
             consider(reports.next)
             for index in egress.indices { consider(egress[index].nextBurst) }
         }
         return next
     }
 
-    /// The transport is up: the viewer starts at the newest key frame of each video track, and at the live edge of
+    /// The transport is up, and the peer has its keys: the viewer starts at the newest key frame of each video track, and at the live edge of
     /// each sound track.
     func startMedia(at now: Instant) {
+        mediaDue = nil
+        mediaFlows = true
         for index in egress.indices {
             let ring = egress[index].track.ring
             if !egress[index].configuration.isVideo {
