@@ -6,6 +6,7 @@
     rtsp://127.0.0.1:PORT/h264    H.264 and PCMA        rtsp://127.0.0.1:PORT/vp8     VP8 and Opus
     rtsp://127.0.0.1:PORT/pcmu    H.264 and PCMU        rtsp://127.0.0.1:PORT/silent  H.264 alone
     rtsp://127.0.0.1:PORT/bare    H.264 whose parameter sets stand in the description only
+    rtsp://127.0.0.1:PORT/vp8-silent  VP8 alone
 
 The Debian packages gir1.2-gst-rtsp-server-1.0, python3-gi, gstreamer1.0-plugins-base, -good, -bad and -ugly hold what
 it needs. Each camera shows a moving test pattern with a clock and sounds a tone of 440 Hz.
@@ -22,7 +23,7 @@ gi.require_version("GstRtspServer", "1.0")
 from gi.repository import GLib, Gst, GstRtspServer  # noqa: E402
 
 VIDEO_SOURCE = (
-    "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width={width},height={height},framerate={rate}/1"
+    "videotestsrc is-live=true pattern={pattern} ! video/x-raw,format=I420,width={width},height={height},framerate={rate}/1"
     " ! clockoverlay time-format=%H:%M:%S"
 )
 AUDIO_SOURCE = "audiotestsrc is-live=true wave=sine freq=440 volume=0.3 samplesperbuffer={samples}"
@@ -45,7 +46,9 @@ OPUS = (
 
 def pipelines(options):
     """The launch line of each camera by its path."""
-    video = VIDEO_SOURCE.format(width=options.width, height=options.height, rate=options.rate)
+    video = VIDEO_SOURCE.format(
+        pattern=options.pattern, width=options.width, height=options.height, rate=options.rate
+    )
     interval = int(options.rate * options.key_interval)
 
     def h264(config):
@@ -63,6 +66,7 @@ def pipelines(options):
         # config-interval 0: the payloader leaves the parameter sets to the description.
         "/bare": f"( {h264(0)} {pcma} )",
         "/vp8": f"( {vp8} {wide}{OPUS} )",
+        "/vp8-silent": f"( {vp8} )",
     }
 
 
@@ -87,6 +91,7 @@ def main():
     parser.add_argument("--auth", choices=["digest", "basic"], default="digest")
     parser.add_argument("--width", type=int, default=640)
     parser.add_argument("--height", type=int, default=360)
+    parser.add_argument("--pattern", default="ball", help="videotestsrc's; snow fills any bitrate")
     parser.add_argument("--rate", type=int, default=15, help="frames a second")
     parser.add_argument("--bitrate", type=int, default=600, help="kbit/s of the video")
     parser.add_argument("--key-interval", type=float, default=4, help="seconds from key frame to key frame")

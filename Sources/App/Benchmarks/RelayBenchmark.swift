@@ -56,7 +56,8 @@ public final class RelayBenchmark {
         inlet = relay.addTrack(
             track,
             RelayTrackDescription(
-                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}))
+                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}),
+            at: now)
         let maker = try ViewerMaker(relay: relay, port: port, drain: drain, track: track)
         // The first handshake makes OpenSSL load what it then keeps for the process.
         try ViewerMaker.warmUp(drain: drain, track: track)

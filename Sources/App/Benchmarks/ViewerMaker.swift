@@ -38,7 +38,8 @@ struct ViewerMaker {
         _ = relay.addTrack(
             track,
             RelayTrackDescription(
-                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}))
+                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}),
+            at: MonotonicClock.now)
         try ViewerMaker(relay: relay, port: port, drain: drain, track: track).connect(0)
     }
 
