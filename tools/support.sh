@@ -20,10 +20,23 @@ die() {
 # The processes that this script has started and that are still to be ended.
 owned=()
 
-# Ends one process and waits for it: first politely, after ten seconds for good.
+# The processes that a process has started, and those that they have, by the kernel's own lists.
+descendants() {
+    local pid
+    for pid in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+        printf '%s\n' "$pid"
+        descendants "$pid"
+    done
+}
+
+# Ends one process and waits for it: first politely, after ten seconds for good. What it has started is ended too, since
+# `swift test` leaves its test process behind.
 end_process() {
-    local pid=$1 try
+    local pid=$1 try below
+    below=$(descendants "$pid")
     kill -TERM "$pid" 2>/dev/null || return 0
+    # shellcheck disable=SC2086
+    [[ -z $below ]] || kill -TERM $below 2>/dev/null
     for ((try = 0; try < 100; try++)); do
         kill -0 "$pid" 2>/dev/null || break
         sleep 0.1

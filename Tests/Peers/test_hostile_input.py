@@ -3,6 +3,7 @@
 import os
 import re
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +75,10 @@ def received(gateway: Gateway) -> float:
     return gateway.client.metric("gatehouse_media_port_datagrams_received_total")
 
 
+def refused_datagrams(gateway: Gateway) -> int:
+    return sum(int(one["statistics"]["refusedDatagrams"]) for one in gateway.client.sessions())
+
+
 def test_damaged_datagrams_from_strangers(viewer: BrowserViewer, attacked: Gateway) -> None:
     before, count = received(attacked), 5_000
     memory = resident_bytes(attacked.process.pid)
@@ -93,6 +98,7 @@ def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, a
     path = viewer.stats()
     # Chromium's own end of the path; the gateway's end is an address of this host too.
     local = path.address if re.fullmatch(r"[\d.]+", path.address) else "127.0.0.1"
+    refused = refused_datagrams(attacked)
     spoofer = Spoofer()
     try:
         for number, datagram in enumerate(datagrams(2, count, username_of_a_session(viewer))):
@@ -102,9 +108,11 @@ def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, a
                 eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
     finally:
         spoofer.close()
+    # Otherwise they did not reach the session that they were meant for.
+    eventually(lambda: refused_datagrams(attacked) > refused + count / 10, "the session refuses what was forged")
 
 
-def test_damaged_offers_and_fragments(viewer: BrowserViewer, attacked: Gateway) -> None:
+def test_damaged_offers(viewer: BrowserViewer, attacked: Gateway) -> None:
     client = attacked.client
     statuses: dict[int, int] = {}
     for body in texts(3, 300, OFFER):
@@ -116,6 +124,44 @@ def test_damaged_offers_and_fragments(viewer: BrowserViewer, attacked: Gateway) 
             assert answer.json["error"]["message"]
     assert set(statuses) <= {201, 400}, statuses
     assert statuses.get(400, 0) > 20, statuses
+
+
+def test_damaged_fragments(viewer: BrowserViewer, attacked: Gateway) -> None:
+    started = attacked.client.whep("front-door", OFFER)
+    location, tag = started.headers["location"], started.headers["etag"]
+    fragment = "".join(
+        line for line in OFFER.splitlines(keepends=True) if line.startswith(("a=ice-", "m=", "a=mid:", "a=candidate:"))
+    )
+    headers = {"Content-Type": "application/trickle-ice-sdpfrag"}
+    for body in texts(4, 200, fragment):
+        answer = attacked.client.request("PATCH", location, body, headers | {"If-Match": tag})
+        assert answer.status in (200, 204, 400), f"{answer.status} {answer.text}"
+        # Damaged credentials are other credentials, which restart ICE.
+        tag = answer.headers.get("etag", tag)
+    assert attacked.client.request("DELETE", location).status == 200
+
+
+def test_damaged_configs(binary: Path, tmp_path: Path) -> None:
+    original = """\
+http: {host: 127.0.0.1, port: 8080, https: false, origins: ["https://home.example"]}
+media: {port: 8189, addresses: [192.0.2.1]}
+sessions: {durationSeconds: 300, perCamera: 4}
+cameras:
+  - {id: front-door, name: Front door, type: doorbell, source: "builtin:doorbell"}
+  - {id: drive, name: Drive, type: camera, source: "rtsp://name:a-secret@192.0.2.7/stream"}
+"""
+    config = tmp_path / "gatehouse.yaml"
+    codes = set()
+    for body in texts(5, 60, original):
+        config.write_bytes(body)
+        checked = subprocess.run(
+            [str(binary), "serve", "--check", "--config", str(config)], capture_output=True, text=True, timeout=20
+        )
+        codes.add(checked.returncode)
+        if checked.returncode == 1:
+            assert str(config) in checked.stderr
+        assert "a-secret" not in checked.stdout + checked.stderr
+    assert codes == {0, 1}
 
 
 def test_damaged_json(viewer: BrowserViewer, attacked: Gateway) -> None:

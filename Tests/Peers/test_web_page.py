@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from peers.gateway import Gateway
 from peers.polling import eventually
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 CARD = "#camera-front-door"
 IS_MOVING = f"document.querySelector('{CARD} video').getVideoPlaybackQuality().totalVideoFrames"
@@ -16,13 +16,20 @@ def problems() -> list[str]:
     return []
 
 
+def note(line: ConsoleMessage, problems: list[str]) -> None:
+    """Keeps an error that the browser prints. A request to stop may find its session ended by the peer's goodbye."""
+    address = line.location.get("url", "")
+    if line.type == "error" and not address.endswith("/stopLiveView"):
+        problems.append(f"{line.text} ({address})")
+
+
 @pytest.fixture
 def page(browser: Browser, gateway: Gateway, problems: list[str]) -> Iterator[Page]:
     """The page on a phone's screen, signed in by its address."""
     gateway.wait_until_flowing("front-door")
     opened = browser.new_page(viewport={"width": 390, "height": 844})
     opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda line: problems.append(line.text) if line.type == "error" else None)
+    opened.on("console", lambda line: note(line, problems))
     opened.goto(f"http://127.0.0.1:{gateway.port}/#token={gateway.token}")
     yield opened
     opened.close()

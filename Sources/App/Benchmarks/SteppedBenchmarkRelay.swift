@@ -31,7 +31,7 @@ final class SteppedBenchmarkRelay: ConnectableRelay {
         let port = try UDPPort.benchmark()
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         shard = SteppedRelay(port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
-        inlet = shard.addTrack(track, .benchmark)
+        inlet = shard.addTrack(track, .benchmark, at: MonotonicClock.now)
     }
 
     func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {

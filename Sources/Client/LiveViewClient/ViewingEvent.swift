@@ -45,6 +45,9 @@ public struct ViewingStatistics: Sendable {
     public var tracks: [Track] = []
     /// The ages of packets on arrival by the sender's wall clock, in nanoseconds: one sample a marked packet.
     public var packetAges: [Int64] = []
-    /// Round-trip time of the newest connectivity check.
+    /// Whether media can flow.
     public var isConnected = false
+
+    /// Nothing has been received.
+    public init() {}
 }

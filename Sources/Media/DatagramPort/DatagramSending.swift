@@ -18,6 +18,8 @@ public enum SendOutcome: Hashable, Sendable, BitwiseCopyable {
     case sent
     /// The destination cannot be sent to, or the transmit does not describe the bytes. No system call was made.
     case refused
+    /// The socket's send buffer is full (`EAGAIN`). None of it went out, so all of it may be sent again.
+    case blocked
     /// The kernel refused at least one datagram, last with this `errno`. The rest went out.
     case dropped(Int32)
 }

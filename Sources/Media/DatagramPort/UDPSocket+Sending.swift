@@ -36,6 +36,9 @@ extension UDPSocket {
                 count <= transmit.segmentSize
                 ? send(part, segmentSize: count, call: &call, meters: meters)
                 : sendSegmented(part, segmentSize: transmit.segmentSize, call: &call, meters: meters)
+            // What part of the datagrams has gone out is not to be sent again.
+            if result == .blocked, offset > count { return .dropped(EAGAIN) }
+            if result == .blocked { return .blocked }
             if result != .sent { outcome = result }
         }
         return outcome
@@ -65,7 +68,7 @@ extension UDPSocket {
             return send(bytes, segmentSize: segmentSize, call: &call, meters: meters)
         default:
             meters.countDropped(datagrams: datagrams, errorNumber: errorNumber)
-            return .dropped(errorNumber)
+            return errorNumber == EAGAIN ? .blocked : .dropped(errorNumber)
         }
     }
 
@@ -95,6 +98,7 @@ extension UDPSocket {
                 if errorNumber == EAGAIN {
                     let left = (bytes.count - offset + segmentSize - 1) / segmentSize
                     meters.countDropped(datagrams: left, errorNumber: errorNumber)
+                    if offset == 0 { outcome = .blocked }
                     break
                 }
                 meters.countDropped(datagrams: 1, errorNumber: errorNumber)

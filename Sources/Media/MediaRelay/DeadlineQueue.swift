@@ -9,6 +9,9 @@ struct DeadlineQueue<Key: Hashable> {
     private var heap: [(deadline: Instant, key: Key)] = []
     private var earliest: [Key: Instant] = [:]
 
+    /// How many entries there are, with those that have been replaced.
+    var entryCount: Int { heap.count }
+
     /// The earliest deadline that was asked for.
     var next: Instant? { heap.first?.deadline }
 
@@ -16,6 +19,10 @@ struct DeadlineQueue<Key: Hashable> {
     mutating func schedule(_ key: Key, at deadline: Instant) {
         if let known = earliest[key], known <= deadline { return }
         earliest[key] = deadline
+        if heap.count > 2 * earliest.count + 64 {
+            dropStale()
+            return
+        }
         heap.append((deadline, key))
         var child = heap.count - 1
         while child > 0 {
@@ -29,6 +36,7 @@ struct DeadlineQueue<Key: Hashable> {
     /// Forgets `key`; its entries go when their time comes.
     mutating func remove(_ key: Key) {
         earliest[key] = nil
+        if earliest.isEmpty { heap.removeAll(keepingCapacity: true) }
     }
 
     /// Takes out a key whose time has come, nil when there is none left.
@@ -41,6 +49,13 @@ struct DeadlineQueue<Key: Hashable> {
             }
         }
         return nil
+    }
+
+    /// Deadlines that moved forward leave their old entries behind; they must not pile up.
+    private mutating func dropStale() {
+        heap.removeAll(keepingCapacity: true)
+        // In rising order the array is a heap.
+        for (key, deadline) in earliest.sorted(by: { $0.value < $1.value }) { heap.append((deadline, key)) }
     }
 
     private mutating func removeTop() {

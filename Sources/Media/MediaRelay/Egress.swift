@@ -17,6 +17,10 @@ struct Egress {
     /// The next packet index of the retransmission stream.
     var nextRetransmissionIndex: UInt64
     private let timestampOffset: UInt32
+    /// Writes the headers of the media packets.
+    let header: EgressHeader
+    /// Writes the headers of the retransmission stream; nil where there is none.
+    let retransmissionHeader: EgressHeader?
 
     /// Since when packets have been waiting; nil while the viewer is at the live edge.
     var behindSince: Instant?
@@ -24,6 +28,12 @@ struct Egress {
     var nextBurst: Instant?
     /// The viewer's line is too slow for the stream: it gets key frames only.
     var keyFramesOnly = false
+    /// The viewer has been too far behind: it goes on with the newest key frame when the frame under way is complete.
+    var skipsAtNextFrame = false
+    /// How many frames of the track had started before the packet at which the viewer fell behind.
+    var framesBefore = 0
+    /// The same for the first frame that was left out, while the viewer waits for a key frame.
+    var leftOutFrom: Int?
 
     /// Whether the last packet of a key frame has gone out.
     var sentWholeKeyFrame = false
@@ -41,11 +51,15 @@ struct Egress {
         self.nextIndex = random.next() & 0x7FFF
         self.nextRetransmissionIndex = random.next() & 0x7FFF
         self.timestampOffset = UInt32(truncatingIfNeeded: random.next())
+        self.header = EgressHeader(
+            payloadType: configuration.payloadType, ssrc: configuration.ssrc,
+            transportSequenceExtension: configuration.transportSequenceExtension)
+        self.retransmissionHeader = configuration.retransmission.map {
+            EgressHeader(
+                payloadType: $0.payloadType, ssrc: $0.ssrc,
+                transportSequenceExtension: configuration.transportSequenceExtension)
+        }
     }
-
-    /// Size of the RTP header of each packet: constant, so that packets of one frame can share one send.
-    @inline(__always)
-    var headerLength: Int { configuration.transportSequenceExtension == nil ? 12 : 20 }
 
     /// The epoch that new packets belong to.
     @inline(__always)
@@ -62,7 +76,14 @@ struct Egress {
             epoch.trackSequence = entry.sequence(of: cursor.packet)
             let behind = live &- (entry.batch.packets[cursor.packet].timestamp &+ entry.timestampOffset)
             if behind < 0x8000_0000, configuration.isVideo { epoch.backlogTicks = behind }
+            if !epochs.isEmpty {
+                // The viewer's timestamps never go back, however the backlog before was compressed.
+                let room = live &+ timestampOffset &- lastTimestamp
+                epoch.room = room < 0x8000_0000 ? min(EgressEpoch.compressedTicks, max(room, 1) - 1) : 0
+            }
         }
+        leftOutFrom = nil
+        skipsAtNextFrame = false
         epochs.append(epoch)
         if epochs.count > Self.rememberedEpochs { epochs.removeFirst() }
     }
@@ -85,38 +106,5 @@ struct Egress {
         let sequence = epoch.trackSequence + Int64(index - epoch.index)
         guard let cursor = track.ring.find(sequence: sequence) else { return nil }
         return (cursor, epoch, index)
-    }
-
-    /// Counts the frames that start from `cursor` up to `end`.
-    func frames(from cursor: TrackRing.Cursor, to end: TrackRing.Cursor) -> UInt64 {
-        var count: UInt64 = 0
-        var number = max(cursor.entry, track.ring.first)
-        while number <= end.entry, let entry = track.ring[number] {
-            for (index, packet) in entry.batch.packets.enumerated() where packet.flags.contains(.startsFrame) {
-                let here = TrackRing.Cursor(entry: number, packet: index)
-                if here >= cursor, here < end { count += 1 }
-            }
-            number += 1
-        }
-        return count
-    }
-
-    /// Writes the RTP header of one packet (RFC 3550, section 5.1; the extension by RFC 8285, section 4.2).
-    @inline(__always)
-    func writeHeader(
-        of packet: PacketBatch.Packet, payloadType: UInt8, ssrc: UInt32, index: UInt64, timestamp: UInt32,
-        transportSequence: UInt16, into output: UnsafeMutableRawBufferPointer
-    ) {
-        let hasExtension = configuration.transportSequenceExtension != nil
-        output[0] = hasExtension ? 0x90 : 0x80
-        output[1] = payloadType | (packet.flags.contains(.marker) ? 0x80 : 0)
-        output.storeBytes(of: UInt16(truncatingIfNeeded: index).bigEndian, toByteOffset: 2, as: UInt16.self)
-        output.storeBytes(of: timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
-        output.storeBytes(of: ssrc.bigEndian, toByteOffset: 8, as: UInt32.self)
-        if let identifier = configuration.transportSequenceExtension {
-            output.storeBytes(of: UInt32(0xBEDE_0001).bigEndian, toByteOffset: 12, as: UInt32.self)
-            let element = UInt32(identifier) << 28 | 1 << 24 | UInt32(transportSequence) << 8
-            output.storeBytes(of: element.bigEndian, toByteOffset: 16, as: UInt32.self)
-        }
     }
 }

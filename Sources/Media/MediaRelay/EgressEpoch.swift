@@ -22,6 +22,9 @@ struct EgressEpoch {
     /// are two pictures at 60 Hz.
     static let compressedTicks: UInt32 = 3_000
 
+    /// How many ticks the backlog may take: ``compressedTicks``, or less where the viewer has been shown later ones.
+    var room = compressedTicks
+
     /// The packet index of the packet with the track's sequence number `sequence`.
     @inline(__always)
     func index(of sequence: Int64) -> UInt64 {
@@ -33,8 +36,8 @@ struct EgressEpoch {
     func timestamp(of timestamp: UInt32) -> UInt32 {
         let behind = liveTimestamp &- timestamp
         // In the upper half the difference is negative: the packet is newer than the live edge at the join.
-        guard backlogTicks > Self.compressedTicks, behind < 0x8000_0000 else { return timestamp &+ timestampOffset }
-        let compressed = UInt64(min(behind, backlogTicks)) * UInt64(Self.compressedTicks) / UInt64(backlogTicks)
+        guard backlogTicks > room, behind < 0x8000_0000 else { return timestamp &+ timestampOffset }
+        let compressed = UInt64(min(behind, backlogTicks)) * UInt64(room) / UInt64(backlogTicks)
         return liveTimestamp &- UInt32(truncatingIfNeeded: compressed) &+ timestampOffset
     }
 }

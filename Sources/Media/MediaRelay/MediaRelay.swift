@@ -48,7 +48,7 @@ public final class MediaRelay: Sendable {
         let entries = tracks.enumerated().map { index, track in
             (id: TrackID(camera: camera, index: index), description: track, inlet: makeInlet())
         }
-        shard.post { handler, _ in handler.setTracks(entries, camera: camera) }
+        shard.post { handler, now in handler.setTracks(entries, camera: camera, at: now) }
         return entries.map(\.inlet)
     }
 
@@ -57,9 +57,9 @@ public final class MediaRelay: Sendable {
         TrackInlet { [weak shard] in shard?.post { handler, now in handler.handleInlets(at: now) } }
     }
 
-    /// Takes a camera's tracks out.
+    /// Takes a camera's tracks out and ends the sessions of its viewers.
     public func removeCamera(_ camera: String) {
-        shard.post { handler, _ in handler.removeCamera(camera) }
+        shard.post { handler, now in handler.removeCamera(camera, at: now) }
     }
 
     /// Takes a report of a camera's clock (RFC 3550, section 6.4.1).
@@ -81,8 +81,7 @@ public final class MediaRelay: Sendable {
     public func removeViewer(_ sessionID: String, reason: String) {
         shard.post { handler, now in
             guard let viewer = handler.viewers[sessionID] else { return }
-            viewer.sendGoodbye(through: &handler.sender, scratch: handler.scratch, at: now)
-            handler.end(viewer, reason: reason)
+            handler.dismiss(viewer, reason: reason, at: now)
         }
     }
 
@@ -104,9 +103,7 @@ public final class MediaRelay: Sendable {
     public func restartICE(_ sessionID: String, local: ICECredentials, remote: ICECredentials) {
         shard.post { handler, now in
             guard let viewer = handler.viewers[sessionID] else { return }
-            handler.byFragment[local.usernameFragment] = viewer
-            viewer.peer.restartICE(local: local, remote: remote, at: now)
-            handler.service(viewer, at: now)
+            handler.restartICE(viewer, local: local, remote: remote, at: now)
         }
     }
 

@@ -1,5 +1,4 @@
 import DatagramPort
-import Glibc
 import Transport
 
 /// The shard's way out: one run of datagrams at a time, handed to the socket as one system call.
@@ -30,7 +29,7 @@ struct MediaSender {
         calls += 1
         switch outcome {
         case .sent: datagrams += count
-        case .dropped(EAGAIN), .dropped(ENOBUFS): return false
+        case .blocked: return false
         case .dropped, .refused: refused += count
         }
         return true
@@ -41,7 +40,7 @@ struct MediaSender {
         calls += 1
         switch port.send(bytes, transmit: transmit, from: local) {
         case .sent: datagrams += 1
-        case .dropped, .refused: refused += 1
+        case .dropped, .refused, .blocked: refused += 1
         }
     }
 }

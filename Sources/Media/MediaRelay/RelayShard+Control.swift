@@ -14,8 +14,7 @@ extension RelayShard: ShardHandler {
 
     func handleStop(at now: Instant) {
         for viewer in Array(viewers.values) {
-            viewer.sendGoodbye(through: &sender, scratch: scratch, at: now)
-            end(viewer, reason: "the gateway is shutting down")
+            dismiss(viewer, reason: "the gateway is shutting down", at: now)
         }
     }
 }
@@ -23,11 +22,12 @@ extension RelayShard: ShardHandler {
 extension RelayShard {
     /// Makes the tracks of a camera, or keeps them where the camera came back with the same ones.
     func setTracks(
-        _ descriptions: [(id: TrackID, description: RelayTrackDescription, inlet: TrackInlet)], camera: String
+        _ descriptions: [(id: TrackID, description: RelayTrackDescription, inlet: TrackInlet)], camera: String,
+        at now: Instant
     ) {
         wallClocks[camera]?.reset()
         let kept = Set(descriptions.map(\.id))
-        for id in tracks.keys where id.camera == camera && !kept.contains(id) { removeTrack(id) }
+        for id in tracks.keys where id.camera == camera && !kept.contains(id) { removeTrack(id, at: now) }
         for (id, description, inlet) in descriptions {
             inlets.removeAll { $0.id == id }
             inlets.append((id, inlet))
@@ -36,28 +36,30 @@ extension RelayShard {
             {
                 track.noteRestart()
                 track.setSource(description.requestKeyFrame)
-                for viewer in track.viewers { viewer.sourceRestarted(track) }
+                for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
                 continue
             }
-            if tracks[id] != nil { removeTrack(id, keepingInlet: true) }
+            if tracks[id] != nil { removeTrack(id, keepingInlet: true, at: now) }
             tracks[id] = RelayTrack(id: id, description: description, limits: limits)
         }
     }
 
-    /// Takes a camera out. Its viewers stay: the camera may come back, and their leases end by themselves.
-    func removeCamera(_ camera: String) {
-        for id in tracks.keys where id.camera == camera { removeTrack(id) }
+    /// Takes a camera out. The sessions of its viewers end.
+    func removeCamera(_ camera: String, at now: Instant) {
+        for id in tracks.keys where id.camera == camera { removeTrack(id, at: now) }
         wallClocks[camera] = nil
     }
 
-    private func removeTrack(_ id: TrackID, keepingInlet: Bool = false) {
+    private func removeTrack(_ id: TrackID, keepingInlet: Bool = false, at now: Instant) {
         if !keepingInlet {
             for entry in inlets where entry.id == id { entry.inlet.close() }
             inlets.removeAll { $0.id == id }
         }
         guard let track = tracks.removeValue(forKey: id) else { return }
         // What they negotiated is not sent any more.
-        for viewer in track.viewers { end(viewer, reason: "the camera does not send this track any more") }
+        for viewer in track.viewers {
+            dismiss(viewer, reason: "the camera does not send this track any more", at: now)
+        }
     }
 
     /// Takes a viewer in and starts its connection.
@@ -89,6 +91,29 @@ extension RelayShard {
         status.note(.offer, at: configuration.offerReceived)
         status.note(.answer, at: configuration.answerReady)
         service(viewer, at: now)
+    }
+
+    /// Starts a viewer's ICE again. Its checks may still name the credentials from before.
+    func restartICE(_ viewer: Viewer, local: ICECredentials, remote: ICECredentials, at now: Instant) {
+        byFragment[local.usernameFragment] = viewer
+        viewer.fragments.append(local.usernameFragment)
+        if viewer.fragments.count > Self.rememberedFragments {
+            byFragment[viewer.fragments.removeFirst()] = nil
+        }
+        viewer.peer.restartICE(local: local, remote: remote, at: now)
+        service(viewer, at: now)
+    }
+
+    /// A path in use belongs to the generation before at most; more are kept in vain.
+    private static let rememberedFragments = 4
+
+    /// Ends a viewer's session by our own wish: a goodbye for its player, and `close_notify` for its connection.
+    func dismiss(_ viewer: Viewer, reason: String, at now: Instant) {
+        guard !viewer.hasEnded else { return }
+        viewer.sendGoodbye(through: &sender, scratch: scratch)
+        viewer.peer.close()
+        transmit(viewer, at: now)
+        end(viewer, reason: reason)
     }
 
     /// Takes a report of the camera's clock.

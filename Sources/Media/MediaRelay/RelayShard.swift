@@ -18,6 +18,8 @@ final class RelayShard {
     var viewers: [String: Viewer] = [:]
     /// Viewers by the username fragment that we gave them: the way in for a check from an address not seen before.
     var byFragment: [String: Viewer] = [:]
+    /// Viewers by addresses that they have sent a check to and that nothing has come from yet. Answers name no session.
+    var byAskedAddress: [TransportAddress: Viewer] = [:]
     /// Viewers by the addresses from which their authenticated checks came.
     var byAddress: [TransportAddress: Viewer] = [:]
     var deadlines = DeadlineQueue<String>()
@@ -92,11 +94,7 @@ final class RelayShard {
 
     /// Drains a viewer's connection after anything has happened to it.
     func service(_ viewer: Viewer, at now: Instant) {
-        while let transmit = viewer.peer.pollTransmit(into: scratch, at: now) {
-            sender.send(
-                UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount]), transmit,
-                from: viewer.peer.transmitSource)
-        }
+        transmit(viewer, at: now)
         viewer.localAddress = viewer.peer.localAddress
         viewer.remoteAddress = viewer.peer.remoteAddress
         while let event = viewer.peer.pollEvent() {
@@ -121,7 +119,23 @@ final class RelayShard {
         if viewer.isConnected, let next = viewer.reports.next, next <= now {
             viewer.sendReports(through: &sender, scratch: scratch, at: now)
         }
-        if let deadline = viewer.nextDeadline { deadlines.schedule(viewer.sessionID, at: deadline) }
+        if let deadline = viewer.nextDeadline {
+            // One whose deadline stays in the past must not keep the others from theirs.
+            deadlines.schedule(viewer.sessionID, at: max(deadline, now + Self.shortestPause))
+        }
+    }
+
+    private static let shortestPause = Duration.microseconds(100)
+
+    /// Sends what a viewer's connection has to say.
+    func transmit(_ viewer: Viewer, at now: Instant) {
+        while let transmit = viewer.peer.pollTransmit(into: scratch, at: now) {
+            let datagram = UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount])
+            if ICE.localUsernameFragment(inBindingRequest: datagram) != nil {
+                noteAsked(transmit.destination, by: viewer)
+            }
+            sender.send(datagram, transmit, from: viewer.peer.transmitSource)
+        }
     }
 
     /// Lets go of a viewer.
@@ -129,7 +143,8 @@ final class RelayShard {
         guard !viewer.hasEnded else { return }
         viewer.hasEnded = true
         viewers[viewer.sessionID] = nil
-        byFragment = byFragment.filter { $0.value !== viewer }
+        for fragment in viewer.fragments { byFragment[fragment] = nil }
+        for address in viewer.askedAddresses where byAskedAddress[address] === viewer { byAskedAddress[address] = nil }
         for address in viewer.knownAddresses where byAddress[address] === viewer { byAddress[address] = nil }
         deadlines.remove(viewer.sessionID)
         for index in viewer.egress.indices { viewer.egress[index].track.viewers.removeAll { $0 === viewer } }

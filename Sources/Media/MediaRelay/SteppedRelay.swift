@@ -17,9 +17,9 @@ package final class SteppedRelay {
     }
 
     /// Adds a camera with one track, and answers where its batches go in.
-    package func addTrack(_ id: TrackID, _ description: RelayTrackDescription) -> TrackInlet {
+    package func addTrack(_ id: TrackID, _ description: RelayTrackDescription, at now: Instant) -> TrackInlet {
         let inlet = TrackInlet(wake: {})
-        shard.setTracks([(id, description, inlet)], camera: id.camera)
+        shard.setTracks([(id, description, inlet)], camera: id.camera, at: now)
         return inlet
     }
 

@@ -29,7 +29,9 @@ struct TalkbackReceiver {
 
     /// Takes one packet. Padding-only probes and payload types that were not agreed are passed over.
     mutating func receive(_ packet: RTPPacketView, at now: Instant) {
-        guard payloadTypes.contains(packet.payloadType) else { return }
+        let isAgreed = payloadTypes.contains(packet.payloadType)
+        // Of the microphone's own source every packet counts as received, whatever it holds (RFC 3550, appendix A.3).
+        guard isAgreed || ssrc == packet.ssrc else { return }
         if ssrc != packet.ssrc {
             ssrc = packet.ssrc
             statistics = ReceptionStatistics(clockRate: packet.payloadType < 96 ? 8000 : 48_000)
@@ -37,7 +39,7 @@ struct TalkbackReceiver {
         statistics?.receive(
             sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
             at: now)
-        guard !packet.payload.isEmpty else { return }
+        guard isAgreed, !packet.payload.isEmpty else { return }
         packets += 1
         guard let sink else { return }
         delivered += 1

@@ -12,6 +12,8 @@ struct TrackRing {
         var batch: PacketBatch
         var firstSequence: Int64
         var timestampOffset: UInt32
+        /// How many frames had started before this entry.
+        var framesBefore: Int
 
         /// The sequence number of packet `index` on the track's line.
         @inline(__always)
@@ -45,6 +47,8 @@ struct TrackRing {
     private(set) var end = 0
     /// The first packet of the newest key frame, nil when the ring holds none.
     private(set) var newestKeyFrame: Cursor?
+    /// How many frames have started since the beginning.
+    private(set) var framesStarted = 0
     /// How often the bound of time or bytes cost the ring its key frame.
     private(set) var keyFramesEvicted: UInt64 = 0
 
@@ -73,7 +77,9 @@ struct TrackRing {
     mutating func append(_ batch: PacketBatch, at placement: TrackTimeline.Placement) {
         if end - first == slots.count { grow() }
         slots[end & (slots.count - 1)] = Entry(
-            batch: batch, firstSequence: placement.firstSequence, timestampOffset: placement.timestampOffset)
+            batch: batch, firstSequence: placement.firstSequence, timestampOffset: placement.timestampOffset,
+            framesBefore: framesStarted)
+        framesStarted += batch.packets.count { $0.flags.contains(.startsFrame) }
         byteCount += batch.footprint
         if let index = batch.packets.lastIndex(where: { $0.flags.contains([.keyFrame, .startsFrame]) }) {
             newestKeyFrame = Cursor(entry: end, packet: index)
@@ -121,6 +127,14 @@ struct TrackRing {
 }
 
 extension TrackRing {
+    /// How many frames started before `cursor`; nil when it has been evicted.
+    func framesBefore(_ cursor: Cursor) -> Int? {
+        if cursor >= head { return framesStarted }
+        guard let entry = self[cursor.entry] else { return nil }
+        return entry.framesBefore
+            + entry.batch.packets.prefix(cursor.packet).count { $0.flags.contains(.startsFrame) }
+    }
+
     /// Finds the packet with `sequence` on the track's line.
     func find(sequence: Int64) -> Cursor? {
         var low = first

@@ -38,9 +38,13 @@ struct TrackTimeline {
     }
 
     /// Finds the place of a batch, which must hold at least one packet.
+    ///
+    /// Sources number what they deliver, so a number that does not rise is a fault of theirs. Such a batch has no place:
+    /// two packets of one number would be two texts under one key stream (RFC 3711, section 9.1).
     mutating func place(_ batch: PacketBatch) -> Placement? {
         guard let first = batch.packets.first, let last = batch.packets.last else { return nil }
         let sequence: Int64
+        var isNewLine = unwrapped == nil
         if let previous = unwrapped {
             // The nearest number to the previous one that has these low 16 bits (RFC 3550, appendix A.1).
             let step = Int64(Int16(bitPattern: first.sequenceNumber &- UInt16(truncatingIfNeeded: previous)))
@@ -49,7 +53,9 @@ struct TrackTimeline {
                 // A jump that no loss explains is a restart that the source has not told of.
                 restartPending = true
             }
+            guard restartPending || step > 0 else { return nil }
             if restartPending {
+                isNewLine = true
                 offset = nextSequence - sequence
                 let elapsed = max((batch.arrival - lastArrival).inSeconds, 0.001)
                 let ticks = UInt32(truncatingIfNeeded: Int64(min(elapsed, 3600) * Double(clockRate)))
@@ -63,7 +69,8 @@ struct TrackTimeline {
         let span = Int64(last.sequenceNumber &- first.sequenceNumber)
         let placement = Placement(firstSequence: sequence + offset, timestampOffset: timestampOffset)
         let end = sequence + span
-        if end >= (unwrapped ?? .min) {
+        // After a restart the source's own numbers may well be smaller than before.
+        if isNewLine || end > (unwrapped ?? .min) {
             unwrapped = end
             nextSequence = end + offset + 1
             newestTimestamp = last.timestamp &+ timestampOffset

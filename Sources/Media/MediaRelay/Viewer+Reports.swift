@@ -86,7 +86,7 @@ extension Viewer {
     }
 
     /// Says goodbye for every source (RFC 3550, section 6.6), so that a player shows the end at once.
-    func sendGoodbye(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
+    func sendGoodbye(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer) {
         guard isConnected, let destination = remoteAddress, let first = egress.first else { return }
         var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
         writer.writeReceiverReport(ssrc: first.configuration.ssrc)

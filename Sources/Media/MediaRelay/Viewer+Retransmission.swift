@@ -34,7 +34,7 @@ extension Viewer {
             let packet = entry.batch.packets[found.cursor.packet]
             let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
             let payload = entry.batch.payload(of: packet)
-            let size = egress[position].headerLength + peer.overhead + 2 + payload.count
+            let size = egress[position].header.length + peer.overhead + 2 + payload.count
             if !sender.run.accepts(size) { _ = sender.flush(to: destination, from: localAddress) }
             let written =
                 egress[position].configuration.retransmission == nil
@@ -61,12 +61,11 @@ extension Viewer {
         timestamp: UInt32, into output: UnsafeMutableRawBufferPointer
     ) -> Int {
         guard egress[position].configuration.transportSequenceExtension == nil else { return 0 }
-        egress[position].writeHeader(
-            of: packet, payloadType: egress[position].configuration.payloadType,
-            ssrc: egress[position].configuration.ssrc, index: index, timestamp: timestamp, transportSequence: 0,
+        let header = egress[position].header
+        header.write(
+            marker: packet.flags.contains(.marker), index: index, timestamp: timestamp, transportSequence: 0,
             into: output)
-        return peer.protectRTP(
-            headerLength: egress[position].headerLength, payload: payload, output: output, index: index)
+        return peer.protectRTP(headerLength: header.length, payload: payload, output: output, index: index)
     }
 
     /// Sends a packet again in the retransmission stream, its sequence number before its payload (RFC 4588, section 4).
@@ -74,15 +73,15 @@ extension Viewer {
         _ position: Int, packet: PacketBatch.Packet, payload: UnsafeRawBufferPointer, sequenceNumber: UInt16,
         timestamp: UInt32, into output: UnsafeMutableRawBufferPointer
     ) -> Int {
-        guard let stream = egress[position].configuration.retransmission else { return 0 }
+        guard let header = egress[position].retransmissionHeader else { return 0 }
         let index = egress[position].nextRetransmissionIndex
         egress[position].nextRetransmissionIndex += 1
-        egress[position].writeHeader(
-            of: packet, payloadType: stream.payloadType, ssrc: stream.ssrc, index: index, timestamp: timestamp,
+        header.write(
+            marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
             transportSequence: transportSequence, into: output)
         transportSequence &+= 1
         return peer.protectRTP(
-            headerLength: egress[position].headerLength, originalSequenceNumber: sequenceNumber, payload: payload,
-            output: output, index: index)
+            headerLength: header.length, originalSequenceNumber: sequenceNumber, payload: payload, output: output,
+            index: index)
     }
 }

@@ -3,11 +3,23 @@ import RTP
 import Transport
 
 extension Viewer {
-    /// How far one call of ``send(_:through:limits:at:)`` came.
+    /// How far one call of ``forward(_:budget:through:at:)`` came.
     private enum Outcome {
         case reachedEnd
         case usedBudget
+        /// The socket takes nothing now.
         case blocked
+        /// The next packet starts a frame that the viewer is not to get.
+        case reachedFrameToLeaveOut
+    }
+
+    /// Where one egress stands, and how its next packet is numbered.
+    private struct Progress {
+        var cursor: TrackRing.Cursor
+        var nextIndex: UInt64
+        var transportSequence: UInt16
+        var lastTimestamp: UInt32
+        var sentWholeKeyFrame: Bool
     }
 
     /// A batch has come to the track of `egress[index]`.
@@ -24,6 +36,7 @@ extension Viewer {
         let ring = egress[index].track.ring
         guard let keyFrame = ring.newestKeyFrame, let entry = ring[keyFrame.entry] else { return }
         if entry.sequence(of: keyFrame.packet) < egress[index].nextTrackSequence { return }
+        if let from = egress[index].leftOutFrom { noteDropped(index, from: from, to: keyFrame) }
         egress[index].start(at: keyFrame)
     }
 
@@ -31,143 +44,173 @@ extension Viewer {
     func send(_ index: Int, through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
         let isCatchingUp = egress[index].nextBurst != nil || egress[index].behindSince != nil
         egress[index].nextBurst = nil
+        guard let cursor = egress[index].cursor else { return }
+        if cursor.entry < egress[index].track.ring.first { skipEvicted(index, at: now) }
         guard egress[index].cursor != nil else { return }
-        // At the live edge a whole ordinary frame goes out as one send; a large key frame in a few.
-        let budget = isCatchingUp ? limits.burstPackets : max(limits.burstPackets, 32)
+        // At the live edge a whole ordinary frame goes out as one send; a large key frame in a few. What a new viewer
+        // has to catch up with is paced from its first packet.
+        let isPaced = isCatchingUp || egress[index].packetsSent == 0
+        let budget = isPaced ? limits.burstPackets : max(limits.burstPackets, 32)
         switch forward(index, budget: budget, through: &sender, at: now) {
         case .reachedEnd:
             egress[index].behindSince = nil
             return
+        case .reachedFrameToLeaveOut:
+            leaveOut(index, at: now)
         case .usedBudget, .blocked:
             let since = egress[index].behindSince ?? now
             egress[index].behindSince = since
+            noteFramesBefore(index)
             if now - since > limits.maximumLag { skipAhead(index, at: now) }
-            if egress[index].cursor != nil { egress[index].nextBurst = now + limits.burstInterval }
         }
+        if egress[index].cursor != nil { egress[index].nextBurst = now + limits.burstInterval }
     }
 
-    /// The viewer is too slow: whole frames are left out, up to the newest key frame.
-    private func skipAhead(_ index: Int, at now: Instant) {
-        guard let cursor = egress[index].cursor else { return }
+    /// What the viewer waits for has been evicted from the ring: only a key frame helps.
+    private func skipEvicted(_ index: Int, at now: Instant) {
         let ring = egress[index].track.ring
         egress[index].behindSince = nil
-        if let keyFrame = ring.newestKeyFrame, keyFrame > cursor {
-            egress[index].framesDropped += egress[index].frames(from: cursor, to: keyFrame)
-            egress[index].start(at: keyFrame)
-        } else {
-            egress[index].framesDropped += egress[index].frames(from: cursor, to: ring.head)
-            egress[index].cursor = egress[index].configuration.isVideo ? nil : ring.head
-            if let head = egress[index].cursor { egress[index].start(at: head) }
-            egress[index].track.requestKeyFrame(at: now)
+        guard egress[index].configuration.isVideo else {
+            egress[index].start(at: ring.head)
+            return
         }
+        goOnWithKeyFrame(ring.newestKeyFrame, index, at: now)
+    }
+
+    /// The viewer is too slow: whole frames are left out, up to the newest key frame. The frame that it is in the
+    /// middle of is completed first, however late.
+    private func skipAhead(_ index: Int, at now: Instant) {
+        egress[index].behindSince = now
+        guard !egress[index].configuration.isVideo else {
+            egress[index].skipsAtNextFrame = true
+            return
+        }
+        egress[index].start(at: egress[index].track.ring.head)
+    }
+
+    /// The viewer stands before a frame that it is not to get: it goes on with a newer key frame.
+    private func leaveOut(_ index: Int, at now: Instant) {
+        guard let cursor = egress[index].cursor else { return }
+        egress[index].behindSince = nil
+        egress[index].skipsAtNextFrame = false
+        noteFramesBefore(index)
+        let newest = egress[index].track.ring.newestKeyFrame
+        goOnWithKeyFrame(newest.flatMap { $0 >= cursor ? $0 : nil }, index, at: now)
+    }
+
+    private func goOnWithKeyFrame(_ keyFrame: TrackRing.Cursor?, _ index: Int, at now: Instant) {
+        if let keyFrame {
+            noteDropped(index, from: egress[index].framesBefore, to: keyFrame)
+            egress[index].start(at: keyFrame)
+            return
+        }
+        egress[index].skipsAtNextFrame = false
+        egress[index].leftOutFrom = egress[index].framesBefore
+        egress[index].cursor = nil
+        // A line that is too slow gets the key frames that come anyway.
+        if !egress[index].keyFramesOnly { egress[index].track.requestKeyFrame(at: now) }
+    }
+
+    private func noteFramesBefore(_ index: Int) {
+        guard let cursor = egress[index].cursor, let count = egress[index].track.ring.framesBefore(cursor) else {
+            return
+        }
+        egress[index].framesBefore = count
+    }
+
+    private func noteDropped(_ index: Int, from first: Int, to cursor: TrackRing.Cursor) {
+        guard let end = egress[index].track.ring.framesBefore(cursor), end > first else { return }
+        egress[index].framesDropped += UInt64(end - first)
     }
 
     /// The hot loop: from the cursor to the live edge, header and encryption straight into the send buffer.
+    ///
+    /// The numbering is kept here while it runs. When the socket takes nothing the run is made again later with the same
+    /// numbers, so the viewer sees no gap; it has not left this process, so no key stream has been shown twice.
     private func forward(
         _ position: Int, budget: Int, through sender: inout MediaSender, at now: Instant
     ) -> Outcome {
-        guard var cursor = egress[position].cursor, var epoch = egress[position].epoch,
-            let destination = remoteAddress
+        guard let cursor = egress[position].cursor, let epoch = egress[position].epoch, let destination = remoteAddress
         else { return .reachedEnd }
         let ring = egress[position].track.ring
-        if cursor.entry < ring.first {
-            // What the viewer waits for has been evicted: only a key frame helps.
-            guard egress[position].configuration.isVideo, let keyFrame = ring.newestKeyFrame else {
-                egress[position].start(at: ring.head)
-                return .reachedEnd
-            }
-            egress[position].start(at: keyFrame)
-            cursor = keyFrame
-            epoch = egress[position].epoch ?? epoch
-        }
-        let headerLength = egress[position].headerLength
-        let total = headerLength + peer.overhead
+        let header = egress[position].header
+        let keyFramesOnly = egress[position].keyFramesOnly
+        let leavesFramesOut = keyFramesOnly || egress[position].skipsAtNextFrame
+        let overhead = header.length + peer.overhead
         var left = budget
-        var runStart = (cursor: cursor, index: egress[position].nextIndex, transport: transportSequence)
+        var here = Progress(
+            cursor: cursor, nextIndex: egress[position].nextIndex, transportSequence: transportSequence,
+            lastTimestamp: egress[position].lastTimestamp, sentWholeKeyFrame: egress[position].sentWholeKeyFrame)
+        var gone = here
         var waiting: (packets: UInt64, bytes: UInt64) = (0, 0)
+        var outcome = Outcome.reachedEnd
 
-        while let entry = ring[cursor.entry] {
+        batches: while let entry = ring[here.cursor.entry] {
             let packets = entry.batch.packets
-            while cursor.packet < packets.count {
-                let packet = packets[cursor.packet]
-                if egress[position].keyFramesOnly, packet.flags.contains(.startsFrame),
-                    !packet.flags.contains(.keyFrame)
+            while here.cursor.packet < packets.count {
+                let packet = packets[here.cursor.packet]
+                if leavesFramesOut, packet.flags.contains(.startsFrame),
+                    !keyFramesOnly || !packet.flags.contains(.keyFrame)
                 {
-                    let sent = sender.flush(to: destination, from: localAddress)
-                    settle(position, waiting: sent ? waiting : (0, 0), at: now)
-                    egress[position].framesDropped += egress[position].frames(from: cursor, to: ring.head)
-                    egress[position].cursor = nil
-                    return .reachedEnd
+                    outcome = .reachedFrameToLeaveOut
+                    break batches
                 }
-                let sequence = entry.sequence(of: cursor.packet)
-                if left == 0 || sequence < epoch.trackSequence {
-                    if left == 0 {
-                        guard sender.flush(to: destination, from: localAddress) else {
-                            rewind(position, to: runStart)
-                            return .blocked
-                        }
-                        settle(position, waiting: waiting, at: now)
-                        egress[position].cursor = cursor
-                        return .usedBudget
-                    }
-                    cursor.packet += 1
-                    continue
+                if left == 0 {
+                    outcome = .usedBudget
+                    break batches
                 }
-                let size = total + Int(packet.length)
-                if !sender.run.accepts(size) {
+                if !sender.run.accepts(overhead + Int(packet.length)) {
                     guard sender.flush(to: destination, from: localAddress) else {
-                        rewind(position, to: runStart)
-                        return .blocked
+                        outcome = .blocked
+                        break batches
                     }
-                    settle(position, waiting: waiting, at: now)
+                    settle(position, here, waiting, at: now)
+                    gone = here
                     waiting = (0, 0)
-                    runStart = (cursor, egress[position].nextIndex, transportSequence)
                 }
-                let index = epoch.index(of: sequence)
+                let index = epoch.index(of: entry.sequence(of: here.cursor.packet))
                 let timestamp = epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
                 let output = sender.run.free
-                egress[position].writeHeader(
-                    of: packet, payloadType: egress[position].configuration.payloadType,
-                    ssrc: egress[position].configuration.ssrc, index: index, timestamp: timestamp,
-                    transportSequence: transportSequence, into: output)
+                header.write(
+                    marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
+                    transportSequence: here.transportSequence, into: output)
                 let written = peer.protectRTP(
-                    headerLength: headerLength, payload: entry.batch.payload(of: packet), output: output,
+                    headerLength: header.length, payload: entry.batch.payload(of: packet), output: output,
                     index: index)
                 if written > 0 {
                     sender.run.add(written)
-                    waiting.packets += 1
-                    waiting.bytes += UInt64(packet.length)
-                    transportSequence &+= 1
-                    if index >= egress[position].nextIndex { egress[position].nextIndex = index + 1 }
-                    egress[position].lastTimestamp = timestamp
-                    if packet.flags.contains([.keyFrame, .marker]) { egress[position].sentWholeKeyFrame = true }
+                    waiting.packets &+= 1
+                    waiting.bytes &+= UInt64(packet.length)
+                    here.transportSequence &+= 1
+                    here.nextIndex = index &+ 1
+                    here.lastTimestamp = timestamp
+                    if packet.flags.contains([.keyFrame, .marker]) { here.sentWholeKeyFrame = true }
                 }
                 left -= 1
-                cursor.packet += 1
+                here.cursor.packet += 1
             }
-            cursor = TrackRing.Cursor(entry: cursor.entry + 1, packet: 0)
+            here.cursor = TrackRing.Cursor(entry: here.cursor.entry + 1, packet: 0)
         }
-        guard sender.flush(to: destination, from: localAddress) else {
-            rewind(position, to: runStart)
-            return .blocked
+        if outcome != .blocked, sender.flush(to: destination, from: localAddress) {
+            settle(position, here, waiting, at: now)
+            return outcome
         }
-        settle(position, waiting: waiting, at: now)
-        egress[position].cursor = cursor
-        return .reachedEnd
+        settle(position, gone, (0, 0), at: now)
+        return .blocked
     }
 
-    /// The socket takes nothing now. The run is made again later, with the same numbers, so the viewer sees no gap;
-    /// it has not left this process, so no key stream has been shown twice.
-    private func rewind(_ position: Int, to start: (cursor: TrackRing.Cursor, index: UInt64, transport: UInt16)) {
-        egress[position].cursor = start.cursor
-        egress[position].nextIndex = start.index
-        transportSequence = start.transport
-    }
-
+    /// Takes over what has left this process.
     @inline(__always)
-    private func settle(_ position: Int, waiting: (packets: UInt64, bytes: UInt64), at now: Instant) {
-        egress[position].packetsSent += waiting.packets
-        egress[position].bytesSent += waiting.bytes
+    private func settle(
+        _ position: Int, _ progress: Progress, _ sent: (packets: UInt64, bytes: UInt64), at now: Instant
+    ) {
+        egress[position].cursor = progress.cursor
+        egress[position].nextIndex = progress.nextIndex
+        egress[position].lastTimestamp = progress.lastTimestamp
+        egress[position].sentWholeKeyFrame = progress.sentWholeKeyFrame
+        egress[position].packetsSent &+= sent.packets
+        egress[position].bytesSent &+= sent.bytes
+        transportSequence = progress.transportSequence
         if !startIsComplete { noteStartSteps(position, at: now) }
     }
 

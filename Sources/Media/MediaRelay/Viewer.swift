@@ -1,3 +1,4 @@
+import ICE
 import PeerConnection
 import RTP
 import Transport
@@ -19,6 +20,10 @@ final class Viewer {
     var remoteAddress: TransportAddress?
     /// The addresses from which authenticated checks came: they lead back to this viewer.
     var knownAddresses: [TransportAddress] = []
+    /// The addresses that were sent a check and have not sent one yet.
+    var askedAddresses: [TransportAddress] = []
+    /// The username fragments that were given to this viewer, the newest last.
+    var fragments: [String]
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
     var isConnected = false
@@ -37,6 +42,7 @@ final class Viewer {
         self.sessionID = configuration.sessionID
         self.configuration = configuration
         self.peer = peer
+        self.fragments = [configuration.peer.localCredentials.usernameFragment]
         self.egress = egress
         self.status = status
         self.notify = notify

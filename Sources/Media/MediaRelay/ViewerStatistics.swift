@@ -1,4 +1,5 @@
 import PeerConnection
+import Transport
 
 /// What was sent to one viewer, and what it said of it.
 public struct ViewerStatistics: Sendable, Equatable {
@@ -8,7 +9,7 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var bytesSent: UInt64 = 0
     /// Packets sent again on request.
     public var packetsRetransmitted: UInt64 = 0
-    /// Frames that were left out because the viewer was too slow.
+    /// Pictures that were left out because the viewer was too slow.
     public var framesDropped: UInt64 = 0
     /// Key frames that the viewer asked for.
     public var keyFrameRequests: UInt64 = 0
@@ -33,6 +34,9 @@ extension Viewer {
             result.bytesSent += egress[index].bytesSent
             result.packetsRetransmitted += egress[index].packetsRetransmitted
             result.framesDropped += egress[index].framesDropped
+            if let from = egress[index].leftOutFrom {
+                result.framesDropped += UInt64(max(0, egress[index].track.ring.framesStarted - from))
+            }
         }
         result.keyFrameRequests = feedback.keyFrameRequests
         result.fractionLost = feedback.fractionLost
@@ -44,13 +48,15 @@ extension Viewer {
     }
 
     /// The camera has started again: what this viewer has seen cannot be the base of what follows.
-    func sourceRestarted(_ track: RelayTrack) {
+    func sourceRestarted(_ track: RelayTrack, at now: Instant) {
         guard isConnected else { return }
         for index in egress.indices where egress[index].track === track {
             egress[index].nextBurst = nil
             egress[index].behindSince = nil
             if egress[index].configuration.isVideo {
                 egress[index].cursor = nil
+                egress[index].leftOutFrom = nil
+                track.requestKeyFrame(at: now)
             } else {
                 egress[index].start(at: track.ring.head)
             }

@@ -133,6 +133,7 @@ extension PeerConnection {
             receiver = try SRTPReceiver(
                 profile: profile, masterKey: material.remoteMasterKey, masterSalt: material.remoteMasterSalt)
             overhead = sender.overhead
+            self.profile = profile
             self.sender = consume sender
             hasKeys = true
             events.append(.connected)

@@ -76,7 +76,7 @@ public struct PeerConnection: ~Copyable {
         do {
             dtls = try DTLSEndpoint(
                 identity: configuration.identity, role: configuration.dtlsRole,
-                remoteFingerprints: configuration.remoteFingerprints, now: now)
+                remoteFingerprints: configuration.remoteFingerprints, now: now, profiles: configuration.profiles)
         } catch {
             throw .handshake(error)
         }
@@ -101,6 +101,9 @@ public struct PeerConnection: ~Copyable {
     /// What SRTP adds to each RTP packet, in bytes. 0 before the handshake is done.
     public internal(set) var overhead = 0
 
+    /// What SRTP was agreed on; nil before the handshake is done.
+    public internal(set) var profile: SRTPProfile?
+
     /// When ``handleDeadline(at:)`` wants to be called next.
     public var nextDeadline: Instant? {
         if failed { return nil }
@@ -117,8 +120,8 @@ public struct PeerConnection: ~Copyable {
 
     /// Writes the next STUN or DTLS datagram into `buffer` (at least 1,500 bytes).
     public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
-        if failed { return nil }
-        if let transmit = ice.pollTransmit(into: buffer, at: now) {
+        // What is over has nothing to say any more but why: the alert that DTLS may have written.
+        if !failed, let transmit = ice.pollTransmit(into: buffer, at: now) {
             transmitSource = ice.transmitSource
             return transmit
         }
@@ -127,6 +130,14 @@ public struct PeerConnection: ~Copyable {
         guard let destination = remoteAddress, let count = dtls.pollTransmit(into: buffer) else { return nil }
         transmitSource = localAddress
         return Transmit(destination: destination, byteCount: count)
+    }
+
+    /// Ends the connection by our own wish and tells the peer by `close_notify`, if it was connected: drain
+    /// ``pollTransmit(into:at:)`` once more to send it. There is no event.
+    public mutating func close() {
+        guard !failed else { return }
+        failed = true
+        dtls.close()
     }
 
     /// Lets timers act whose time has come.

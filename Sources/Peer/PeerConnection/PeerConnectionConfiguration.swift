@@ -42,4 +42,6 @@ public struct PeerConnectionConfiguration: Sendable {
 
     /// How a controlling side nominates a pair; aggressive saves a round trip where the peer allows it.
     public var nomination: ICENomination = .aggressive
+    /// The SRTP profiles that this side can do, the preferred one first; the DTLS server's order decides.
+    public var profiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
 }

@@ -94,6 +94,9 @@ public final class CameraStation: CameraSink {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// Whether somebody waits for the tracks.
+    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+
     /// The camera's tracks, as soon as it has told them; empty when that takes longer than `timeout`.
     func tracks(within timeout: Duration) async -> [TrackDescription] {
         let known = snapshot.tracks

@@ -1,6 +1,5 @@
 import Cameras
 import Codecs
-import DatagramPort
 import ICE
 import MediaRelay
 import SDP
@@ -11,7 +10,7 @@ extension LiveViewService {
         mediaSessionId: String, principal: String, extendedDurationSeconds: UInt16?
     ) async throws(SignallingError) -> UInt16 {
         let granted = try ledger.extend(
-            mediaSessionId, of: principal, bySeconds: extendedDurationSeconds, at: MonotonicClock.now)
+            mediaSessionId, of: principal, bySeconds: extendedDurationSeconds, at: now)
         armExpiry()
         return granted
     }
@@ -96,14 +95,14 @@ extension LiveViewService {
             usernameFragment: local.usernameFragment, password: local.password,
             sections: [
                 TrickleFragment.Section(
-                    mid: mid, candidates: self.candidates(hostCandidates(reached: [])), isComplete: true)
+                    mid: mid, candidates: self.candidates(sessions[sessionID]?.hosts ?? []), isComplete: true)
             ])
         return .restarted(fragment: fragment.encoded(), iceGeneration: "\(sessions[sessionID]?.generation ?? 1)")
     }
 
     public func sessions() async -> [LiveViewSnapshot] {
         let statistics = await relay.statistics()
-        let now = MonotonicClock.now
+        let now = now
         return sessions.compactMap { sessionID, session in
             guard let lease = ledger.leases[sessionID] else { return nil }
             let isConnected = session.status.isConnected

@@ -33,19 +33,20 @@ extension LiveViewService: LiveViewServing {
                     + negotiated.notes.joined(separator: "; "))
         }
 
-        // The camera may have taken its time, and others may have started meanwhile.
+        // The camera may have taken its time, and others may have started meanwhile, or it was removed.
+        guard stations[request.deviceID] === station else { throw .unknownDevice(request.deviceID) }
         try ledger.admit(deviceID: request.deviceID, principal: request.principal)
         let sessionID = random.sessionIdentifier()
         let remote = ICECredentials(
             usernameFragment: negotiated.remote.usernameFragment, password: negotiated.remote.password)
         let talkbackCodecs = negotiated.media.first { $0.kind == .audio && $0.direction.receives }?
             .receivePayloadTypes
-        let now = MonotonicClock.now
         _ = ledger.start(
             sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, at: now)
         let session = Session(
             station: station, status: ViewerStatus(), codecs: sending.map(\.codec.name), notes: negotiated.notes,
-            talkbackCodecs: talkbackCodecs ?? [:], localCredentials: local, remoteCredentials: remote)
+            talkbackCodecs: talkbackCodecs ?? [:], localCredentials: local, remoteCredentials: remote,
+            hosts: hosts)
         sessions[sessionID] = session
         let viewer = ViewerConfiguration(
             sessionID: sessionID,
@@ -58,9 +59,8 @@ extension LiveViewService: LiveViewServing {
             egress: sending.compactMap { egress(for: $0, among: offered, camera: request.deviceID) },
             talkbackPayloadTypes: (talkbackCodecs ?? [:]).keys.sorted(), offerReceived: offerReceived,
             answerReady: MonotonicClock.now)
-        relay.addViewer(viewer, status: session.status) { [weak self] event in
-            Task { await self?.viewerChanged(sessionID, event) }
-        }
+        let events = viewerEvents
+        relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
         announce(.started(mediaSessionId: sessionID, deviceID: request.deviceID))
         armExpiry()
         return StartLiveViewResponse(
@@ -91,7 +91,10 @@ extension LiveViewService: LiveViewServing {
         do {
             return try LiveViewAnswerer(local: transport, tracks: tracks).answer(offer)
         } catch {
-            throw .invalidOffer("\(error)")
+            switch error {
+            case .codecMismatch(let reason): throw .codecMismatch(reason)
+            case .invalidDescription, .noUsableMedia: throw .invalidOffer("\(error)")
+            }
         }
     }
 
@@ -149,11 +152,12 @@ extension LiveViewService: LiveViewServing {
             retransmission = (ssrc, payloadType)
         }
         // Without a retransmission stream a packet is sent again as it was, so it may hold nothing that changes.
+        let sequenceExtension = media.headerExtensions.transportWideCC.flatMap { (1...14).contains($0) ? $0 : nil }
         let numbered = media.kind == .audio || retransmission != nil
         return EgressConfiguration(
             track: TrackID(camera: camera, index: entry.index), isVideo: media.kind == .video, ssrc: media.ssrc,
             payloadType: media.payloadType, retransmission: retransmission,
-            transportSequenceExtension: numbered ? media.headerExtensions.transportWideCC : nil, canonicalName: camera)
+            transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera)
     }
 
     private func describe(_ state: SourceState) -> String {

@@ -22,6 +22,8 @@ public actor LiveViewService {
         public var addresses: [TransportAddress]
         /// How long a start waits for a camera that has not told its tracks yet.
         public var cameraTimeout: Duration = .seconds(10)
+        /// The clock by which leases end.
+        public var now: @Sendable () -> Instant = { MonotonicClock.now }
 
         /// Describes a service.
         public init(identity: DTLSIdentity, limits: SessionLimits, addresses: [TransportAddress]) {
@@ -39,6 +41,8 @@ public actor LiveViewService {
         let talkbackCodecs: [UInt8: MediaCodec]
         var localCredentials: ICECredentials
         var remoteCredentials: ICECredentials
+        /// Our candidates, as the answer named them.
+        let hosts: [TransportAddress]
         var generation = 1
         var talkback: TalkbackDecoder?
     }
@@ -50,15 +54,27 @@ public actor LiveViewService {
     var floor = TalkbackFloor()
     var sessions: [String: Session] = [:]
     var random = RandomSource.system
+    var now: Instant { configuration.now() }
     private var expiry: Task<Void, Never>?
     private var armedFor: Instant?
     private var observers: [@Sendable (LiveViewChange) -> Void] = []
+    /// What the relay tells of viewers, in its order: a viewer has connected before it has gone.
+    let viewerEvents: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
 
     /// A service without cameras.
     public init(configuration: Configuration, relay: MediaRelay) {
         self.configuration = configuration
         self.relay = relay
         self.ledger = SessionLedger(limits: configuration.limits)
+        let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
+        viewerEvents = continuation
+        Task { [weak self] in
+            for await (sessionID, event) in events { await self?.viewerChanged(sessionID, event) }
+        }
+    }
+
+    deinit {
+        viewerEvents.finish()
     }
 
     /// Adds a camera. One with the same identifier is replaced.
@@ -133,16 +149,17 @@ extension LiveViewService {
         expiry?.cancel()
         guard let next else { return }
         expiry = Task { [weak self] in
-            let pause = next - MonotonicClock.now
-            if pause > .zero { try? await Task.sleep(for: pause) }
+            guard let now = await self?.now else { return }
+            if next > now { try? await Task.sleep(for: next - now) }
             guard !Task.isCancelled else { return }
             await self?.expire()
         }
     }
 
-    private func expire() {
+    /// Ends the sessions whose lease is over.
+    func expire() {
         armedFor = nil
-        for lease in ledger.expire(at: MonotonicClock.now) { close(lease, reason: "the lease was not extended") }
+        for lease in ledger.expire(at: now) { close(lease, reason: "the lease was not extended") }
         armExpiry()
     }
 

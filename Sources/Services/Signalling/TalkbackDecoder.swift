@@ -13,6 +13,7 @@ final class TalkbackDecoder: TalkbackSink {
     private struct State: ~Copyable {
         var opus: OpusDecoder?
         var lastSequenceNumber: UInt16?
+        var isFinished = false
         var samples = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket)
     }
 
@@ -38,6 +39,7 @@ final class TalkbackDecoder: TalkbackSink {
         // compiler cannot know that, and takes a pointer in the closure for one that the state might keep.
         let (address, count) = (UInt(bitPattern: payload.baseAddress), payload.count)
         state.withLock { state in
+            guard !state.isFinished else { return }
             let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
             let step = state.lastSequenceNumber.map { sequenceNumber &- $0 } ?? 1
             // A late packet would be played out of turn; what it held has been concealed already.
@@ -51,9 +53,13 @@ final class TalkbackDecoder: TalkbackSink {
         }
     }
 
-    /// The talker has given the floor back.
+    /// The talker has given the floor back. A packet that the relay is just handing in is not played any more: the
+    /// speaker takes calls of one thread at a time.
     func finish() {
-        speaker.end()
+        state.withLock { state in
+            state.isFinished = true
+            speaker.end()
+        }
     }
 
     private func decodeOpus(_ payload: UnsafeRawBufferPointer, missing: Int, _ state: inout State) {

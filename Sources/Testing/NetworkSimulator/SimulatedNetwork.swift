@@ -10,6 +10,16 @@ public struct SimulatedDatagram: Sendable {
     public var destination: TransportAddress
     /// When it arrived.
     public var arrival: Instant
+
+    /// Describes a datagram, for one that a test makes itself.
+    public init(
+        bytes: [UInt8], source: TransportAddress, destination: TransportAddress, arrival: Instant
+    ) {
+        self.bytes = bytes
+        self.source = source
+        self.destination = destination
+        self.arrival = arrival
+    }
 }
 
 /// What became of the datagrams so far.

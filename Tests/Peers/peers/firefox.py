@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,14 @@ class Firefox:
             os.environ | {"HOME": str(directory), "MOZ_HEADLESS": "1"},
         )  # fmt: skip
         self._number = 0
+        self._resources = ExitStack()
         try:
             self.process.line_starting("WebDriver BiDi listening", within=60)
             self._socket = self._open()
             self._command("session.new", capabilities={})
             self._context = self._command("browsingContext.getTree")["contexts"][0]["context"]
         except BaseException:
-            self.process.stop()
+            self.stop()
             raise
 
     def _open(self) -> ClientConnection:
@@ -61,7 +63,9 @@ class Firefox:
             plain = self._namespace.connect("127.0.0.1", self._port)
         else:
             plain = socket.create_connection(("127.0.0.1", self._port), timeout=5)
-        return connect(f"ws://127.0.0.1:{self._port}/session", sock=plain, max_size=None, open_timeout=20)
+        return self._resources.enter_context(
+            connect(f"ws://127.0.0.1:{self._port}/session", sock=plain, max_size=None, open_timeout=20)
+        )
 
     def _command(self, method: str, **parameters: Any) -> Any:
         self._number += 1
@@ -92,5 +96,5 @@ class Firefox:
         return json.loads(result["result"]["value"])
 
     def stop(self) -> None:
-        self._socket.close()
+        self._resources.close()
         self.process.stop()

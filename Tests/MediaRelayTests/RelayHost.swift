@@ -1,0 +1,122 @@
+import DatagramPort
+import Glibc
+import NetworkSimulator
+import RTP
+import Transport
+
+@testable import MediaRelay
+
+/// Takes what the relay sends, as a socket would, and keeps account of it.
+final class Outbox: DatagramSending {
+    struct Run {
+        var at: Instant
+        var bytes: [UInt8]
+        var transmit: Transmit
+    }
+
+    var now = Instant.zero
+    var waiting: [Run] = []
+    /// Every run of media so far.
+    private(set) var runs: [Run] = []
+    /// Destinations whose datagrams the socket does not take now.
+    var isBlocked: (TransportAddress) -> Bool = { _ in false }
+    /// Destinations that the kernel refuses for good.
+    var isRefused: (TransportAddress) -> Bool = { _ in false }
+    /// Two different packets of one source and one number: the same key stream would hide two texts.
+    private(set) var keyStreamReuses = 0
+    private var seen: [Key: Int] = [:]
+
+    private struct Key: Hashable {
+        var destination: TransportAddress
+        var ssrc: UInt32
+        var sequenceNumber: UInt16
+    }
+
+    func send(_ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress?) -> SendOutcome {
+        if isRefused(transmit.destination) { return .dropped(EPERM) }
+        if isBlocked(transmit.destination) { return .blocked }
+        let run = Run(at: now, bytes: Array(bytes.prefix(transmit.byteCount)), transmit: transmit)
+        waiting.append(run)
+        if run.bytes[0] & 0xC0 == 0x80, !(192...223).contains(run.bytes[1]) {
+            runs.append(run)
+            for packet in Self.packets(of: run) { note(packet, transmit.destination) }
+        }
+        return .sent
+    }
+
+    private func note(_ packet: ArraySlice<UInt8>, _ destination: TransportAddress) {
+        let (ssrc, sequenceNumber) = (Self.ssrc(of: packet), Self.sequenceNumber(of: packet))
+        let key = Key(destination: destination, ssrc: ssrc, sequenceNumber: sequenceNumber)
+        let hash = Array(packet).hashValue
+        if let known = seen.updateValue(hash, forKey: key), known != hash { keyStreamReuses += 1 }
+    }
+
+    /// The datagrams that a run is cut into.
+    static func packets(of run: Run) -> [ArraySlice<UInt8>] {
+        stride(from: 0, to: run.bytes.count, by: max(run.transmit.segmentSize, 1)).map {
+            run.bytes[$0..<min($0 + run.transmit.segmentSize, run.bytes.count)]
+        }
+    }
+
+    static func ssrc(of packet: ArraySlice<UInt8>) -> UInt32 {
+        packet.dropFirst(8).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    static func sequenceNumber(of packet: ArraySlice<UInt8>) -> UInt16 {
+        packet.dropFirst(2).prefix(2).reduce(0) { $0 << 8 | UInt16($1) }
+    }
+
+    /// The transport-wide sequence number of a packet of the relay's.
+    static func transportSequence(of packet: ArraySlice<UInt8>) -> UInt16? {
+        guard packet.first == 0x90 else { return nil }
+        return packet.dropFirst(17).prefix(2).reduce(0) { $0 << 8 | UInt16($1) }
+    }
+}
+
+/// A relay's shard on a simulated host.
+final class RelayHost: SimulatedEndpoint {
+    let shard: RelayShard
+    let outbox: Outbox
+    let addresses: [TransportAddress]
+    private let address: TransportAddress
+
+    init(address: TransportAddress, limits: RelayLimits, seed: UInt64, now: Instant) {
+        self.address = address
+        addresses = [address]
+        outbox = Outbox()
+        outbox.now = now
+        shard = RelayShard(
+            port: outbox, limits: limits,
+            wallClock: WallClockReading(instant: now, unixNanoseconds: 1_800_000_000_000_000_000),
+            random: .seeded(seed))
+    }
+
+    var now: Instant {
+        get { outbox.now }
+        set { outbox.now = newValue }
+    }
+
+    func receive(_ datagram: SimulatedDatagram) {
+        now = datagram.arrival
+        var bytes = datagram.bytes
+        bytes.withUnsafeMutableBytes {
+            shard.handle($0, from: datagram.source, to: datagram.destination, at: datagram.arrival)
+        }
+    }
+
+    func nextDeadline() -> Instant? { shard.nextDeadline }
+
+    func handleTimeout(at now: Instant) {
+        self.now = now
+        shard.handleDeadline(at: now)
+    }
+
+    func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> (transmit: Transmit, source: TransportAddress)? {
+        guard !outbox.waiting.isEmpty else { return nil }
+        let run = outbox.waiting.removeFirst()
+        buffer.copyBytes(from: run.bytes)
+        return (run.transmit, address)
+    }
+}

@@ -1,0 +1,116 @@
+import DTLS
+import ICE
+import NetworkSimulator
+import PeerConnection
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// A camera, a relay, its viewers, and the network between them, in virtual time.
+struct RelayWorld {
+    static let start = Instant(nanoseconds: 5_000_000_000)
+
+    let simulation: Simulation
+    let host: RelayHost
+    let camera: SimulatedCamera
+    private let seed: UInt64
+
+    init(
+        conditions: LinkConditions = LinkConditions(latency: .milliseconds(10)), seed: UInt64 = 1,
+        limits: RelayLimits = RelayLimits(), _ change: (inout SimulatedCamera.Shape) -> Void = { _ in }
+    ) throws {
+        let address = try #require(TransportAddress("203.0.113.5", port: 8189))
+        self.seed = seed
+        host = RelayHost(address: address, limits: limits, seed: seed, now: Self.start)
+        var shape = SimulatedCamera.Shape()
+        change(&shape)
+        camera = SimulatedCamera(host: host, start: Self.start, shape: shape)
+        simulation = Simulation(
+            network: SimulatedNetwork(seed: seed, conditions: conditions), endpoints: [camera, host],
+            start: Self.start)
+    }
+
+    var now: Instant { simulation.now }
+    var shard: RelayShard { host.shard }
+
+    /// Lets a viewer join now; it is connected some round trips later.
+    func addViewer(
+        _ number: Int = 1, _ change: (inout SimulatedViewer.Shape) -> Void = { _ in }
+    ) throws -> SimulatedViewer {
+        var shape = SimulatedViewer.Shape()
+        change(&shape)
+        var random = RandomSource.seeded(seed &* 1_000 &+ UInt64(number))
+        let viewerCredentials = ICECredentials(using: &random)
+        let relayCredentials = ICECredentials(using: &random)
+        let address = try #require(TransportAddress("198.51.100.\(number)", port: 40_000))
+        let viewerIdentity = try Identities.viewer.get()
+        let relayIdentity = try Identities.gateway.get()
+        let ssrc = UInt32(number) << 8
+        let priority = ICE.candidatePriority(type: .host, localPreference: 65_535)
+        let viewer = try SimulatedViewer(
+            PeerConnectionConfiguration(
+                iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: relayCredentials,
+                remoteIsLite: false, hostAddresses: [address],
+                remoteCandidates: [RemoteCandidate(address: host.addresses[0], priority: priority)],
+                dtlsRole: .client, identity: viewerIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
+            name: "viewer \(number)", ssrc: ssrc, seed: random.next(), shape: shape, now: now)
+        let transportSequence: UInt8? = shape.hasTransportSequence ? 3 : nil
+        var egress = [
+            EgressConfiguration(
+                track: camera.video, isVideo: true, ssrc: viewer.videoSSRC, payloadType: 96,
+                retransmission: shape.hasRetransmissionStream ? (viewer.retransmissionSSRC, 97) : nil,
+                transportSequenceExtension: transportSequence, canonicalName: "door")
+        ]
+        if shape.hasSound {
+            egress.append(
+                EgressConfiguration(
+                    track: camera.audio, isVideo: false, ssrc: viewer.audioSSRC, payloadType: 111,
+                    retransmission: nil, transportSequenceExtension: transportSequence, canonicalName: "door"))
+        }
+        let configuration = ViewerConfiguration(
+            sessionID: viewer.name,
+            peer: PeerConnectionConfiguration(
+                iceRole: .controlled, localCredentials: relayCredentials, remoteCredentials: viewerCredentials,
+                remoteIsLite: false, hostAddresses: host.addresses, remoteCandidates: [], dtlsRole: .server,
+                identity: relayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
+            egress: egress, talkbackPayloadTypes: [111], offerReceived: now, answerReady: now)
+        host.now = now
+        let notices = viewer.notices
+        shard.add(configuration, status: viewer.status, notify: { notices.add($0) }, at: now)
+        simulation.endpoints.append(viewer)
+        return viewer
+    }
+
+    /// The relay's own side of a viewer.
+    func relayed(_ viewer: SimulatedViewer) throws -> Viewer {
+        try #require(shard.viewers[viewer.name])
+    }
+
+    func run(_ duration: Duration) {
+        simulation.run(for: duration)
+        #expect(simulation.stall == nil)
+    }
+
+    /// Runs until the viewer is connected; whether it is.
+    func connect(_ viewer: SimulatedViewer) -> Bool {
+        simulation.run(for: .seconds(10)) { viewer.isConnected && shard.viewers[viewer.name]?.isConnected == true }
+    }
+
+    /// The runs of media for a viewer so far.
+    func runs(for viewer: SimulatedViewer) -> [Outbox.Run] {
+        host.outbox.runs.filter { $0.transmit.destination == viewer.addresses[0] }
+    }
+}
+
+extension SimulatedViewer {
+    /// Whether each picture follows the one before without a gap.
+    func hasEveryPicture(from first: Int) -> Bool {
+        numbers.first == first && zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 }
+    }
+
+    /// The longest gap between two pictures that came one after the other.
+    var missingPictures: Int {
+        zip(numbers, numbers.dropFirst()).reduce(0) { $0 + $1.1 - $1.0 - 1 }
+    }
+}

@@ -1,0 +1,222 @@
+import NetworkSimulator
+import RTP
+import SDP
+import Synchronization
+import Transport
+
+@testable import MediaRelay
+
+/// Counts what the relay asks of a source.
+final class KeyFrameRequests: Sendable {
+    private let state = Mutex((asked: 0, pending: false))
+
+    var count: Int { state.withLock { $0.asked } }
+
+    func ask() {
+        state.withLock {
+            $0.asked += 1
+            $0.pending = true
+        }
+    }
+
+    func take() -> Bool {
+        state.withLock { state in
+            defer { state.pending = false }
+            return state.pending
+        }
+    }
+}
+
+/// What a frame's bytes say, so that a receiver knows that it got the right ones whole.
+enum FrameContent {
+    static func make(number: Int, isKeyFrame: Bool, size: Int) -> [UInt8] {
+        var bytes: [UInt8] = [isKeyFrame ? 0x10 : 0x11, 0, 0, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0x68, 0x01]
+        bytes += withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
+        for position in bytes.count..<max(size, bytes.count) {
+            bytes.append(UInt8(truncatingIfNeeded: position &* 31 &+ number &* 7))
+        }
+        return bytes
+    }
+
+    /// The frame's number; nil when a byte is not what it should be.
+    static func number(of bytes: [UInt8]) -> Int? {
+        guard bytes.count >= 14 else { return nil }
+        let number = bytes[10..<14].reduce(0) { $0 << 8 | Int($1) }
+        let expected = make(number: number, isKeyFrame: bytes[0] & 1 == 0, size: bytes.count)
+        return expected == bytes ? number : nil
+    }
+}
+
+/// A camera in virtual time: VP8 pictures and a sound packet each 20 ms, handed in on the relay's thread.
+final class SimulatedCamera: SimulatedEndpoint {
+    struct Shape {
+        var framesPerSecond = 15
+        /// A key frame each so many frames; nil for on request only, after the first.
+        var keyFrameInterval: Int? = 60
+        var keyFrameSize = 14_000
+        var frameSize = 3_400
+        var answersRequests = true
+        var hasSound = true
+        /// How long a picture takes from the sensor to the relay.
+        var pictureDelay = Duration.zero
+        /// Every so many frames a packet without payload follows.
+        var paddingInterval: Int?
+    }
+
+    static let videoRate = 90_000
+    static let audioRate = 48_000
+
+    let host: RelayHost
+    let requests = KeyFrameRequests()
+    var shape: Shape
+    let addresses: [TransportAddress] = []
+    let video = TrackID(camera: "door", index: 0)
+    let audio = TrackID(camera: "door", index: 1)
+    var isRunning = true
+    /// Capture times of pictures and sounds by number.
+    private(set) var pictureTimes: [Instant] = []
+    private(set) var soundTimes: [Instant] = []
+    private(set) var keyFrames: [Int] = []
+
+    private var inlets: [TrackInlet] = []
+    private var videoPool = PacketBatchPool()
+    private var audioPool = PacketBatchPool()
+    private var packetizer = VP8Packetizer(firstPictureID: 32_700)
+    private var videoSequence: UInt16 = 65_000
+    private var audioSequence: UInt16 = 65_500
+    private var videoTimestamp: UInt32 = .max - 400_000
+    private var audioTimestamp: UInt32 = .max - 90_000
+    private var nextPicture: Instant
+    private var nextSound: Instant
+    private var nextReport: Instant?
+
+    init(host: RelayHost, start: Instant, shape: Shape) {
+        self.host = host
+        self.shape = shape
+        nextPicture = start
+        nextSound = start
+        setTracks(at: start)
+    }
+
+    func setTracks(at now: Instant) {
+        let requests = requests
+        inlets = [TrackInlet(wake: {}), TrackInlet(wake: {})]
+        var tracks = [
+            (
+                id: video,
+                description: RelayTrackDescription(
+                    isVideo: true, codec: .vp8, requestKeyFrame: { requests.ask() }), inlet: inlets[0]
+            )
+        ]
+        if shape.hasSound {
+            tracks.append(
+                (
+                    id: audio,
+                    description: RelayTrackDescription(isVideo: false, codec: .opus, requestKeyFrame: {}),
+                    inlet: inlets[1]
+                ))
+        }
+        host.now = now
+        host.shard.setTracks(tracks, camera: "door", at: now)
+    }
+
+    /// The camera reboots: other numbers, other timestamps, and a key frame first.
+    func restart(at now: Instant, videoSequence: UInt16, pause: Duration) {
+        self.videoSequence = videoSequence
+        audioSequence = 7
+        videoTimestamp = 1_234
+        audioTimestamp = 77
+        nextPicture = now + pause
+        nextSound = now + pause
+        needsKeyFrame = true
+        setTracks(at: now)
+    }
+
+    /// Sends sender reports each second from now on, by a wall clock of its own.
+    func startReports(at now: Instant) { nextReport = now }
+
+    func nextDeadline() -> Instant? {
+        guard isRunning else { return nil }
+        return [nextPicture + shape.pictureDelay, shape.hasSound ? nextSound : nil, nextReport].compactMap { $0 }.min()
+    }
+
+    func handleTimeout(at now: Instant) {
+        host.now = now
+        if let due = nextReport, due <= now {
+            nextReport = due + .seconds(1)
+            sendReports(at: now)
+        }
+        if shape.hasSound, nextSound <= now { sendSound(at: now) }
+        if nextPicture + shape.pictureDelay <= now { sendPicture(at: now) }
+        host.shard.handleInlets(at: now)
+    }
+
+    func receive(_ datagram: SimulatedDatagram) {}
+    func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> (transmit: Transmit, source: TransportAddress)? { nil }
+
+    private var needsKeyFrame = true
+
+    private func sendPicture(at now: Instant) {
+        let number = pictureTimes.count
+        let isDue = shape.keyFrameInterval.map { number.isMultiple(of: $0) } ?? false
+        let isAsked = requests.take() && shape.answersRequests
+        let isKeyFrame = isDue || isAsked || needsKeyFrame
+        needsKeyFrame = false
+        pictureTimes.append(nextPicture)
+        if isKeyFrame { keyFrames.append(number) }
+        let content = FrameContent.make(
+            number: number, isKeyFrame: isKeyFrame, size: isKeyFrame ? shape.keyFrameSize : shape.frameSize)
+        content.withUnsafeBytes { frame in
+            packetizer.packetize(frame) { payload in
+                var flags: PacketBatch.Flags = []
+                if payload.isFirst { flags.insert(.startsFrame) }
+                if payload.isLast { flags.insert(.marker) }
+                if payload.isKeyFrame { flags.insert(.keyFrame) }
+                append(payload.bytes, flags)
+            }
+        }
+        if let interval = shape.paddingInterval, number.isMultiple(of: interval) {
+            append(UnsafeRawBufferPointer(start: nil, count: 0), [])
+        }
+        if let batch = videoPool.finish(arrival: now) { inlets[0].deliver(batch) }
+        videoTimestamp &+= UInt32(Self.videoRate / shape.framesPerSecond)
+        nextPicture += .nanoseconds(1_000_000_000 / Int64(shape.framesPerSecond))
+    }
+
+    private func append(_ payload: UnsafeRawBufferPointer, _ flags: PacketBatch.Flags) {
+        videoPool.append(
+            PacketBatch.Packet(
+                offset: 0, length: 0, timestamp: videoTimestamp, sequenceNumber: videoSequence, payloadType: 96,
+                flags: flags),
+            payload: payload)
+        videoSequence &+= 1
+    }
+
+    private func sendSound(at now: Instant) {
+        let payload = [UInt8](repeating: 0x78, count: 4) + withUnsafeBytes(of: UInt32(soundTimes.count)) { Array($0) }
+        soundTimes.append(nextSound)
+        payload.withUnsafeBytes {
+            audioPool.append(
+                PacketBatch.Packet(
+                    offset: 0, length: 0, timestamp: audioTimestamp, sequenceNumber: audioSequence, payloadType: 111,
+                    flags: [.startsFrame, .keyFrame]),
+                payload: $0)
+        }
+        if let batch = audioPool.finish(arrival: now) { inlets[1].deliver(batch) }
+        audioSequence &+= 1
+        audioTimestamp &+= 960
+        nextSound += .milliseconds(20)
+    }
+
+    /// The camera's clock stands in 1970, and its reports name the moment of capture.
+    private func sendReports(at now: Instant) {
+        func report(_ track: TrackID, _ timestamp: UInt32, of capture: Instant) {
+            let ntp = NTPTimestamp(unixNanoseconds: capture.nanoseconds)
+            host.shard.noteSenderReport(track, ntp: ntp.rawValue, rtpTimestamp: timestamp, at: now)
+        }
+        report(video, videoTimestamp, of: nextPicture)
+        report(audio, audioTimestamp, of: nextSound)
+    }
+}

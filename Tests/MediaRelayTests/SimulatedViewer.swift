@@ -1,0 +1,270 @@
+import DTLS
+import ICE
+import NetworkSimulator
+import PeerConnection
+import RTP
+import Synchronization
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// The two identities of the tests, made once.
+enum Identities {
+    static let viewer = Result { try DTLSIdentity.generate() }
+    static let gateway = Result { try DTLSIdentity.generate() }
+}
+
+/// What the relay told of a viewer.
+final class Notices: Sendable {
+    private let events = Mutex<[ViewerEvent]>([])
+
+    var all: [ViewerEvent] { events.withLock { $0 } }
+
+    func add(_ event: ViewerEvent) { events.withLock { $0.append(event) } }
+}
+
+/// A player at the other end of the simulated network.
+final class SimulatedViewer: SimulatedEndpoint {
+    struct Shape {
+        var asksAgain = true
+        /// Whether retransmissions come in a stream of their own.
+        var hasRetransmissionStream = true
+        var hasTransportSequence = true
+        var hasSound = true
+        /// What the reports say of loss, instead of what was measured.
+        var reportedLoss: UInt8?
+        var reportInterval = Duration.seconds(1)
+        /// How long a packet waits for those before it.
+        var patience = Duration.milliseconds(400)
+    }
+
+    struct Picture {
+        var at: Instant
+        var number: Int
+        var isKeyFrame: Bool
+        var timestamp: UInt32
+    }
+
+    let name: String
+    let password: String
+    let videoSSRC: UInt32
+    var retransmissionSSRC: UInt32 { videoSSRC + 1 }
+    var audioSSRC: UInt32 { videoSSRC + 2 }
+    let addresses: [TransportAddress]
+    let notices = Notices()
+    let status = ViewerStatus()
+    var shape: Shape
+    var connection: PeerConnection
+    var hasVanished = false
+
+    private(set) var pictures: [Picture] = []
+    /// Frames that came whole and with a wrong byte.
+    private(set) var brokenFrames = 0
+    /// The numbers of the video packets on the way, unwrapped, without retransmissions.
+    private(set) var videoSequence: [Int64] = []
+    private(set) var videoArrivals: [Instant] = []
+    private(set) var videoTimestamps: [UInt32] = []
+    private(set) var sounds: [(number: Int, timestamp: UInt32, at: Instant)] = []
+    private(set) var retransmissions = 0
+    private(set) var reports: [UInt32: RTCPSenderReport] = [:]
+    private(set) var reportBlocks: [RTCPReportBlock] = []
+    private(set) var goodbyes: [UInt32] = []
+    private(set) var failure: (at: Instant, reason: String)?
+    private var assembler: FrameAssembler
+    private var nacks = NackGenerator()
+    private var requests: [UInt16] = []
+    private var unwrapper = SequenceUnwrapper()
+    private var statistics = ReceptionStatistics(clockRate: 90_000)
+    private var nextReport: Instant?
+    private var outbox: [[UInt8]] = []
+    private var microphoneIndex: UInt64 = 100
+
+    init(
+        _ configuration: PeerConnectionConfiguration, name: String, ssrc: UInt32, seed: UInt64, shape: Shape,
+        now: Instant
+    ) throws {
+        connection = try PeerConnection(configuration: configuration, random: .seeded(seed), now: now)
+        addresses = configuration.hostAddresses
+        self.name = name
+        password = configuration.localCredentials.password
+        self.videoSSRC = ssrc
+        self.shape = shape
+        assembler = FrameAssembler(format: .vp8, maximumDelay: shape.patience)
+    }
+
+    var isConnected: Bool { connection.isConnected }
+    var counters: FrameAssembler.Counters { assembler.counters }
+    var numbers: [Int] { pictures.map(\.number) }
+    /// Whether the packets came one after the other without gap or repetition.
+    var hasContinuousSequence: Bool {
+        zip(videoSequence, videoSequence.dropFirst()).allSatisfy { $1 == $0 + 1 }
+    }
+
+    // MARK: - The driver
+
+    func receive(_ datagram: SimulatedDatagram) {
+        guard !hasVanished else { return }
+        var bytes = datagram.bytes
+        let now = datagram.arrival
+        bytes.withUnsafeMutableBytes { buffer in
+            switch connection.handle(buffer, from: datagram.source, to: datagram.destination, at: now) {
+            case .nothing: break
+            case .rtp(let count): receiveRTP(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
+            case .rtcp(let count): receiveRTCP(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
+            }
+        }
+        work(at: now)
+    }
+
+    func nextDeadline() -> Instant? {
+        guard !hasVanished else { return nil }
+        return [
+            connection.nextDeadline, nextReport, assembler.nextDeadline(), shape.asksAgain ? nacks.nextDeadline() : nil,
+        ]
+        .compactMap { $0 }.min()
+    }
+
+    func handleTimeout(at now: Instant) {
+        connection.handleDeadline(at: now)
+        work(at: now)
+    }
+
+    func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> (transmit: Transmit, source: TransportAddress)? {
+        guard !hasVanished else { return nil }
+        if let transmit = connection.pollTransmit(into: buffer, at: now) { return (transmit, addresses[0]) }
+        guard let destination = connection.remoteAddress, !outbox.isEmpty else { return nil }
+        let bytes = outbox.removeFirst()
+        buffer.copyBytes(from: bytes)
+        return (Transmit(destination: destination, byteCount: bytes.count), addresses[0])
+    }
+
+    private func work(at now: Instant) {
+        while let event = connection.pollEvent() {
+            if case .failed(let reason) = event { failure = (now, reason) }
+            if event == .connected { nextReport = now + shape.reportInterval }
+        }
+        if connection.nextDeadline == nil { nextReport = nil }
+        while let frame = assembler.nextFrame(at: now) {
+            guard let number = FrameContent.number(of: frame.data) else {
+                brokenFrames += 1
+                continue
+            }
+            pictures.append(
+                Picture(at: now, number: number, isKeyFrame: frame.isKeyFrame, timestamp: frame.timestamp))
+        }
+        sendFeedback(at: now)
+    }
+
+    // MARK: - What comes
+
+    private func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        guard let packet = try? RTPPacketView(parsing: bytes) else {
+            Issue.record("\(name) got a packet that is no RTP")
+            return
+        }
+        switch packet.ssrc {
+        case videoSSRC:
+            if nacks.receive(sequenceNumber: packet.sequenceNumber, at: now) == .recovered(requests: 1) {
+                retransmissions += 1
+            }
+            let number = unwrapper.unwrap(packet.sequenceNumber)
+            videoSequence.append(number)
+            videoArrivals.append(now)
+            videoTimestamps.append(packet.timestamp)
+            statistics.receive(
+                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp,
+                payloadLength: packet.payload.count, at: now)
+            assembler.insert(
+                sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                payload: packet.payload, at: now)
+        case retransmissionSSRC:
+            guard let original = Retransmission.parse(payload: packet.payload) else { return }
+            retransmissions += 1
+            _ = nacks.receive(sequenceNumber: original.originalSequenceNumber, at: now)
+            assembler.insert(
+                sequenceNumber: original.originalSequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
+                payload: original.payload, at: now)
+        case audioSSRC:
+            let number = packet.payload.dropFirst(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            sounds.append((number, packet.timestamp, now))
+        default:
+            Issue.record("\(name) got a packet of a source that nobody named")
+        }
+    }
+
+    private func receiveRTCP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+        for packet in RTCPPackets(bytes) {
+            switch packet {
+            case .senderReport(let report, let blocks):
+                reports[report.ssrc] = report
+                reportBlocks += blocks
+                // The pictures' sender reports tell the round-trip time.
+                if report.ssrc == videoSSRC { statistics.receiveSenderReport(ntp: report.ntp, at: now) }
+            case .receiverReport(_, let blocks): reportBlocks += blocks
+            case .goodbye(let goodbye): goodbyes += goodbye
+            default: break
+            }
+        }
+    }
+
+    // MARK: - What goes
+
+    private func sendFeedback(at now: Instant) {
+        guard isConnected else { return }
+        if shape.asksAgain {
+            nacks.takeRequests(at: now, into: &requests)
+            if !requests.isEmpty { askAgain(for: requests) }
+        }
+        if assembler.takeKeyFrameRequest(at: now) { askForKeyFrame() }
+        guard let due = nextReport, due <= now else { return }
+        nextReport = now + shape.reportInterval
+        guard statistics.hasReceived else { return }
+        var block = statistics.makeReportBlock(ssrc: videoSSRC, at: now)
+        if let loss = shape.reportedLoss { block.fractionLost = loss }
+        send { $0.writeReceiverReport(ssrc: 9, blocks: [block]) }
+    }
+
+    func askAgain(for numbers: [UInt16]) {
+        let ssrc = videoSSRC
+        send { $0.writeNack(senderSSRC: 9, mediaSSRC: ssrc, sequenceNumbers: numbers) }
+    }
+
+    func askForKeyFrame() {
+        let ssrc = videoSSRC
+        send { $0.writePictureLossIndication(senderSSRC: 9, mediaSSRC: ssrc) }
+    }
+
+    /// Sends a compound RTCP packet.
+    func send(_ write: (inout ByteWriter) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 1500)
+        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
+            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: bytes[..<1400]))
+            write(&writer)
+            return connection.protectRTCP(bytes, byteCount: writer.count)
+        }
+        if count > 0 { outbox.append(Array(buffer[..<count])) }
+    }
+
+    /// Sends a packet of the microphone; `padding` makes it one without payload.
+    func speak(_ payload: [UInt8], payloadType: UInt8 = 111, padding: Bool = false) {
+        var buffer = [UInt8](repeating: 0, count: 1500)
+        let index = microphoneIndex
+        microphoneIndex += 1
+        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
+            _ = RTPHeaderTemplate(payloadType: payloadType, ssrc: 4711).write(
+                marker: false, sequenceNumber: UInt16(truncatingIfNeeded: index),
+                timestamp: UInt32(truncatingIfNeeded: index * 960), into: bytes)
+            if padding { bytes[0] |= 0x20 }
+            return payload.withUnsafeBytes {
+                connection.protectRTP(headerLength: 12, payload: $0, output: bytes, index: index)
+            }
+        }
+        if count > 0 { outbox.append(Array(buffer[..<count])) }
+    }
+
+    /// Sends bytes as they are.
+    func sendRaw(_ bytes: [UInt8]) { outbox.append(bytes) }
+}

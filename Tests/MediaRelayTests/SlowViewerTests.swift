@@ -1,0 +1,113 @@
+import NetworkSimulator
+import RTP
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+@Suite struct SlowViewerTests {
+    @Test func aBlockedSocketCostsWholeFramesOnly() throws {
+        let world = try RelayWorld { $0.frameSize = 20_000 }
+        world.run(.seconds(1))
+        let slow = try world.addViewer(1)
+        let other = try world.addViewer(2)
+        #expect(world.connect(slow) && world.connect(other))
+        world.run(.seconds(2))
+        let address = slow.addresses[0]
+        var random = RandomSource.seeded(5)
+        // The socket takes a few sends now and then, and for a while none at all.
+        for _ in 0..<1_000 {
+            let isBlocked = random.next() % 10 < 9
+            world.host.outbox.isBlocked = { isBlocked && $0 == address }
+            world.run(.milliseconds(4))
+        }
+        world.host.outbox.isBlocked = { $0 == address }
+        world.run(.seconds(5))
+        world.host.outbox.isBlocked = { _ in false }
+        world.run(.seconds(6))
+        #expect(slow.hasContinuousSequence)
+        #expect(slow.brokenFrames == 0 && slow.counters.droppedFrames == 0 && slow.counters.lostPackets == 0)
+        #expect(slow.missingPictures > 20)
+        let dropped = try world.relayed(slow).readStatistics().framesDropped
+        #expect(dropped == UInt64(slow.missingPictures))
+        // After each gap it goes on with a key frame, and in the end it is at the live edge again.
+        for (one, next) in zip(slow.pictures, slow.pictures.dropFirst()) where next.number != one.number + 1 {
+            #expect(next.isKeyFrame)
+        }
+        for (one, next) in zip(slow.pictures, slow.pictures.dropFirst()) {
+            #expect(Int32(bitPattern: next.timestamp &- one.timestamp) > 0)
+        }
+        #expect(slow.numbers.last == world.camera.pictureTimes.count - 1)
+        #expect(world.host.outbox.keyStreamReuses == 0)
+        #expect(other.missingPictures == 0 && other.hasContinuousSequence)
+        for picture in other.pictures.dropFirst(20) {
+            #expect(picture.at - world.camera.pictureTimes[picture.number] < .milliseconds(20))
+        }
+    }
+
+    @Test func aSlowLineGetsKeyFramesOnlyUntilItHasRecovered() throws {
+        let world = try RelayWorld()
+        let viewer = try world.addViewer { $0.asksAgain = false }
+        #expect(world.connect(viewer))
+        world.run(.seconds(6))
+        #expect(viewer.missingPictures == 0)
+        viewer.shape.reportedLoss = 77
+        world.run(.seconds(5))
+        let reduced = viewer.pictures.count
+        world.run(.seconds(12))
+        let during = viewer.pictures[reduced...]
+        #expect(during.count == 3 && during.allSatisfy(\.isKeyFrame))
+        viewer.shape.reportedLoss = 0
+        world.run(.seconds(4))
+        let recovered = viewer.pictures.count
+        world.run(.seconds(4))
+        #expect(viewer.pictures.count - recovered >= 58)
+        #expect(viewer.hasContinuousSequence)
+        #expect(viewer.brokenFrames == 0 && viewer.counters.droppedFrames == 0)
+        let dropped = try world.relayed(viewer).readStatistics().framesDropped
+        #expect(dropped == UInt64(viewer.missingPictures))
+        // Sound goes on all the time.
+        #expect(zip(viewer.sounds, viewer.sounds.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
+        #expect(world.host.outbox.keyStreamReuses == 0)
+    }
+
+    @Test func aViewerThatHasFallenOutOfTheRingWaitsForAKeyFrame() throws {
+        var limits = RelayLimits()
+        limits.ringDuration = .seconds(2)
+        limits.maximumLag = .seconds(60)
+        let world = try RelayWorld(limits: limits) { $0.keyFrameInterval = nil }
+        let viewer = try world.addViewer { $0.asksAgain = false }
+        #expect(world.connect(viewer))
+        world.run(.seconds(3))
+        world.host.outbox.isBlocked = { _ in true }
+        world.run(.seconds(5))
+        world.host.outbox.isBlocked = { _ in false }
+        world.run(.seconds(3))
+        let gap = try #require(
+            zip(viewer.pictures, viewer.pictures.dropFirst()).first { $1.number != $0.number + 1 })
+        #expect(gap.1.isKeyFrame)
+        #expect(viewer.hasContinuousSequence)
+        #expect(viewer.numbers.last == world.camera.pictureTimes.count - 1)
+    }
+
+    @Test func aDestinationThatCannotBeSentToDisturbsNobody() throws {
+        let world = try RelayWorld()
+        world.run(.seconds(1))
+        let good = try world.addViewer(1)
+        let bad = try world.addViewer(2)
+        let better = try world.addViewer(3)
+        #expect(world.connect(good) && world.connect(bad) && world.connect(better))
+        world.run(.seconds(1))
+        let address = bad.addresses[0]
+        world.host.outbox.isRefused = { $0 == address }
+        world.run(.seconds(32))
+        for viewer in [good, better] {
+            #expect(viewer.missingPictures == 0 && viewer.hasContinuousSequence)
+            #expect(viewer.pictures.count > 490)
+        }
+        #expect(world.shard.readCounters().datagramsRefused > 1_000)
+        // Nothing reaches it, so it is let go of when its consent has run out.
+        #expect(world.shard.viewers[bad.name] == nil)
+        #expect(world.shard.viewers.count == 2)
+    }
+}

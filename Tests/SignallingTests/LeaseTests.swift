@@ -1,0 +1,247 @@
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+@Suite(.ownThread) struct LeaseTests {
+    @Test func aLeaseThatIsNotExtendedEnds() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        world.clock.advance(by: .seconds(299))
+        await world.service.expire()
+        #expect(await world.service.sessions().first?.expiresInSeconds == 1)
+        world.clock.advance(by: .seconds(1))
+        await world.service.expire()
+        #expect(await world.service.sessions().isEmpty)
+        #expect(await world.viewerCount() == 0)
+        #expect(world.announcements.ends == ["the lease was not extended"])
+        let error = await failure {
+            _ = try await world.service.extendLiveView(
+                mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: nil)
+        }
+        #expect(error == .unknownSession)
+    }
+
+    @Test func extensionsKeepALeaseForHalfAnHour() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        for _ in 0..<30 {
+            world.clock.advance(by: .seconds(60))
+            await world.service.expire()
+            let granted = try await world.service.extendLiveView(
+                mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: nil)
+            #expect(granted == 300)
+        }
+        #expect(await world.service.sessions().count == 1)
+        #expect(await world.viewerCount() == 1)
+    }
+
+    @Test func theCapEndsEvenAnExtendedLease() async throws {
+        let world = try await ServiceWorld { $0.maximumDurationSeconds = 400 }
+        let session = try await world.start()
+        world.clock.advance(by: .seconds(250))
+        let granted = try await world.service.extendLiveView(
+            mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: 3_600)
+        #expect(granted == 150)
+        world.clock.advance(by: .seconds(150))
+        await world.service.expire()
+        #expect(await world.service.sessions().isEmpty)
+    }
+
+    @Test func onlyItsOwnerHasASession() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        let id = session.mediaSessionId
+        let service = world.service
+        let attempts: [@Sendable () async throws -> Void] = [
+            {
+                _ = try await service.extendLiveView(
+                    mediaSessionId: id, principal: "guest", extendedDurationSeconds: nil)
+            },
+            {
+                try await service.stopLiveView(mediaSessionId: id, principal: "guest")
+            },
+            {
+                try await service.startTalkback(mediaSessionId: id, principal: "guest", offerSdp: nil)
+            },
+            {
+                try await service.stopTalkback(mediaSessionId: id, principal: "guest")
+            },
+            {
+                _ = try await service.trickle("a=ice-ufrag:x\r\n", mediaSessionId: id, principal: "guest")
+            },
+            {
+                _ = try await service.changeLiveViewQuality(
+                    mediaSessionId: id, principal: "guest", qualityHint: .hd)
+            },
+        ]
+        for attempt in attempts { #expect(await failure(attempt) == .unknownSession) }
+        #expect(await service.sessions().count == 1)
+        try await service.stopLiveView(mediaSessionId: id, principal: "owner")
+        let again = await failure {
+            try await service.stopLiveView(mediaSessionId: id, principal: "owner")
+        }
+        #expect(again == .unknownSession)
+        #expect(await world.viewerCount() == 0)
+    }
+
+    @Test func anOrphanIsLetGoOf() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        // What the relay tells when a viewer's consent has run out.
+        await world.service.viewerChanged(session.mediaSessionId, .ended(reason: "the peer has stopped answering"))
+        #expect(await world.service.sessions().isEmpty)
+        #expect(world.announcements.ends == ["the peer has stopped answering"])
+        #expect(await world.viewerCount() == 0)
+        // Told twice, it happens once.
+        await world.service.viewerChanged(session.mediaSessionId, .ended(reason: "again"))
+        #expect(world.announcements.ends.count == 1)
+    }
+
+    @Test func theEndOfACameraOrOfTheServiceEndsTheSessions() async throws {
+        let world = try await ServiceWorld()
+        _ = try await world.start()
+        await world.service.remove("door")
+        #expect(world.announcements.ends == ["the camera was removed"])
+        let error = await failure { _ = try await world.start() }
+        #expect(error == .unknownDevice("door"))
+
+        let other = try await ServiceWorld()
+        _ = try await other.start()
+        _ = try await other.start(principal: "guest")
+        await other.service.endAll(reason: "shutting down")
+        #expect(other.announcements.ends == ["shutting down", "shutting down"])
+        #expect(await other.viewerCount() == 0)
+    }
+
+    @Test func qualityIsTheCamerasOwn() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        for hint in QualityHint.allCases {
+            let used = try await world.service.changeLiveViewQuality(
+                mediaSessionId: session.mediaSessionId, principal: "owner", qualityHint: hint)
+            #expect(used == .unspecified)
+        }
+    }
+}
+
+@Suite(.ownThread) struct TalkbackTests {
+    @Test func oneSessionTalksAtATime() async throws {
+        let world = try await ServiceWorld()
+        let first = try await world.start()
+        let second = try await world.start(principal: "guest")
+        let service = world.service
+        try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
+        // Asking twice is asking once.
+        try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
+        #expect(await service.sessions().filter(\.isTalking).map(\.mediaSessionId) == [first.mediaSessionId])
+        let busy = await failure {
+            try await service.startTalkback(mediaSessionId: second.mediaSessionId, principal: "guest", offerSdp: nil)
+        }
+        guard case .talkbackBusy = busy else {
+            Issue.record("\(String(describing: busy))")
+            return
+        }
+        try await service.stopTalkback(mediaSessionId: first.mediaSessionId, principal: "owner")
+        try await service.stopTalkback(mediaSessionId: first.mediaSessionId, principal: "owner")
+        #expect(world.camera.fakeSpeaker?.ends == 1)
+        try await service.startTalkback(mediaSessionId: second.mediaSessionId, principal: "guest", offerSdp: nil)
+        // The end of a session gives the floor back.
+        try await service.stopLiveView(mediaSessionId: second.mediaSessionId, principal: "guest")
+        #expect(world.camera.fakeSpeaker?.ends == 2)
+        try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
+    }
+
+    @Test func talkingTakesASpeakerAndAMicrophone() async throws {
+        let mute = try await ServiceWorld(speaks: false)
+        let session = try await mute.start()
+        let noSpeaker = await failure {
+            try await mute.service.startTalkback(
+                mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        }
+        guard case .failedPrecondition(let message) = noSpeaker else {
+            Issue.record("\(String(describing: noSpeaker))")
+            return
+        }
+        #expect(message.contains("speaker"))
+
+        let world = try await ServiceWorld()
+        let listener = try await world.start(try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp"))
+        let noMicrophone = await failure {
+            try await world.service.startTalkback(
+                mediaSessionId: listener.mediaSessionId, principal: "owner", offerSdp: nil)
+        }
+        guard case .failedPrecondition(let reason) = noMicrophone else {
+            Issue.record("\(String(describing: noMicrophone))")
+            return
+        }
+        #expect(reason.contains("microphone"))
+    }
+
+    @Test func aTalkerThatHasFinishedIsNotHeardAnyMore() throws {
+        let speaker = FakeSpeaker()
+        let decoder = try TalkbackDecoder(speaker: speaker, codecs: [0: .pcmu])
+        func speak(_ number: UInt16) {
+            [UInt8](repeating: 0xFF, count: 160).withUnsafeBytes {
+                decoder.receive(
+                    $0, payloadType: 0, sequenceNumber: number, timestamp: UInt32(number) * 160, at: .zero)
+            }
+        }
+        speak(1)
+        speak(2)
+        // One that comes twice or late is not played again.
+        speak(2)
+        speak(1)
+        #expect(speaker.samples == 2 * 960)
+        decoder.finish()
+        speak(3)
+        #expect(speaker.samples == 2 * 960 && speaker.ends == 1)
+    }
+}
+
+@Suite(.ownThread) struct TrickleTests {
+    @Test func candidatesAreAddedAndOtherCredentialsRestart() async throws {
+        let world = try await ServiceWorld()
+        let text = try ServiceWorld.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")
+        let session = try await world.start(text)
+        let id = session.mediaSessionId
+        let offer = try SessionDescription(parsing: text)
+        let fragment = try #require(offer.media.lazy.compactMap(\.iceUsernameFragment).first)
+        let password = try #require(offer.media.lazy.compactMap(\.icePassword).first)
+        let more = TrickleFragment(
+            usernameFragment: fragment, password: password,
+            sections: [
+                .init(
+                    mid: "0",
+                    candidates: [ICECandidate(foundation: "1", priority: 7, host: "127.0.0.1", port: 50_000)])
+            ])
+        #expect(
+            try await world.service.trickle(more.encoded(), mediaSessionId: id, principal: "owner") == .added)
+        let other = TrickleFragment(
+            usernameFragment: "another", password: "0123456789abcdefghijkl", sections: [.init(mid: "0")])
+        for generation in 2...3 {
+            var changed = other
+            changed.usernameFragment = "another\(generation)"
+            let result = try await world.service.trickle(changed.encoded(), mediaSessionId: id, principal: "owner")
+            guard case .restarted(let answer, let name) = result else {
+                Issue.record("\(result)")
+                return
+            }
+            #expect(name == "\(generation)")
+            let parsed = try TrickleFragment(parsing: answer)
+            let credentials = try #require(parsed.credentials)
+            #expect(!session.answerSdp.contains(credentials.usernameFragment))
+            #expect(credentials.password.count >= 22)
+            #expect(parsed.allCandidates.map(\.host) == ["127.0.0.1"])
+            #expect(parsed.endsCandidates)
+        }
+        // The same credentials again are no restart.
+        var last = other
+        last.usernameFragment = "another3"
+        #expect(
+            try await world.service.trickle(last.encoded(), mediaSessionId: id, principal: "owner") == .added)
+        #expect(await world.viewerCount() == 1)
+    }
+}

@@ -1,0 +1,145 @@
+import DTLS
+import DatagramPort
+import Glibc
+import ICE
+import PeerConnection
+import RTP
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// A viewer on a socket of its own that does as little as it must.
+final class LoopbackViewer {
+    let port: UDPPort
+    let offerer: LiveViewOfferer
+    private let credentials: ICECredentials
+    private let identity: DTLSIdentity
+    private let buffers: DatagramBuffers
+    private var connection: PeerConnection?
+    private(set) var packets = 0
+    private(set) var hasSeenGoodbye = false
+    private(set) var failure: String?
+
+    init() throws {
+        port = try UDPPort(.loopback())
+        buffers = try DatagramBuffers()
+        identity = try Identities.viewer.get()
+        var random = RandomSource.system
+        credentials = ICECredentials(using: &random)
+        offerer = LiveViewOfferer(
+            viewing: LocalTransportDescription(
+                usernameFragment: credentials.usernameFragment, password: credentials.password,
+                fingerprints: [
+                    Fingerprint(
+                        algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
+                ]),
+            talks: true, sessionID: 1, ssrc: 99, cname: "viewer")
+    }
+
+    var offer: String { offerer.offer().encoded() }
+    var isConnected: Bool { connection?.isConnected ?? false }
+
+    func accept(_ answer: String) throws {
+        let session = try offerer.accept(answer: SessionDescription(parsing: answer))
+        connection = try PeerConnection(
+            configuration: PeerConnectionConfiguration(
+                iceRole: .controlling, localCredentials: credentials,
+                remoteCredentials: ICECredentials(
+                    usernameFragment: session.remote.usernameFragment, password: session.remote.password),
+                remoteIsLite: false,
+                hostAddresses: [try #require(TransportAddress("127.0.0.1", port: port.localPort))],
+                remoteCandidates: session.remote.candidates.compactMap(RemoteCandidate.init(_:)),
+                dtlsRole: session.localSetup == .active ? .client : .server, identity: identity,
+                remoteFingerprints: session.remote.fingerprints.compactMap(DTLSFingerprint.init(_:))),
+            random: .system, now: MonotonicClock.now)
+    }
+
+    func close() {
+        connection?.close()
+        drain()
+    }
+
+    /// Runs until `isDone`, which must not take longer than half a minute.
+    func run(until isDone: () -> Bool) -> Bool {
+        for _ in 0..<6_000 {
+            if isDone() { return true }
+            drain()
+            wait()
+            receive()
+            connection?.handleDeadline(at: MonotonicClock.now)
+            while let event = connection?.pollEvent() {
+                if case .failed(let reason) = event { failure = reason }
+            }
+        }
+        return isDone()
+    }
+
+    private func drain() {
+        var buffer = [UInt8](repeating: 0, count: 1500)
+        buffer.withUnsafeMutableBytes { bytes in
+            while let transmit = connection?.pollTransmit(into: bytes, at: MonotonicClock.now) {
+                port.send(UnsafeRawBufferPointer(bytes), transmit: transmit, from: nil)
+            }
+        }
+    }
+
+    /// Until something comes, but no longer than 5 ms.
+    private func wait() {
+        var watched = port.descriptors.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        _ = poll(&watched, nfds_t(watched.count), 5)
+    }
+
+    private func receive() {
+        while let batch = port.receive(.ipv4, into: buffers) {
+            for datagram in batch {
+                let received = connection?.handle(
+                    datagram.bytes, from: datagram.source, to: datagram.destination, at: MonotonicClock.now)
+                switch received {
+                case .rtp: packets += 1
+                case .rtcp(let count):
+                    for packet in RTCPPackets(UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count])) {
+                        if case .goodbye = packet { hasSeenGoodbye = true }
+                    }
+                case .nothing, nil: break
+                }
+            }
+        }
+    }
+}
+
+@Suite(.ownThread) struct LoopbackViewerTests {
+    @Test func aViewerSeesTheCameraAndTheServiceSeesItGo() async throws {
+        let world = try await ServiceWorld()
+        let viewer = try LoopbackViewer()
+        let session = try await world.start(viewer.offer)
+        try viewer.accept(session.answerSdp)
+        world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
+        #expect(viewer.run { viewer.isConnected && viewer.packets >= 4 })
+        let snapshot = try #require(await world.service.sessions().first)
+        #expect(snapshot.state == "connected")
+        #expect(snapshot.steps.map(\.name).contains("firstKeyFrame"))
+        #expect(snapshot.statistics.packetsSent == 4)
+        // It closes its page: nobody waits for consent to run out.
+        viewer.close()
+        await world.announcements.waitForEnd()
+        #expect(await world.service.sessions().isEmpty)
+        #expect(world.announcements.ends.count == 1)
+        #expect(world.announcements.all.contains(.connected(mediaSessionId: session.mediaSessionId, deviceID: "door")))
+    }
+
+    @Test func aSessionThatIsStoppedSaysGoodbye() async throws {
+        let world = try await ServiceWorld()
+        let viewer = try LoopbackViewer()
+        let session = try await world.start(viewer.offer)
+        try viewer.accept(session.answerSdp)
+        #expect(viewer.run { viewer.isConnected })
+        // The relay's side is connected when its first report or packet comes.
+        world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
+        #expect(viewer.run { viewer.packets >= 4 })
+        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        #expect(viewer.run { viewer.hasSeenGoodbye && viewer.failure != nil })
+        #expect(viewer.failure?.contains("closed") == true)
+    }
+}

@@ -1,0 +1,117 @@
+import Cameras
+import DTLS
+import DatagramPort
+import Foundation
+import MediaRelay
+import SDP
+import Synchronization
+import Testing
+import Transport
+
+@testable import Signalling
+
+enum Identities {
+    static let viewer = Result { try DTLSIdentity.generate() }
+    static let gateway = Result { try DTLSIdentity.generate() }
+}
+
+/// A clock that a test moves.
+final class TestClock: Sendable {
+    private let state = Mutex(MonotonicClock.now)
+
+    var now: Instant { state.withLock { $0 } }
+
+    func advance(by duration: Duration) { state.withLock { $0 += duration } }
+}
+
+/// What the service announced.
+final class Announcements: Sendable {
+    private let changes = Mutex<[LiveViewChange]>([])
+
+    var all: [LiveViewChange] { changes.withLock { $0 } }
+    var ends: [String] {
+        all.compactMap { change in
+            if case .ended(_, _, let reason) = change { reason } else { nil }
+        }
+    }
+
+    func add(_ change: LiveViewChange) {
+        changes.withLock { $0.append(change) }
+        if case .ended = change { ended.withLock { $0.take() }?.resume() }
+    }
+
+    private let ended = Mutex<CheckedContinuation<Void, Never>?>(nil)
+
+    /// Waits until a session has ended.
+    func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            ended.withLock { $0 = continuation }
+            if !ends.isEmpty { ended.withLock { $0.take() }?.resume() }
+        }
+    }
+}
+
+/// A service with one camera, on a relay that only this host can reach.
+final class ServiceWorld: Sendable {
+    let service: LiveViewService
+    let relay: MediaRelay
+    let camera: FakeCamera
+    let clock = TestClock()
+    let announcements = Announcements()
+
+    init(
+        codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, _ change: (inout SessionLimits) -> Void = { _ in }
+    ) async throws {
+        var limits = SessionLimits()
+        change(&limits)
+        relay = try MediaRelay(port: UDPPort(.loopback()))
+        var configuration = LiveViewService.Configuration(
+            identity: try Identities.gateway.get(), limits: limits,
+            addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
+        configuration.cameraTimeout = .milliseconds(100)
+        let clock = clock
+        configuration.now = { clock.now }
+        service = LiveViewService(configuration: configuration, relay: relay)
+        camera = FakeCamera(speaks: speaks)
+        let station = CameraStation(id: "door", source: camera, relay: relay)
+        await service.add(station)
+        station.start()
+        if !codecs.isEmpty { camera.tellTracks(codecs) }
+        let announcements = announcements
+        await service.observe { announcements.add($0) }
+    }
+
+    deinit {
+        relay.stop()
+    }
+
+    func start(
+        _ offer: String? = nil, device: String = "door", principal: String = "owner"
+    ) async throws -> StartLiveViewResponse {
+        let text = try offer ?? Self.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")
+        return try await service.startLiveView(
+            StartLiveViewRequest(deviceID: device, principal: principal, offerSdp: text))
+    }
+
+    /// The text of a recorded description.
+    static func text(_ path: String) throws -> String {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "sdp-samples")
+        return try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+    }
+
+    /// How many viewers the relay has, after all that was asked of it has been done.
+    func viewerCount() async -> Int { await relay.counters().viewers }
+}
+
+/// What `body` throws; nil when it throws nothing.
+func failure(_ body: () async throws -> Void) async -> SignallingError? {
+    do {
+        try await body()
+    } catch let error as SignallingError {
+        return error
+    } catch {
+        Issue.record("\(error)")
+    }
+    return nil
+}

@@ -1,0 +1,176 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+@Suite(.ownThread) struct StartingTests {
+    static let offers = ["chromium", "firefox", "aiortc", "gstreamer"].flatMap { peer in
+        ["recvonly-av", "talkback-sendrecv-audio"].map { "offers/\(peer)-\($0).offer.sdp" }
+    }
+
+    @Test(arguments: offers)
+    func everyPeersOfferIsAnswered(path: String) async throws {
+        let world = try await ServiceWorld()
+        let text = try ServiceWorld.text(path)
+        let response = try await world.start(text)
+        #expect(response.mediaSessionId.count == 32)
+        #expect(response.liveSessionDurationSeconds == 300)
+        let offer = try SessionDescription(parsing: text)
+        let answer = try SessionDescription(parsing: response.answerSdp)
+        #expect(answer.problems.isEmpty)
+        #expect(answer.media.map(\.mid) == offer.media.map(\.mid))
+        #expect(answer.media.map(\.kind) == offer.media.map(\.kind))
+        let used = answer.media.filter { !$0.isRejected }
+        #expect(!used.isEmpty)
+        let talks = path.contains("talkback")
+        for section in used {
+            let direction = answer.direction(of: section)
+            #expect(direction == (section.kind == .audio && talks ? .sendrecv : .sendonly))
+            #expect(section.setup == .passive)
+        }
+        let port = world.relay.port.localPort
+        let candidates = answer.media.flatMap(\.candidates)
+        #expect(candidates.map(\.host) == ["127.0.0.1"] && candidates.map(\.port) == [port])
+        let sessions = await world.service.sessions()
+        #expect(sessions.map(\.mediaSessionId) == [response.mediaSessionId])
+        #expect(sessions.first?.codecs.count == used.count)
+        #expect(await world.viewerCount() == 1)
+        #expect(world.announcements.all == [.started(mediaSessionId: response.mediaSessionId, deviceID: "door")])
+    }
+
+    @Test func theReachedAddressIsTheFirstCandidateAndLoopbackIsTaken() async throws {
+        let world = try await ServiceWorld()
+        let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
+        let response = try await world.service.startLiveView(
+            StartLiveViewRequest(
+                deviceID: "door", principal: "owner", offerSdp: text, reachedAddresses: ["127.0.0.9", "not one"]))
+        let answer = try SessionDescription(parsing: response.answerSdp)
+        let hosts = answer.media.flatMap(\.candidates).sorted { $0.priority > $1.priority }.map(\.host)
+        #expect(hosts == ["127.0.0.9", "127.0.0.1"])
+    }
+
+    @Test func aCodecThatTheViewerLacksIsNamedOnBothSides() async throws {
+        let world = try await ServiceWorld(codecs: [MediaCodec(name: "H265", clockRate: 90_000), .opus])
+        let error = await failure {
+            _ = try await world.start(try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp"))
+        }
+        guard case .codecMismatch(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("H265") && message.contains("VP8") && message.contains("H264"))
+        #expect(await world.service.sessions().isEmpty)
+        #expect(await world.viewerCount() == 0)
+    }
+
+    @Test func aViewerWithoutTheCamerasPictureCodecIsToldSo() async throws {
+        let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "640028"), .opus])
+        // Debian's Firefox without its H.264 module offers VP8 and VP9 only.
+        let text = try ServiceWorld.text("offers/firefox-recvonly-av.offer.sdp")
+            .split(separator: "\r\n", omittingEmptySubsequences: false)
+            .filter { !$0.contains("H264") }.joined(separator: "\r\n")
+        let error = await failure { _ = try await world.start(text) }
+        guard case .codecMismatch(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("H264") && message.contains("VP8"))
+    }
+
+    @Test func whatCannotBeUsedIsRefusedWithTheReason() async throws {
+        let world = try await ServiceWorld()
+        #expect(await failure { _ = try await world.start(device: "attic") } == .unknownDevice("attic"))
+        let offers = [
+            "", "hello", "v=0\r\n", "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n",
+            try ServiceWorld.text("offers/chromium-datachannel-only.offer.sdp"),
+            try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp").replacing("a=fingerprint", with: "a=print"),
+            try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp").replacing("a=ice-pwd", with: "a=ice-word"),
+        ]
+        for offer in offers {
+            let error = await failure { _ = try await world.start(offer) }
+            guard case .invalidOffer(let message) = error else {
+                Issue.record("\(String(describing: error)) for \(offer.prefix(80))")
+                continue
+            }
+            #expect(message.count > 10)
+        }
+        #expect(await world.service.sessions().isEmpty)
+    }
+
+    @Test func aCameraThatIsNotThereIsNamedWithItsState() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        world.camera.tell(.state(.backingOff(seconds: 2, reason: "connection refused")))
+        let error = await failure { _ = try await world.start() }
+        guard case .cameraUnavailable(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("connection refused"))
+    }
+
+    @Test func aStartWaitsForACameraThatIsJustConnecting() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        async let starting = world.start()
+        while await world.isWaiting == false { await Task.yield() }
+        world.camera.tellTracks([.vp8, .opus])
+        let response = try await starting
+        #expect(!response.answerSdp.isEmpty)
+    }
+
+    @Test func limitsHold() async throws {
+        let world = try await ServiceWorld { $0.perCamera = 2 }
+        let first = try await world.start()
+        _ = try await world.start(principal: "guest")
+        let error = await failure { _ = try await world.start() }
+        guard case .limitReached(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("door"))
+        try await world.service.stopLiveView(mediaSessionId: first.mediaSessionId, principal: "owner")
+        _ = try await world.start()
+        #expect(await world.viewerCount() == 2)
+    }
+
+    @Test func mutatedOffersNeverStartMoreThanTheyMay() async throws {
+        let world = try await ServiceWorld()
+        var random = RandomSource.seeded(21)
+        for path in Self.offers {
+            let original = Array(try ServiceWorld.text(path).utf8)
+            for _ in 0..<15 {
+                var bytes = original
+                for _ in 0...(random.next() % 12) {
+                    let position = Int(random.next() % UInt64(bytes.count))
+                    switch random.next() % 3 {
+                    case 0: bytes[position] = UInt8(truncatingIfNeeded: random.next())
+                    case 1: bytes.remove(at: position)
+                    default: bytes.insert(contentsOf: bytes[position...].prefix(20), at: position)
+                    }
+                }
+                let text = String(decoding: bytes, as: UTF8.self)
+                let error = await failure {
+                    let response = try await world.start(text)
+                    let id = response.mediaSessionId
+                    try await world.service.stopLiveView(mediaSessionId: id, principal: "owner")
+                }
+                switch error {
+                case nil, .invalidOffer, .codecMismatch: break
+                default: Issue.record("\(String(describing: error))")
+                }
+            }
+        }
+        #expect(await world.service.sessions().isEmpty)
+        #expect(await world.viewerCount() == 0)
+    }
+}
+
+extension ServiceWorld {
+    /// Whether a start waits for the camera to tell its tracks.
+    var isWaiting: Bool {
+        get async { await service.stations["door"]?.hasWaiters ?? false }
+    }
+}
