@@ -48,8 +48,8 @@ var targets: [Target] = [
 
     // Floor 2: protocol state machines without I/O.
     module("ICE", floor: "Peer", ["Transport", "STUN"]),
-    module("DTLS", floor: "Peer", ["Transport", "COpenSSL"]),
     module("SRTP", floor: "Peer", ["Transport", "COpenSSL"]),
+    module("DTLS", floor: "Peer", ["Transport", "SRTP", "COpenSSL"]),
     module("PeerConnection", floor: "Peer", ["Transport", "STUN", "RTP", "ICE", "DTLS", "SRTP"]),
 
     // Floor 3: packets, cameras, codecs and the socket.
@@ -57,7 +57,7 @@ var targets: [Target] = [
     module("DatagramPort", floor: "Media", ["Transport", "CLinuxUDP"]),
     module(
         "MediaRelay", floor: "Media",
-        ["Transport", "SDP", "RTP", "SRTP", "PeerConnection", "DatagramPort"]),
+        ["Transport", "SDP", "RTP", "ICE", "DTLS", "SRTP", "PeerConnection", "DatagramPort"]),
     module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "Codecs", "COpenSSL"]),
 
     // Floor 4: what a client holds as a lease.
@@ -79,7 +79,7 @@ var targets: [Target] = [
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("CamerasTests", ["Cameras", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
     tests("CodecsTests", ["Codecs"]),
-    tests("DTLSTests", ["DTLS", "COpenSSL", "Transport"], exclude: ["Fixtures"]),
+    tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport"], exclude: ["Fixtures"]),
     tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
     tests(
         "PeerConnectionTests",

@@ -66,12 +66,4 @@ import Testing
         #expect(camera.tracks.isEmpty)
         #expect(camera.notes == ["video (m-line 1) has no supported codec (H265)"])
     }
-
-    @Test(
-        arguments: [("", []), ("Zg==", [0x66]), ("Zm8", [0x66, 0x6F]), ("Zm9v", [0x66, 0x6F, 0x6F])]
-            as [(String, [UInt8])])
-    func base64IsRead(text: String, bytes: [UInt8]) {
-        #expect(decodeBase64(text) == bytes)
-        #expect(decodeBase64(text + "!") == nil)
-    }
 }

@@ -1,4 +1,5 @@
 import DTLS
+import SRTP
 import Transport
 
 /// The two identities of the tests, made once: a key takes a fraction of a millisecond, but there are many handshakes.
@@ -57,8 +58,8 @@ struct Handshake: ~Copyable {
     init(
         client: DTLSIdentity? = nil, server: DTLSIdentity? = nil, clientExpects: [DTLSFingerprint]? = nil,
         serverExpects: [DTLSFingerprint]? = nil, maximumDatagramSize: Int = 1200,
-        clientProfiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80],
-        serverProfiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+        clientProfiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80],
+        serverProfiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
     ) throws {
         let clientIdentity = try client ?? Identities.client.get()
         let serverIdentity = try server ?? Identities.server.get()

@@ -1,5 +1,6 @@
 import COpenSSL
 import DTLS
+import SRTP
 import Testing
 import Transport
 

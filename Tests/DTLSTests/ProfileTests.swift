@@ -1,4 +1,5 @@
 import DTLS
+import SRTP
 import Testing
 import Transport
 

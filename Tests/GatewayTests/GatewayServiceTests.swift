@@ -70,6 +70,20 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))
     }
 
+    @Test func nothingSecretIsToldOfItInLogs() throws {
+        let folder = try TemporaryFolder()
+        var configuration = GatewayConfiguration.demonstration
+        configuration.stateDirectory = folder.directory.path
+        let gateway = try GatewayService(
+            configuration: configuration, liveView: FakeLiveView(), drivers: [], logger: self.logger)
+        var dumped = ""
+        dump([gateway.tokens as Any, gateway as Any], to: &dumped)
+        let token = try #require(gateway.tokens.token(of: "owner"))
+        for text in ["\(gateway)", String(reflecting: gateway), "\(gateway.tokens)", dumped] {
+            #expect(!text.contains(token) && !text.contains("digest") && text.count < 200)
+        }
+    }
+
     @Test func aTakenPortIsNamedWithItsKey() async throws {
         let folder = try TemporaryFolder()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

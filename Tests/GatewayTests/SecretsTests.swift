@@ -115,6 +115,10 @@ import Testing
         ("version 1.2.3, 12:30:15, a:b", "version 1.2.3, 12:30:15, a:b"),
         ("the password hunter22 stands here", "the password [secret] stands here"),
         ("http://10.1.2.3/x", "http://[address]/x"),
+        (
+            "DELETE /whep/door/00112233445566778899aabbccddeeff, 00112233…",
+            "DELETE /whep/door/[secret], 00112233…"
+        ),
         ("", ""),
     ])
     func secretsAndAddressesAreMasked(text: String, expected: String) {

@@ -32,13 +32,14 @@ enum FrameContent {
     static func make(number: Int, isKeyFrame: Bool, size: Int) -> [UInt8] {
         var bytes: [UInt8] = [isKeyFrame ? 0x10 : 0x11, 0, 0, 0x9D, 0x01, 0x2A, 0x80, 0x02, 0x68, 0x01]
         bytes += withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) }
+        bytes += withUnsafeBytes(of: UInt32(size).bigEndian) { Array($0) }
         for position in bytes.count..<max(size, bytes.count) {
             bytes.append(UInt8(truncatingIfNeeded: position &* 31 &+ number &* 7))
         }
         return bytes
     }
 
-    /// The frame's number; nil when a byte is not what it should be.
+    /// The frame's number; nil when a byte is missing or not what it should be.
     static func number(of bytes: [UInt8]) -> Int? {
         guard bytes.count >= 14 else { return nil }
         let number = bytes[10..<14].reduce(0) { $0 << 8 | Int($1) }

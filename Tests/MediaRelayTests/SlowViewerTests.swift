@@ -45,6 +45,27 @@ import Transport
         }
     }
 
+    @Test func theFrameUnderWayIsCompletedBeforeFramesAreLeftOut() throws {
+        let world = try RelayWorld {
+            $0.keyFrameSize = 40_000
+            $0.keyFrameInterval = 15
+        }
+        world.run(.milliseconds(50))
+        let viewer = try world.addViewer()
+        let relayed = try world.relayed(viewer)
+        world.simulation.run(for: .seconds(1)) { relayed.isConnected }
+        // The first burst has gone out: half a key frame.
+        #expect(relayed.egress[0].packetsSent == 16)
+        world.host.outbox.isBlocked = { _ in true }
+        world.run(.milliseconds(1_750))
+        world.host.outbox.isBlocked = { _ in false }
+        world.run(.seconds(2))
+        #expect(viewer.numbers.first == 0)
+        #expect(viewer.pictures.dropFirst().first?.isKeyFrame == true)
+        #expect(viewer.missingPictures >= 14)
+        #expect(viewer.brokenFrames == 0 && viewer.hasContinuousSequence)
+    }
+
     @Test func aSlowLineGetsKeyFramesOnlyUntilItHasRecovered() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer { $0.asksAgain = false }

@@ -49,8 +49,8 @@ import Transport
         }
     }
 
-    @Test(arguments: [true, false], [[SRTPProtectionProfile.aeadAES128GCM], [.aes128CMHMACSHA1_80]])
-    func mediaFlowsInEveryRoleAndProfile(viewerIsClient: Bool, profiles: [SRTPProtectionProfile]) throws {
+    @Test(arguments: [true, false], [[SRTPProfile.aeadAES128GCM], [.aes128CMHMACSHA1_80]])
+    func mediaFlowsInEveryRoleAndProfile(viewerIsClient: Bool, profiles: [SRTPProfile]) throws {
         let session = try Session {
             $0.viewerIsDTLSClient = viewerIsClient
             $0.viewerProfiles = profiles

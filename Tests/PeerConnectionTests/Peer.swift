@@ -3,6 +3,7 @@ import ICE
 import NetworkSimulator
 import PeerConnection
 import RTP
+import SRTP
 import STUN
 import Testing
 import Transport
@@ -172,7 +173,7 @@ struct Session {
         /// Whether the offer holds the viewer's candidates.
         var gatewayKnowsCandidates = false
         var viewerIsDTLSClient = true
-        var viewerProfiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+        var viewerProfiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
         var nomination = ICENomination.aggressive
         /// The fingerprint of the viewer that the gateway was told; nil for the right one.
         var toldFingerprint: DTLSFingerprint?

@@ -17,10 +17,9 @@ def problems() -> list[str]:
 
 
 def note(line: ConsoleMessage, problems: list[str]) -> None:
-    """Keeps an error that the browser prints. A request to stop may find its session ended by the peer's goodbye."""
-    address = line.location.get("url", "")
-    if line.type == "error" and not address.endswith("/stopLiveView"):
-        problems.append(f"{line.text} ({address})")
+    """Keeps an error that the browser prints."""
+    if line.type == "error":
+        problems.append(f"{line.text} ({line.location.get('url', '')})")
 
 
 @pytest.fixture

@@ -51,6 +51,16 @@ import Testing
         #expect(written.hasSuffix("\r\n"))
     }
 
+    @Test(
+        arguments: [
+            ("", []), ("Zg==", [[0x66]]), ("Zm8", [[0x66, 0x6F]]), ("Zg==,Zm9v", [[0x66], [0x66, 0x6F, 0x6F]]),
+        ]
+            as [(String, [[UInt8]])])
+    func parameterSetsAreBase64WithOrWithoutPadding(text: String, sets: [[UInt8]]) {
+        #expect(FormatParameters(parsing: "sprop-parameter-sets=\(text)").parameterSets == sets)
+        #expect(FormatParameters(parsing: "sprop-parameter-sets=Z!g=,\(text)").parameterSets == sets)
+    }
+
     @Test func parameterSetsAreDecoded() throws {
         let description = try SessionDescription(parsing: Samples.text("cameras/live555-plain.sdp"))
         let sets = try #require(description.cameraTracks.first).codec.formatParameters.parameterSets

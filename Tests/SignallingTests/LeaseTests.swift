@@ -180,6 +180,17 @@ import Transport
         #expect(reason.contains("microphone"))
     }
 
+    @Test func aMicrophoneThatStartsAgainIsHeardAtOnce() throws {
+        let speaker = FakeSpeaker()
+        let decoder = try TalkbackDecoder(speaker: speaker, codecs: [0: .pcmu])
+        for number: UInt16 in [50_000, 50_001, 20_000, 20_001] {
+            [UInt8](repeating: 0xFF, count: 160).withUnsafeBytes {
+                decoder.receive($0, payloadType: 0, sequenceNumber: number, timestamp: 0, at: .zero)
+            }
+        }
+        #expect(speaker.samples == 4 * 960)
+    }
+
     @Test func aTalkerThatHasFinishedIsNotHeardAnyMore() throws {
         let speaker = FakeSpeaker()
         let decoder = try TalkbackDecoder(speaker: speaker, codecs: [0: .pcmu])

@@ -60,7 +60,8 @@ final class ServiceWorld: Sendable {
     let announcements = Announcements()
 
     init(
-        codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, _ change: (inout SessionLimits) -> Void = { _ in }
+        codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
+        _ change: (inout SessionLimits) -> Void = { _ in }
     ) async throws {
         var limits = SessionLimits()
         change(&limits)
@@ -68,6 +69,7 @@ final class ServiceWorld: Sendable {
         var configuration = LiveViewService.Configuration(
             identity: try Identities.gateway.get(), limits: limits,
             addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
+        configuration.interfaceAddresses = { interfaceAddresses }
         configuration.cameraTimeout = .milliseconds(100)
         let clock = clock
         configuration.now = { clock.now }

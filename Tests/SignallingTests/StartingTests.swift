@@ -42,15 +42,16 @@ import Transport
         #expect(world.announcements.all == [.started(mediaSessionId: response.mediaSessionId, deviceID: "door")])
     }
 
-    @Test func theReachedAddressIsTheFirstCandidateAndLoopbackIsTaken() async throws {
-        let world = try await ServiceWorld()
+    @Test func theReachedAddressComesFirstThenTheConfiguredOnesThenThoseOfTheInterfaces() async throws {
+        let interface = try #require(TransportAddress("192.0.2.44", port: 0))
+        let world = try await ServiceWorld(interfaceAddresses: [interface])
         let text = try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp")
         let response = try await world.service.startLiveView(
             StartLiveViewRequest(
                 deviceID: "door", principal: "owner", offerSdp: text, reachedAddresses: ["127.0.0.9", "not one"]))
         let answer = try SessionDescription(parsing: response.answerSdp)
         let hosts = answer.media.flatMap(\.candidates).sorted { $0.priority > $1.priority }.map(\.host)
-        #expect(hosts == ["127.0.0.9", "127.0.0.1"])
+        #expect(hosts == ["127.0.0.9", "127.0.0.1", "192.0.2.44"])
     }
 
     @Test func aCodecThatTheViewerLacksIsNamedOnBothSides() async throws {

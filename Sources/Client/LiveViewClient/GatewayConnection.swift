@@ -51,7 +51,13 @@ public struct GatewayConnection: Sendable {
             throw .internal("the arguments of \(command) cannot be written as JSON: \(error)")
         }
         return try await send(
-            .POST, "/v1/devices/\(device)/traits/\(trait)/commands/\(command)", body: encoded)
+            .POST, "/v1/devices/\(Self.segment(device))/traits/\(trait)/commands/\(command)", body: encoded)
+    }
+
+    /// A name as one segment of a path, whatever somebody has typed.
+    static func segment(_ name: String) -> String {
+        name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
+            ?? ""
     }
 
     /// Starts a live view.

@@ -14,7 +14,6 @@ struct ReceivedMedia {
         var keyFrames: UInt64 = 0
         var firstSequence: Int64?
         var highestSequence: Int64 = 0
-        var duplicates: UInt64 = 0
 
         /// How many packets should have come by the sequence numbers.
         var expected: UInt64 {

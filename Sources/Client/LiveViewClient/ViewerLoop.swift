@@ -51,7 +51,6 @@ final class ViewerLoopHandler: ShardHandler {
 
     init(_ context: ShardContext) {
         self.context = context
-        self.buffers = try? DatagramBuffers()
     }
 
     func add(
@@ -59,6 +58,7 @@ final class ViewerLoopHandler: ShardHandler {
         handler: @escaping @Sendable (ViewingEvent) -> Void, at now: Instant
     ) {
         do {
+            if buffers == nil { buffers = try DatagramBuffers() }
             let session = try ViewingSession(
                 offered: offered, negotiated: negotiated, assemblesFrames: assemblesFrames, handler: handler, at: now)
             views[identifier] = session

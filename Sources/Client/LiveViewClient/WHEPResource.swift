@@ -29,8 +29,10 @@ public struct WHEPResource: Sendable {
                 throw HomeError.unknown("\(url) answered \(response.status.code) to the offer: \(text.prefix(300))")
             }
             answerSdp = text
-            location = response.headers.first(name: "Location").map { Self.resolve($0, against: url) }
-            self.token = token
+            let location = response.headers.first(name: "Location").map { Self.resolve($0, against: url) }
+            self.location = location
+            // The token is for the server that it was given for, whatever that one answers.
+            self.token = location.map { Self.haveSameOrigin($0, url) } ?? false ? token : nil
             self.client = client
         } catch let error as HomeError {
             throw error
@@ -49,6 +51,11 @@ public struct WHEPResource: Sendable {
         if let response = try? await client.execute(request, timeout: .seconds(5)) {
             _ = try? await response.body.collect(upTo: 65_536)
         }
+    }
+
+    static func haveSameOrigin(_ first: String, _ second: String) -> Bool {
+        guard let first = URL(string: first), let second = URL(string: second) else { return false }
+        return first.scheme == second.scheme && first.host == second.host && first.port == second.port
     }
 
     /// A Location may be relative (RFC 9110, section 10.2.2).

@@ -58,9 +58,11 @@ extension RelayShard {
         guard let track = tracks.removeValue(forKey: id) else { return }
         // What they negotiated is not sent any more.
         for viewer in track.viewers {
-            dismiss(viewer, reason: "the camera does not send this track any more", at: now)
+            dismiss(viewer, reason: Self.trackGone, at: now)
         }
     }
+
+    private static let trackGone = "the camera does not send this track any more"
 
     /// Takes a viewer in and starts its connection.
     func add(
@@ -85,6 +87,11 @@ extension RelayShard {
             configuration: configuration, peer: peer, egress: egress, status: status, notify: notify,
             localSSRC: UInt32(truncatingIfNeeded: random.next()))
         viewer.reports.setWallClock(wallClock)
+        guard egress.count == configuration.egress.count else {
+            // The camera came back with other tracks between the answer and now.
+            end(viewer, reason: Self.trackGone)
+            return
+        }
         viewers[viewer.sessionID] = viewer
         byFragment[configuration.peer.localCredentials.usernameFragment] = viewer
         for index in egress.indices { egress[index].track.viewers.append(viewer) }

@@ -1,3 +1,4 @@
+import DTLS
 import DatagramPort
 import ICE
 import PeerConnection
@@ -106,14 +107,17 @@ final class RelayShard {
                 viewer.isConnected = true
                 viewer.status.note(.dtls, at: now)
                 counters.connected += 1
-                viewer.startMedia(at: now)
-                for index in viewer.egress.indices {
-                    viewer.send(index, through: &sender, limits: limits, at: now)
-                }
+                viewer.mediaDue = viewer.configuration.peer.dtlsRole == .server ? now + Self.settling : now
                 viewer.notify(.connected)
             case .failed(let reason):
                 end(viewer, reason: reason)
                 return
+            }
+        }
+        if let due = viewer.mediaDue, due <= now {
+            viewer.startMedia(at: now)
+            for index in viewer.egress.indices {
+                viewer.send(index, through: &sender, limits: limits, at: now)
             }
         }
         if viewer.isConnected, let next = viewer.reports.next, next <= now {
@@ -124,6 +128,10 @@ final class RelayShard {
             deadlines.schedule(viewer.sessionID, at: max(deadline, now + Self.shortestPause))
         }
     }
+
+    /// A DTLS client has its keys only when our last flight has reached it, and Firefox hands them to another thread
+    /// even then: what arrives before is lost, and costs the first picture a retransmission.
+    static let settling = Duration.milliseconds(8)
 
     private static let shortestPause = Duration.microseconds(100)
 

@@ -3,12 +3,11 @@ import RTP
 import Transport
 
 extension Viewer {
-    /// At most so many retransmissions are remembered.
-    private static let rememberedRetransmissions = 128
+    /// At most so many packets are sent again within one pause, whatever the number of messages: a compound packet of a
+    /// hostile viewer holds dozens of them, each of which asks for hundreds of packets.
+    private static let mostPerPause = 128
     /// A packet is not sent twice within this time, or within a round trip where that is known to be longer.
     private static let shortestRepetition = Duration.milliseconds(10)
-    /// At most so many packets are sent again for one message: a hostile one can name far more.
-    private static let mostPerMessage = 64
 
     /// Sends again what the viewer misses and the ring still holds.
     func retransmit(_ nack: RTCPNack, through sender: inout MediaSender, at now: Instant) {
@@ -17,10 +16,9 @@ extension Viewer {
         else { return }
         let pause = max(Self.shortestRepetition, feedback.roundTrip ?? .zero)
         feedback.recentRetransmissions.removeAll { now - $0.at >= pause }
-        var sent = 0
         var isBeyondHelp = false
         for sequenceNumber in nack {
-            guard sent < Self.mostPerMessage else { break }
+            guard feedback.recentRetransmissions.count < Self.mostPerPause else { break }
             guard let found = egress[position].find(sequenceNumber: sequenceNumber),
                 let entry = egress[position].track.ring[found.cursor.entry]
             else {
@@ -28,9 +26,6 @@ extension Viewer {
                 continue
             }
             if feedback.recentRetransmissions.contains(where: { $0.index == found.index }) { continue }
-            if feedback.recentRetransmissions.count < Self.rememberedRetransmissions {
-                feedback.recentRetransmissions.append((found.index, now))
-            }
             let packet = entry.batch.packets[found.cursor.packet]
             let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
             let payload = entry.batch.payload(of: packet)
@@ -46,7 +41,7 @@ extension Viewer {
                     into: sender.run.free)
             guard written > 0 else { continue }
             sender.run.add(written)
-            sent += 1
+            feedback.recentRetransmissions.append((found.index, now))
             egress[position].packetsRetransmitted += 1
         }
         _ = sender.flush(to: destination, from: localAddress)

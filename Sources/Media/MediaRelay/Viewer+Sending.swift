@@ -17,7 +17,7 @@ extension Viewer {
     @inline(__always)
     func mediaArrived(_ index: Int, through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
         // A burst under way picks the new packets up when their turn comes.
-        guard isConnected, egress[index].nextBurst == nil else { return }
+        guard mediaFlows, egress[index].nextBurst == nil else { return }
         if egress[index].cursor == nil { resumeAtKeyFrame(index) }
         send(index, through: &sender, limits: limits, at: now)
     }

@@ -10,6 +10,8 @@ final class Viewer {
     // What each frame needs stands first (see Egress).
     var egress: [Egress]
     var isConnected = false
+    /// Whether media has started to flow.
+    private(set) var mediaFlows = false
     /// Whether every step of the start has been noted.
     var startIsComplete = false
     /// The next transport-wide sequence number.
@@ -30,6 +32,8 @@ final class Viewer {
     var askedAddresses: [TransportAddress] = []
     /// The username fragments that were given to this viewer, the newest last.
     var fragments: [String]
+    /// When media starts to flow, between the end of the handshake and the start.
+    var mediaDue: Instant?
     var hasEnded = false
 
     var talkback: TalkbackReceiver
@@ -59,15 +63,18 @@ final class Viewer {
             next = next.map { min($0, instant) } ?? instant
         }
         if isConnected {
+            consider(mediaDue)
             consider(reports.next)
             for index in egress.indices { consider(egress[index].nextBurst) }
         }
         return next
     }
 
-    /// The transport is up: the viewer starts at the newest key frame of each video track, and at the live edge of
+    /// The transport is up, and the peer has its keys: the viewer starts at the newest key frame of each video track, and at the live edge of
     /// each sound track.
     func startMedia(at now: Instant) {
+        mediaDue = nil
+        mediaFlows = true
         for index in egress.indices {
             let ring = egress[index].track.ring
             if !egress[index].configuration.isVideo {

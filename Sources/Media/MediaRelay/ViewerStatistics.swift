@@ -49,7 +49,7 @@ extension Viewer {
 
     /// The camera has started again: what this viewer has seen cannot be the base of what follows.
     func sourceRestarted(_ track: RelayTrack, at now: Instant) {
-        guard isConnected else { return }
+        guard mediaFlows else { return }
         for index in egress.indices where egress[index].track === track {
             egress[index].nextBurst = nil
             egress[index].behindSince = nil

@@ -1,5 +1,6 @@
 import COpenSSL
 import Glibc
+import SRTP
 import Transport
 
 /// One side of a DTLS 1.2 handshake whose purpose is the keys of SRTP (RFC 5763, RFC 5764, RFC 6347).
@@ -69,7 +70,7 @@ public struct DTLSEndpoint: ~Copyable {
     public init(
         identity: DTLSIdentity, role: Role, remoteFingerprints: [DTLSFingerprint], now: Instant,
         maximumDatagramSize: Int = 1200,
-        profiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+        profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
     ) throws(DTLSError) {
         guard !remoteFingerprints.isEmpty else { throw .noUsableFingerprint }
         guard !profiles.isEmpty else { throw .noCommonSRTPProfile }
@@ -217,7 +218,7 @@ extension DTLSEndpoint {
         // The callback has refused any other certificate; this is the second lock on the same door.
         guard pipe.isFingerprintVerified else { throw fail(.fingerprintMismatch) }
         guard let selected = SSL_get_selected_srtp_profile(connection),
-            let profile = SRTPProtectionProfile(rawValue: UInt16(truncatingIfNeeded: selected.pointee.id))
+            let profile = SRTPProfile(rawValue: UInt16(truncatingIfNeeded: selected.pointee.id))
         else { throw fail(.noCommonSRTPProfile) }
         let label = "EXTRACTOR-dtls_srtp"
         var exported = [UInt8](repeating: 0, count: SRTPKeyingMaterial.exportedLength(of: profile))

@@ -1,21 +1,6 @@
-/// An SRTP protection profile by its number in the IANA registry (RFC 5764, section 4.1.2; RFC 7714, section 14.2).
-public enum SRTPProtectionProfile: UInt16, Sendable, CaseIterable {
-    /// SRTP_AES128_CM_HMAC_SHA1_80.
-    case aes128CMHMACSHA1_80 = 0x0001
-    /// SRTP_AEAD_AES_128_GCM.
-    case aeadAES128GCM = 0x0007
+import SRTP
 
-    /// The length of a master key in bytes.
-    public var masterKeyLength: Int { 16 }
-
-    /// The length of a master salt in bytes.
-    public var masterSaltLength: Int {
-        switch self {
-        case .aes128CMHMACSHA1_80: 14
-        case .aeadAES128GCM: 12
-        }
-    }
-
+extension SRTPProfile {
     /// What OpenSSL calls the profile.
     var openSSLName: String {
         switch self {
@@ -28,7 +13,7 @@ public enum SRTPProtectionProfile: UInt16, Sendable, CaseIterable {
 /// What a handshake leaves to SRTP: the profile and both directions' master keys (RFC 5764, section 4.2).
 public struct SRTPKeyingMaterial: Hashable, Sendable {
     /// What both sides have agreed on.
-    public var profile: SRTPProtectionProfile
+    public var profile: SRTPProfile
     /// The key of what this side sends.
     public var localMasterKey: [UInt8]
     /// The salt of what this side sends.
@@ -39,7 +24,7 @@ public struct SRTPKeyingMaterial: Hashable, Sendable {
     public var remoteMasterSalt: [UInt8]
 
     /// Cuts the exported bytes: the client's key, the server's, the client's salt, the server's.
-    init?(profile: SRTPProtectionProfile, exported: [UInt8], isClient: Bool) {
+    init?(profile: SRTPProfile, exported: [UInt8], isClient: Bool) {
         let key = profile.masterKeyLength
         let salt = profile.masterSaltLength
         guard exported.count == Self.exportedLength(of: profile) else { return nil }
@@ -54,7 +39,7 @@ public struct SRTPKeyingMaterial: Hashable, Sendable {
         self.remoteMasterSalt = isClient ? serverSalt : clientSalt
     }
 
-    static func exportedLength(of profile: SRTPProtectionProfile) -> Int {
+    static func exportedLength(of profile: SRTPProfile) -> Int {
         2 * (profile.masterKeyLength + profile.masterSaltLength)
     }
 }

@@ -124,16 +124,13 @@ extension PeerConnection {
     }
 
     private mutating func useKeys(_ material: SRTPKeyingMaterial) {
-        guard let profile = SRTPProfile(rawValue: material.profile.rawValue) else {
-            return fail("the agreed SRTP profile \(material.profile) is not known")
-        }
         do {
             let sender = try SRTPSender(
-                profile: profile, masterKey: material.localMasterKey, masterSalt: material.localMasterSalt)
+                profile: material.profile, masterKey: material.localMasterKey, masterSalt: material.localMasterSalt)
             receiver = try SRTPReceiver(
-                profile: profile, masterKey: material.remoteMasterKey, masterSalt: material.remoteMasterSalt)
+                profile: material.profile, masterKey: material.remoteMasterKey, masterSalt: material.remoteMasterSalt)
             overhead = sender.overhead
-            self.profile = profile
+            profile = material.profile
             self.sender = consume sender
             hasKeys = true
             events.append(.connected)

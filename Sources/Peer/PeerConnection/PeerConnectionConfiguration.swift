@@ -1,5 +1,6 @@
 import DTLS
 import ICE
+import SRTP
 import Transport
 
 /// What a peer connection needs to know to connect: what offer and answer have agreed, and our own identity.
@@ -43,5 +44,5 @@ public struct PeerConnectionConfiguration: Sendable {
     /// How a controlling side nominates a pair; aggressive saves a round trip where the peer allows it.
     public var nomination: ICENomination = .aggressive
     /// The SRTP profiles that this side can do, the preferred one first; the DTLS server's order decides.
-    public var profiles: [SRTPProtectionProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+    public var profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
 }

@@ -105,19 +105,22 @@ public final class CameraStation: CameraSink {
             state.nextWaiter += 1
             return state.nextWaiter
         }
-        let timer = Task {
-            try? await Task.sleep(for: timeout)
-            state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
-        }
+        var timer: Task<Void, Never>?
         await withCheckedContinuation { continuation in
             let isKnown = state.withLock { state in
                 if !state.snapshot.tracks.isEmpty { return true }
                 state.waiters[ticket] = continuation
                 return false
             }
-            if isKnown { continuation.resume() }
+            if isKnown { return continuation.resume() }
+            // Not before the waiter is there, or a short timeout would find nobody to wake.
+            timer = Task {
+                // A cancelled sleep means that the tracks have come: then nobody waits under this ticket any more.
+                try? await Task.sleep(for: timeout)
+                state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+            }
         }
-        timer.cancel()
+        timer?.cancel()
         return snapshot.tracks
     }
 }

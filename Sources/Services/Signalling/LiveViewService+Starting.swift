@@ -99,15 +99,12 @@ extension LiveViewService: LiveViewServing {
     }
 
     /// The addresses at which this viewer may reach the media port: first the one that it has just reached the gateway
-    /// at, because that one works.
+    /// at, because that one works, then those of the config, then those of the host's interfaces.
     func hostCandidates(reached: [String]) -> [TransportAddress] {
         let port = relay.port.localPort
         var addresses = reached.compactMap { TransportAddress($0, port: port) }
-        if configuration.addresses.isEmpty {
-            addresses += hostAddresses().map { $0.address.withPort(port) }
-        } else {
-            addresses += configuration.addresses.map { $0.withPort(port) }
-        }
+        addresses += configuration.addresses.map { $0.withPort(port) }
+        addresses += configuration.interfaceAddresses().map { $0.withPort(port) }
         if addresses.isEmpty { addresses = [TransportAddress(ipv4: 0x7F00_0001, port: port)] }
         var seen = Set<TransportAddress>()
         return addresses.filter { $0.isUsableDestination && seen.insert($0).inserted }

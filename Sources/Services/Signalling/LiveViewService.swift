@@ -18,8 +18,10 @@ public actor LiveViewService {
         public var identity: DTLSIdentity
         /// How long sessions last and how many there may be.
         public var limits: SessionLimits
-        /// Addresses to offer to viewers; empty for those of the host's interfaces.
+        /// Addresses to offer to viewers besides those of the host's interfaces.
         public var addresses: [TransportAddress]
+        /// Looks the addresses of the host's interfaces up: they may change while the gateway runs.
+        public var interfaceAddresses: @Sendable () -> [TransportAddress] = { hostAddresses().map(\.address) }
         /// How long a start waits for a camera that has not told its tracks yet.
         public var cameraTimeout: Duration = .seconds(10)
         /// The clock by which leases end.

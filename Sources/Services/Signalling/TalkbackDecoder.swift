@@ -17,6 +17,9 @@ final class TalkbackDecoder: TalkbackSink {
         var samples = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket)
     }
 
+    /// The same bound as in RFC 3550, appendix A.1 (MAX_MISORDER).
+    private static let mostReordering: UInt16 = 100
+
     private let speaker: any CameraSpeaker
     private let codecs: [UInt8: MediaCodec]
     private let state: Mutex<State>
@@ -42,8 +45,9 @@ final class TalkbackDecoder: TalkbackSink {
             guard !state.isFinished else { return }
             let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
             let step = state.lastSequenceNumber.map { sequenceNumber &- $0 } ?? 1
-            // A late packet would be played out of turn; what it held has been concealed already.
-            guard step != 0, step < 0x8000 else { return }
+            // A late packet would be played out of turn; what it held has been concealed already. One that is far
+            // behind comes from a source that has started again (RFC 3550, appendix A.1).
+            guard step != 0, step < 0x8000 || 0 &- step > Self.mostReordering else { return }
             state.lastSequenceNumber = sequenceNumber
             if codec.isNamed("opus") {
                 decodeOpus(payload, missing: Int(step) - 1, &state)

@@ -34,6 +34,7 @@ public struct LocalGateway: Sendable, Codable, Equatable {
     func write(to directories: [StateDirectory]) throws(StateDirectory.Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers always encode.
         guard let data = try? encoder.encode(self) else { return }
         for directory in directories {
             try directory.writePrivate(Self.fileName, String(decoding: data, as: UTF8.self) + "\n")
@@ -49,6 +50,7 @@ public struct LocalGateway: Sendable, Codable, Equatable {
 
     private static func read(from directory: StateDirectory) throws(StateDirectory.Failure) -> LocalGateway? {
         guard let text = try directory.readPrivate(Self.fileName) else { return nil }
+        // A note that cannot be read is none: its gateway was of another version, or is gone.
         return try? JSONDecoder().decode(LocalGateway.self, from: Data(text.utf8))
     }
 

@@ -57,19 +57,21 @@ public struct StateDirectory: Sendable, Equatable {
     /// - Throws: when it cannot be read, or when others than its owner may read it.
     func readPrivate(_ name: String) throws(Failure) -> String? {
         let path = self.file(name)
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
-        guard attributes[.type] as? FileAttributeType == .typeRegular,
-            let permissions = attributes[.posixPermissions] as? Int, let size = attributes[.size] as? Int
-        else { throw Failure(path: path, reason: "is no regular file") }
-        guard permissions & 0o077 == 0 else {
+        // Asked of the open file: what the path names may be another one by now.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(path: path, reason: "is no regular file")
+        }
+        guard status.st_mode & 0o077 == 0 else {
             throw Failure(path: path, reason: "others may read this secret; run chmod 600 on it")
         }
+        let size = Int(status.st_size)
         guard size <= 1 << 20 else { throw Failure(path: path, reason: "is larger than 1 MiB") }
         var bytes = [UInt8](repeating: 0, count: size)
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }

@@ -13,7 +13,7 @@ extension MediaComposition {
     public static func make(
         configuration: GatewayConfiguration, stateDirectory: StateDirectory, logger: Logger
     ) async throws -> MediaComposition {
-        let identity = try DTLSIdentity.openOrCreate(in: stateDirectory)
+        let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(port: try port(for: configuration))
         let liveView = LiveViewService(
             configuration: LiveViewService.Configuration(
@@ -76,12 +76,15 @@ extension DTLSIdentity {
     private static let keyFile = "media-key.pem"
 
     /// The gateway's identity for DTLS, made at the first start and kept: a viewer may remember its fingerprint.
-    static func openOrCreate(in directory: StateDirectory) throws -> DTLSIdentity {
-        if let certificate = try directory.readPrivate(certificateFile),
-            let key = try directory.readPrivate(keyFile),
-            let identity = try? DTLSIdentity(certificatePEM: certificate, privateKeyPEM: key)
-        {
-            return identity
+    static func openOrCreate(in directory: StateDirectory, logger: Logger) throws -> DTLSIdentity {
+        if let certificate = try directory.readPrivate(certificateFile), let key = try directory.readPrivate(keyFile) {
+            do {
+                return try DTLSIdentity(certificatePEM: certificate, privateKeyPEM: key)
+            } catch {
+                logger.warning(
+                    "the certificate of the media cannot be used; another one is made",
+                    metadata: ["file": "\(directory.file(certificateFile))", "reason": "\(error)"])
+            }
         }
         let identity = try DTLSIdentity.generate()
         try directory.writePrivate(keyFile, identity.privateKeyPEM)

@@ -52,7 +52,7 @@ public struct Redactor: Sendable {
         return result + rest
     }
 
-    /// Looks at each word: tokens, what follows `Bearer` or `a=ice-pwd:`, and addresses.
+    /// Looks at each word: tokens, what follows `Bearer` or `a=ice-pwd:`, session ids, and addresses.
     private static func redactWords(_ text: String, showsAddresses: Bool) -> String {
         var result = ""
         var word = ""
@@ -71,7 +71,8 @@ public struct Redactor: Sendable {
                 result += word[..<password.upperBound] + Self.secretMark
             } else {
                 isSecretNext = word.caseInsensitiveCompare("Bearer") == .orderedSame
-                result += showsAddresses ? word : Self.maskedAddress(word)
+                let plain = Self.maskedSessions(word)
+                result += showsAddresses ? plain : Self.maskedAddress(plain)
             }
             word = ""
         }
@@ -85,6 +86,17 @@ public struct Redactor: Sendable {
         }
         flush()
         return result
+    }
+
+    /// Session ids are 32 hexadecimal digits; in a path they stand between slashes.
+    private static func maskedSessions(_ word: String) -> String {
+        guard word.utf8.count >= 32 else { return word }
+        func isSession(_ part: Substring) -> Bool {
+            part.utf8.count == 32 && part.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        }
+        return word.split(separator: "/", omittingEmptySubsequences: false)
+            .map { isSession($0) ? Self.secretMark : String($0) }
+            .joined(separator: "/")
     }
 
     /// The word, or the mark when it is an address (maybe with a port, a scope or punctuation around).

@@ -202,6 +202,8 @@ extension WebPage {
           // The gateway ended the session: its longest time was reached, or it goes down.
           ended(message) {
             if (!this.isActive) return;
+            // There is nothing to give back.
+            this.session = null;
             this.close();
             this.change("stopped", { message, mild: true });
           }
@@ -291,17 +293,24 @@ extension WebPage {
             this.isTalking = false;
             this.microphone?.getTracks().forEach((track) => track.stop());
             this.microphone = null;
-            this.pc?.close();
+            const pc = this.pc;
             this.pc = null;
             this.video.srcObject = null;
-            this.release(this.session);
+            // The session ends before its connection: the goodbye of a connection that is closed ends the session too, and
+            // the request would not find it any more. A gateway that does not answer is not waited for.
+            const released = this.session ? this.release(this.session) : Promise.resolve();
+            const patience = new Promise((resolve) => setTimeout(resolve, 2000));
+            Promise.race([released, patience]).then(() => pc?.close());
             this.session = null;
           }
 
           // Also while the page goes away: keepalive lets the request outlive it.
-          release(session) {
-            if (!session) return;
-            command(this.device.id, trait, "stopLiveView", { mediaSessionId: session }, { keepalive: true }).catch(() => {});
+          async release(session) {
+            try {
+              await command(this.device.id, trait, "stopLiveView", { mediaSessionId: session }, { keepalive: true });
+            } catch {
+              // A gateway that cannot be reached finds out by itself that nobody watches.
+            }
           }
         }
         """#

@@ -75,14 +75,30 @@ struct LiveCommand: AsyncParsableCommand {
         let posted = MonotonicClock.now
         let started = try await connection.startLiveView(device: device, offerSdp: offered.offerSdp)
         let answered = MonotonicClock.now
+        defer { loop.stop() }
+        do {
+            let view = (offered: offered, started: started, posted: posted, answered: answered)
+            return try await receive(view, words: words, on: loop, connection)
+        } catch {
+            // Whoever comes next should not find the camera's floor or a place taken.
+            await Self.giveBack(connection, device, started.mediaSessionId)
+            throw error
+        }
+    }
+
+    private func receive(
+        _ offer: (offered: OfferedView, started: GatewayConnection.StartedLiveView, posted: Instant, answered: Instant),
+        words: [[UInt8]]?, on loop: ViewerLoop, _ connection: GatewayConnection
+    ) async throws -> LiveReport {
+        let (started, posted) = (offer.started, offer.posted)
         let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)
-        let view = try loop.start(offered, answerSdp: started.answerSdp, assemblesFrames: true) { event in
+        let view = try loop.start(offer.offered, answerSdp: started.answerSdp, assemblesFrames: true) { event in
             continuation.yield(event)
             if case .ended = event { continuation.finish() }
         }
         let session = started.mediaSessionId
         var meter = try LiveMeter(negotiated: view.negotiated, posted: posted)
-        meter.note("answer", at: answered)
+        meter.note("answer", at: offer.answered)
         var recorder: LiveRecorder?
         if let record { recorder = try LiveRecorder(path: record, negotiated: view.negotiated) }
 
@@ -91,6 +107,10 @@ struct LiveCommand: AsyncParsableCommand {
         let timer = Task {
             try? await Task.sleep(for: .seconds(duration))
             continuation.finish()
+        }
+        defer {
+            timer.cancel()
+            keeper.cancel()
         }
         for await event in events {
             if case .connected = event, let words {
@@ -101,17 +121,10 @@ struct LiveCommand: AsyncParsableCommand {
             meter.take(event)
             try recorder?.take(event)
         }
-        timer.cancel()
-        keeper.cancel()
         let statistics = await view.statistics()
         view.stop()
         try recorder?.finish()
-        if meter.endReason == nil {
-            // The session may have ended by itself in this moment, which is as good.
-            _ = try? await connection.command(
-                device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
-        }
-        loop.stop()
+        if meter.endReason == nil { await Self.giveBack(connection, device, session) }
         let picture = meter.lastPicture
         var report = meter.report(
             device: device, duration: MonotonicClock.now - posted, statistics: statistics, notes: started.notes ?? [])
@@ -122,6 +135,12 @@ struct LiveCommand: AsyncParsableCommand {
             report.snapshot = snapshot
         }
         return report
+    }
+
+    private static func giveBack(_ connection: GatewayConnection, _ device: String, _ session: String) async {
+        // The session may have ended by itself in this moment, which is as good.
+        _ = try? await connection.command(
+            device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
     }
 
     /// Extends the lease 30 seconds before it ends, as the apps do.

@@ -75,8 +75,7 @@ struct CameraDescription: Sendable {
                 if codec.formatParameters.parameters.isEmpty {
                     codec.formatParameters = strayFormatParameters(payload.payloadType, in: session)
                 }
-                sets = (codec.formatParameters["sprop-parameter-sets"] ?? "").split(separator: ",")
-                    .compactMap { decodeBase64($0) }.filter { !$0.isEmpty && $0.count <= 1024 }
+                sets = codec.formatParameters.parameterSets.filter { $0.count <= 1024 }
                 if codec.formatParameters["profile-level-id"] == nil, let level = H264ParameterSets.profileLevel(sets) {
                     codec.formatParameters.parameters.append(.init(name: "profile-level-id", value: level))
                 }
@@ -133,29 +132,4 @@ extension MediaCodec {
             clockRate = 8000
         }
     }
-}
-
-/// Reads base64 (RFC 4648, section 4) with or without its padding; nil at a character outside the alphabet.
-func decodeBase64(_ text: some StringProtocol) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var bits: UInt32 = 0
-    var count = 0
-    for character in text.utf8 where character != UInt8(ascii: "=") {
-        let value: UInt8
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = character - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = character - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"): value = 62
-        case UInt8(ascii: "/"): value = 63
-        default: return nil
-        }
-        bits = bits << 6 | UInt32(value)
-        count += 6
-        if count >= 8 {
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-        }
-    }
-    return bytes
 }
