@@ -43,6 +43,11 @@ package final class SteppedRelay {
         shard.handleInlets(at: now)
     }
 
+    /// Lets everything act whose time has come.
+    package func handleDeadline(at now: Instant) {
+        shard.handleDeadline(at: now)
+    }
+
     /// What the relay has done.
     package func readCounters() -> RelayCounters {
         shard.readCounters()
