@@ -69,6 +69,7 @@ var targets: [Target] = [
     .target(
         name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
         swiftSettings: settings),
+    .target(name: "HeapMeter", path: "Sources/Testing/HeapMeter", swiftSettings: settings),
 
     tests("TransportTests", ["Transport"]),
     tests("SDPTests", ["SDP", "Transport"]),
@@ -79,11 +80,11 @@ var targets: [Target] = [
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("CamerasTests", ["Cameras", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
     tests("CodecsTests", ["Codecs"]),
-    tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport"], exclude: ["Fixtures"]),
+    tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"], exclude: ["Fixtures"]),
     tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
     tests(
         "PeerConnectionTests",
-        ["PeerConnection", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator"]),
+        ["PeerConnection", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator", "HeapMeter"]),
     tests("DatagramPortTests", ["DatagramPort", "Transport"]),
     tests(
         "MediaRelayTests",
@@ -162,11 +163,14 @@ if !coreOnly {
             ],
             path: "Sources/App/gatehouse",
             swiftSettings: settings),
-        tests("HomeHubTests", ["HomeHub", "HomeTypes", "Signalling"]),
+        .target(
+            name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Signalling"],
+            path: "Sources/Testing/HomeFakes", swiftSettings: settings),
+        tests("HomeHubTests", ["HomeHub", "HomeTypes", "Signalling", "HomeFakes"]),
         tests(
             "GatewayTests",
             [
-                "Gateway", "HomeHub", "HomeTypes", "Signalling",
+                "Gateway", "HomeHub", "HomeTypes", "Signalling", "HomeFakes",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import HomeFakes
 import HomeHub
 import HomeTypes
 import Hummingbird

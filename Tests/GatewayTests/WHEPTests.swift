@@ -1,4 +1,5 @@
 import HTTPTypes
+import HomeFakes
 import HomeTypes
 import HummingbirdTesting
 import Signalling

@@ -1,4 +1,5 @@
 import Foundation
+import HomeFakes
 import HomeTypes
 import Signalling
 import Testing

@@ -54,6 +54,7 @@ import Transport
         let viewer = try world.addViewer()
         let relayed = try world.relayed(viewer)
         world.simulation.run(for: .seconds(1)) { relayed.isConnected }
+        world.simulation.run(for: .seconds(1)) { relayed.egress[0].packetsSent > 0 }
         // The first burst has gone out: half a key frame.
         #expect(relayed.egress[0].packetsSent == 16)
         world.host.outbox.isBlocked = { _ in true }

@@ -1,5 +1,5 @@
 import CLinuxUDP
-import Synchronization
+import Transport
 
 /// Takes messages from every thread for one. Posting costs a short lock, and a system call only for the first message
 /// since the thread last looked.
@@ -10,7 +10,7 @@ final class ShardMailbox<Message: Sendable>: Sendable {
     }
 
     let descriptor: Int32
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init() throws(SystemCallError) {
         descriptor = try SystemCallError.check(linux_eventfd_create(), "eventfd", "cannot make a thread's mailbox")

@@ -18,7 +18,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
 
     private let core: ShardCore<Message>
     /// The thread, until it has been joined.
-    private let thread: Mutex<pthread_t?>
+    private let thread: Locked<pthread_t?>
 
     /// Starts the thread and makes its handler there.
     ///
@@ -38,7 +38,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
             core.meters.finalProcessorTime.store(threadProcessorTime(), ordering: .relaxed)
         }
         self.core = core
-        self.thread = Mutex(thread)
+        self.thread = Locked(thread)
     }
 
     deinit {
@@ -116,7 +116,7 @@ final class ShardCore<Message: Sendable>: Sendable {
     let isStopping = Atomic(false)
     let identity = Atomic<UInt>(0)
     /// Made with the core, so that lack of memory is its maker's error; the thread takes it for itself.
-    let buffers: Mutex<DatagramBuffers?>
+    let buffers: Locked<DatagramBuffers?>
 
     init(port: UDPPort) throws(SystemCallError) {
         let mailbox = try ShardMailbox<Message>()
@@ -140,7 +140,7 @@ final class ShardCore<Message: Sendable>: Sendable {
             linux_close(epoll)
             throw error
         }
-        self.buffers = Mutex(buffers)
+        self.buffers = Locked(buffers)
         self.port = port
         self.mailbox = mailbox
         self.epoll = epoll

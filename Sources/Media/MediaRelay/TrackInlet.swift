@@ -1,5 +1,4 @@
 import RTP
-import Synchronization
 import Transport
 
 /// Where a camera hands in the batches of one track; the shard takes them out at its next wake-up.
@@ -15,7 +14,7 @@ public final class TrackInlet: Sendable {
     /// More than this waiting means that the shard has stopped; the camera must not fill the memory meanwhile.
     private static let maximumWaiting = 4096
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let wake: @Sendable () -> Void
 
     /// - Parameter wake: Wakes the shard; called when a batch comes to an empty inlet.

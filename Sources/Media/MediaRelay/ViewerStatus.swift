@@ -1,4 +1,3 @@
-import Synchronization
 import Transport
 
 /// What anybody may read of a viewer while its shard works: the steps of its start and whether it is connected.
@@ -29,7 +28,7 @@ public final class ViewerStatus: Sendable {
         var endReason: String?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// A viewer that has done nothing yet.
     public init() {}

@@ -2,7 +2,6 @@ import Cameras
 import MediaRelay
 import RTP
 import SDP
-import Synchronization
 import Transport
 
 /// One camera and its tracks in the relay: it takes in what the source brings, and knows how the camera is doing.
@@ -28,7 +27,7 @@ public final class CameraStation: CameraSink {
     /// Where the media comes from.
     public let source: any CameraSource
     private let relay: MediaRelay
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Binds `source` to `relay`. Call ``start()`` to let it flow.
     public init(id: String, source: any CameraSource, relay: MediaRelay) {

@@ -2,7 +2,6 @@ import Cameras
 import Codecs
 import MediaRelay
 import SDP
-import Synchronization
 import Transport
 
 /// Turns a viewer's microphone into samples for the camera's speaker.
@@ -22,7 +21,7 @@ final class TalkbackDecoder: TalkbackSink {
 
     private let speaker: any CameraSpeaker
     private let codecs: [UInt8: MediaCodec]
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// - Parameter codecs: what each payload type of the microphone stands for.
     init(speaker: any CameraSpeaker, codecs: [UInt8: MediaCodec]) throws(CodecError) {
@@ -30,7 +29,7 @@ final class TalkbackDecoder: TalkbackSink {
         self.codecs = codecs
         var state = State()
         if codecs.values.contains(where: { $0.isNamed("opus") }) { state.opus = try OpusDecoder(channels: 1) }
-        self.state = Mutex(state)
+        self.state = Locked(state)
     }
 
     func receive(

@@ -15,7 +15,7 @@ public final class BuiltInCamera: CameraSource {
     /// Apart from `current`, so that a sink may ask for a key frame while another thread waits for the end.
     private let controls = Controls()
     /// The run that is under way, and its thread.
-    private let current = Mutex<(run: Run, thread: pthread_t)?>(nil)
+    private let current = Locked<(run: Run, thread: pthread_t)?>(nil)
 
     /// Makes a camera; nothing runs until it is started.
     public init(_ configuration: Configuration, random: RandomSource = .system) {

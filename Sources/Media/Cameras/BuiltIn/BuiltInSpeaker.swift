@@ -1,6 +1,5 @@
 import Codecs
 import Glibc
-import Synchronization
 import Transport
 
 /// The built-in camera's speaker: it measures what it is given.
@@ -22,7 +21,7 @@ public final class BuiltInSpeaker: CameraSpeaker {
     /// A beep of 20 ms in a window of 50 keeps more than this, noise and most speech less.
     fileprivate static let toneShare = 0.15
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let clock: @Sendable () -> Instant
 
     /// Makes a speaker that takes the time of what it hears from `clock`.

@@ -1,6 +1,5 @@
 import RTP
 import RTSP
-import Synchronization
 import Transport
 
 /// A camera that is pulled by RTSP over TCP (RFC 2326): H.264 or VP8, with Opus or G.711 where it has sound.
@@ -29,7 +28,7 @@ public final class RTSPSource: CameraSource {
     /// The camera's address; prints without credentials.
     public let url: RTSPURL
     private let configuration: Configuration
-    private let shared = Mutex(Shared())
+    private let shared = Locked(Shared())
     private let noteBook = NoteBook()
 
     private struct Shared {
@@ -39,7 +38,7 @@ public final class RTSPSource: CameraSource {
 
     /// Apart from the source, so that the thread never holds the source itself: its end would wait for the thread.
     private final class NoteBook: Sendable {
-        let notes = Mutex<[String]>([])
+        let notes = Locked<[String]>([])
     }
 
     /// A source for a camera.

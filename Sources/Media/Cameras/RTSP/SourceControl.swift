@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Transport
 
 /// How a source's owner talks to the source's thread: stop, and ask for a key frame.
 ///
@@ -12,7 +12,7 @@ final class SourceControl: Sendable {
         var keyFrameRequests: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// Readable when there is something to look at.
     var wakeUp: Int32 { wakeUpPipe.readEnd }
     private let wakeUpPipe: Pipe

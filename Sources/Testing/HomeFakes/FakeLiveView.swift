@@ -1,24 +1,26 @@
 import Signalling
 
 /// A live-view service of the tests: keeps sessions in a list and does as it is told.
-actor FakeLiveView: LiveViewServing {
-    var list: [LiveViewSnapshot] = []
-    var startError: SignallingError?
-    var talkbackError: SignallingError?
-    private(set) var requests: [StartLiveViewRequest] = []
+package actor FakeLiveView: LiveViewServing {
+    package var list: [LiveViewSnapshot] = []
+    package var startError: SignallingError?
+    package var talkbackError: SignallingError?
+    package private(set) var requests: [StartLiveViewRequest] = []
     private var nextNumber = 1
 
-    func setStartError(_ error: SignallingError?) { self.startError = error }
-    func setTalkbackError(_ error: SignallingError?) { self.talkbackError = error }
+    package init() {}
 
-    func change(_ id: String, _ body: @Sendable (inout LiveViewSnapshot) -> Void) {
+    package func setStartError(_ error: SignallingError?) { self.startError = error }
+    package func setTalkbackError(_ error: SignallingError?) { self.talkbackError = error }
+
+    package func change(_ id: String, _ body: @Sendable (inout LiveViewSnapshot) -> Void) {
         guard let index = self.list.firstIndex(where: { $0.mediaSessionId == id }) else { return }
         body(&self.list[index])
     }
 
-    func drop(_ id: String) { self.list.removeAll { $0.mediaSessionId == id } }
+    package func drop(_ id: String) { self.list.removeAll { $0.mediaSessionId == id } }
 
-    func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
+    package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
         if let error = self.startError { throw error }
         self.requests.append(request)
         let id = "session-\(self.nextNumber)"
@@ -39,7 +41,7 @@ actor FakeLiveView: LiveViewServing {
         return index
     }
 
-    func extendLiveView(
+    package func extendLiveView(
         mediaSessionId: String, principal: String, extendedDurationSeconds: UInt16?
     ) async throws(SignallingError) -> UInt16 {
         let index = try self.index(mediaSessionId, principal)
@@ -48,27 +50,29 @@ actor FakeLiveView: LiveViewServing {
         return granted
     }
 
-    func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError) {
+    package func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError) {
         self.list.remove(at: try self.index(mediaSessionId, principal))
     }
 
-    func startTalkback(mediaSessionId: String, principal: String, offerSdp: String?) async throws(SignallingError) {
+    package func startTalkback(mediaSessionId: String, principal: String, offerSdp: String?)
+        async throws(SignallingError)
+    {
         if let error = self.talkbackError { throw error }
         self.list[try self.index(mediaSessionId, principal)].isTalking = true
     }
 
-    func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError) {
+    package func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError) {
         self.list[try self.index(mediaSessionId, principal)].isTalking = false
     }
 
-    func changeLiveViewQuality(
+    package func changeLiveViewQuality(
         mediaSessionId: String, principal: String, qualityHint: QualityHint
     ) async throws(SignallingError) -> QualityHint {
         _ = try self.index(mediaSessionId, principal)
         return .sd
     }
 
-    func trickle(
+    package func trickle(
         _ fragment: String, mediaSessionId: String, principal: String
     ) async throws(SignallingError) -> TrickleResult {
         _ = try self.index(mediaSessionId, principal)
@@ -76,5 +80,5 @@ actor FakeLiveView: LiveViewServing {
         return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
     }
 
-    func sessions() async -> [LiveViewSnapshot] { self.list }
+    package func sessions() async -> [LiveViewSnapshot] { self.list }
 }
