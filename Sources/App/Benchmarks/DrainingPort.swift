@@ -1,4 +1,5 @@
 import DatagramPort
+import Glibc
 import Transport
 
 /// One UDP socket that stands for any number of viewers on loopback: every address of 127.1.0.0/16 leads to it.
@@ -43,6 +44,18 @@ final class DrainingPort {
         receive { _ in }
         sends = 0
         processorTime += threadProcessorTime() - start
+    }
+
+    /// Sends a datagram as the viewer that has the address `source`.
+    func send(_ datagram: UnsafeRawBufferPointer, from source: TransportAddress, to destination: TransportAddress) {
+        port.send(datagram, transmit: Transmit(destination: destination, byteCount: datagram.count), from: source)
+    }
+
+    /// Waits for at most `milliseconds` until something can be received.
+    func wait(milliseconds: Int32) {
+        guard let descriptor = port.descriptors.first?.descriptor else { return }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, milliseconds)
     }
 
     /// Hands out what waits.

@@ -6,6 +6,16 @@ import PeerConnection
 import SDP
 import Transport
 
+/// A relay that viewers can be connected to.
+protocol ConnectableRelay {
+    /// Where its socket is.
+    var address: TransportAddress { get }
+    /// Takes a viewer in.
+    func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus
+    /// Takes a datagram of a viewer's.
+    func deliver(_ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, at now: Instant)
+}
+
 /// Connects viewers to a relay: the relay's side is the one of the product, the viewer's side a client connection that
 /// lives as long as the handshake.
 struct ViewerMaker {
@@ -13,40 +23,31 @@ struct ViewerMaker {
     static let headerSize = 20
     private static let transportSequenceExtension: UInt8 = 3
 
-    private let relay: SteppedRelay
+    private let relay: any ConnectableRelay
     private let drain: DrainingPort
     private let track: TrackID
-    private let gatewayAddress: TransportAddress
     private let gatewayIdentity: DTLSIdentity
     private let viewerIdentity: DTLSIdentity
 
-    init(relay: SteppedRelay, port: UDPPort, drain: DrainingPort, track: TrackID) throws {
+    init(relay: any ConnectableRelay, drain: DrainingPort, track: TrackID) throws {
         self.relay = relay
         self.drain = drain
         self.track = track
-        gatewayAddress = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         gatewayIdentity = try DTLSIdentity.generate()
         viewerIdentity = try DTLSIdentity.generate()
     }
 
     /// Lets one viewer connect to a relay that is thrown away.
-    static func warmUp(drain: DrainingPort, track: TrackID) throws {
-        var socket = UDPPort.Configuration.loopback()
-        socket.ipv6Address = nil
-        let port = try UDPPort(socket)
-        let relay = SteppedRelay(port: port, at: MonotonicClock.now)
-        _ = relay.addTrack(
-            track,
-            RelayTrackDescription(
-                isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}),
-            at: MonotonicClock.now)
-        try ViewerMaker(relay: relay, port: port, drain: drain, track: track).connect(0)
+    static func warmUp(drain: DrainingPort) throws {
+        let relay = try SteppedBenchmarkRelay(drain: drain)
+        try ViewerMaker(relay: relay, drain: drain, track: relay.track).connect(0)
     }
 
     /// Connects viewer `index`.
     func connect(_ index: Int) throws {
         var random = RandomSource.system
         let address = drain.address(of: index)
+        let gatewayAddress = relay.address
         let gatewayCredentials = ICECredentials(using: &random)
         let viewerCredentials = ICECredentials(using: &random)
         let started = MonotonicClock.now
@@ -80,9 +81,8 @@ struct ViewerMaker {
             }
             if let deadline = viewer.nextDeadline, deadline <= now { viewer.handleDeadline(at: now) }
             while let transmit = viewer.pollTransmit(into: buffer, at: now) {
-                relay.handle(
-                    UnsafeMutableRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), from: address,
-                    to: gatewayAddress, at: now)
+                relay.deliver(
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[..<transmit.byteCount]), from: address, at: now)
             }
             drain.receive { datagram in
                 guard datagram.destination == address else { return }

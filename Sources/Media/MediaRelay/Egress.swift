@@ -3,45 +3,48 @@ import Transport
 
 /// One track on its way to one viewer: where the viewer stands in the ring, and how its packets are numbered.
 struct Egress {
-    /// How many epochs are remembered for retransmissions; more skips than this in two seconds cannot be.
+    /// How many earlier epochs are remembered for retransmissions; more skips than this in two seconds cannot be.
     private static let rememberedEpochs = 6
 
-    let configuration: EgressConfiguration
+    // What each frame needs stands first, so that it shares few lines of the processor's cache: with hundreds of
+    // viewers most of them have to come from memory for every frame.
     let track: RelayTrack
     /// The next packet to send; nil while the viewer waits for a key frame.
     var cursor: TrackRing.Cursor?
-    /// The numbering, the current one last.
-    private(set) var epochs: [EgressEpoch] = []
-    /// The packet index after the last one sent.
-    var nextIndex: UInt64
-    /// The next packet index of the retransmission stream.
-    var nextRetransmissionIndex: UInt64
-    private let timestampOffset: UInt32
-    /// Writes the headers of the media packets.
-    let header: EgressHeader
-    /// Writes the headers of the retransmission stream; nil where there is none.
-    let retransmissionHeader: EgressHeader?
-
-    /// Since when packets have been waiting; nil while the viewer is at the live edge.
-    var behindSince: Instant?
     /// When the next burst of a backlog goes out.
     var nextBurst: Instant?
+    /// Since when packets have been waiting; nil while the viewer is at the live edge.
+    var behindSince: Instant?
+    /// The packet index after the last one sent.
+    var nextIndex: UInt64
+    /// The epoch that new packets belong to; nil before the first start.
+    private(set) var epoch: EgressEpoch?
+    var packetsSent: UInt64 = 0
+    var bytesSent: UInt64 = 0
+    var lastTimestamp: UInt32 = 0
+    /// Writes the headers of the media packets.
+    let header: EgressHeader
+    /// Whether the last packet of a key frame has gone out.
+    var sentWholeKeyFrame = false
     /// The viewer's line is too slow for the stream: it gets key frames only.
     var keyFramesOnly = false
     /// The viewer has been too far behind: it goes on with the newest key frame when the frame under way is complete.
     var skipsAtNextFrame = false
+
+    let configuration: EgressConfiguration
+    /// The numbering before ``epoch``, the oldest first.
+    private var earlierEpochs: [EgressEpoch] = []
+    /// The next packet index of the retransmission stream.
+    var nextRetransmissionIndex: UInt64
+    private let timestampOffset: UInt32
+    /// Writes the headers of the retransmission stream; nil where there is none.
+    let retransmissionHeader: EgressHeader?
     /// How many frames of the track had started before the packet at which the viewer fell behind.
     var framesBefore = 0
     /// The same for the first frame that was left out, while the viewer waits for a key frame.
     var leftOutFrom: Int?
-
-    /// Whether the last packet of a key frame has gone out.
-    var sentWholeKeyFrame = false
-    var packetsSent: UInt64 = 0
-    var bytesSent: UInt64 = 0
     var packetsRetransmitted: UInt64 = 0
     var framesDropped: UInt64 = 0
-    var lastTimestamp: UInt32 = 0
 
     init(configuration: EgressConfiguration, track: RelayTrack, random: inout RandomSource) {
         self.configuration = configuration
@@ -61,9 +64,16 @@ struct Egress {
         }
     }
 
-    /// The epoch that new packets belong to.
+    /// Takes over what has been sent.
     @inline(__always)
-    var epoch: EgressEpoch? { epochs.last }
+    mutating func settle(_ progress: Progress) {
+        cursor = progress.cursor
+        nextIndex = progress.nextIndex
+        lastTimestamp = progress.lastTimestamp
+        sentWholeKeyFrame = progress.sentWholeKeyFrame
+        packetsSent &+= progress.sent.packets
+        bytesSent &+= progress.sent.bytes
+    }
 
     /// Puts the viewer at `cursor`, with the next free number.
     mutating func start(at cursor: TrackRing.Cursor) {
@@ -76,7 +86,7 @@ struct Egress {
             epoch.trackSequence = entry.sequence(of: cursor.packet)
             let behind = live &- (entry.batch.packets[cursor.packet].timestamp &+ entry.timestampOffset)
             if behind < 0x8000_0000, configuration.isVideo { epoch.backlogTicks = behind }
-            if !epochs.isEmpty {
+            if self.epoch != nil {
                 // The viewer's timestamps never go back, however the backlog before was compressed.
                 let room = live &+ timestampOffset &- lastTimestamp
                 epoch.room = room < 0x8000_0000 ? min(EgressEpoch.compressedTicks, max(room, 1) - 1) : 0
@@ -84,8 +94,11 @@ struct Egress {
         }
         leftOutFrom = nil
         skipsAtNextFrame = false
-        epochs.append(epoch)
-        if epochs.count > Self.rememberedEpochs { epochs.removeFirst() }
+        if let previous = self.epoch {
+            if earlierEpochs.count >= Self.rememberedEpochs { earlierEpochs.removeFirst() }
+            earlierEpochs.append(previous)
+        }
+        self.epoch = epoch
     }
 
     /// The track's sequence number after the last packet sent; the smallest number before the first.
@@ -102,7 +115,10 @@ struct Egress {
         // More than half a cycle behind is a number that has not been sent yet.
         guard behind < 0x8000, behind <= newest else { return nil }
         let index = newest - behind
-        guard let epoch = epochs.last(where: { $0.index <= index }) else { return nil }
+        guard let newestEpoch = epoch,
+            let epoch = newestEpoch.index <= index
+                ? newestEpoch : earlierEpochs.last(where: { $0.index <= index })
+        else { return nil }
         let sequence = epoch.trackSequence + Int64(index - epoch.index)
         guard let cursor = track.ring.find(sequence: sequence) else { return nil }
         return (cursor, epoch, index)

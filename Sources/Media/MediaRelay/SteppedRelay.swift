@@ -19,7 +19,7 @@ package final class SteppedRelay {
     /// Adds a camera with one track, and answers where its batches go in.
     package func addTrack(_ id: TrackID, _ description: RelayTrackDescription, at now: Instant) -> TrackInlet {
         let inlet = TrackInlet(wake: {})
-        shard.setTracks([(id, description, inlet)], camera: id.camera, at: shard.wallClock.instant)
+        shard.setTracks([(id, description, inlet)], camera: id.camera, at: now)
         return inlet
     }
 
@@ -41,6 +41,11 @@ package final class SteppedRelay {
     /// Sends what has been handed in to every viewer.
     package func forward(at now: Instant) {
         shard.handleInlets(at: now)
+    }
+
+    /// Lets everything act whose time has come.
+    package func handleDeadline(at now: Instant) {
+        shard.handleDeadline(at: now)
     }
 
     /// What the relay has done.

@@ -13,15 +13,6 @@ extension Viewer {
         case reachedFrameToLeaveOut
     }
 
-    /// Where one egress stands, and how its next packet is numbered.
-    private struct Progress {
-        var cursor: TrackRing.Cursor
-        var nextIndex: UInt64
-        var transportSequence: UInt16
-        var lastTimestamp: UInt32
-        var sentWholeKeyFrame: Bool
-    }
-
     /// A batch has come to the track of `egress[index]`.
     @inline(__always)
     func mediaArrived(_ index: Int, through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
@@ -123,93 +114,36 @@ extension Viewer {
         egress[index].framesDropped += UInt64(end - first)
     }
 
-    /// The hot loop: from the cursor to the live edge, header and encryption straight into the send buffer.
+    /// Sends from the cursor to the live edge, one run of datagrams after the other.
     ///
-    /// The numbering is kept here while it runs. When the socket takes nothing the run is made again later with the same
-    /// numbers, so the viewer sees no gap; it has not left this process, so no key stream has been shown twice.
+    /// What the egress knows of its numbering changes only when a run has left this process. When the socket takes
+    /// nothing the run is made again later with the same numbers, so the viewer sees no gap, and no key stream has been
+    /// shown twice.
     private func forward(
         _ position: Int, budget: Int, through sender: inout MediaSender, at now: Instant
     ) -> Outcome {
-        guard let cursor = egress[position].cursor, let epoch = egress[position].epoch, let destination = remoteAddress
+        guard let start = Progress(egress[position], transportSequence: transportSequence, budget: budget),
+            let stretch = Stretch(egress[position]), let destination = remoteAddress
         else { return .reachedEnd }
-        let ring = egress[position].track.ring
-        let header = egress[position].header
-        let keyFramesOnly = egress[position].keyFramesOnly
-        let leavesFramesOut = keyFramesOnly || egress[position].skipsAtNextFrame
-        let overhead = header.length + peer.overhead
-        var left = budget
-        var here = Progress(
-            cursor: cursor, nextIndex: egress[position].nextIndex, transportSequence: transportSequence,
-            lastTimestamp: egress[position].lastTimestamp, sentWholeKeyFrame: egress[position].sentWholeKeyFrame)
-        var gone = here
-        var waiting: (packets: UInt64, bytes: UInt64) = (0, 0)
-        var outcome = Outcome.reachedEnd
-
-        batches: while let entry = ring[here.cursor.entry] {
-            let packets = entry.batch.packets
-            while here.cursor.packet < packets.count {
-                let packet = packets[here.cursor.packet]
-                if leavesFramesOut, packet.flags.contains(.startsFrame),
-                    !keyFramesOnly || !packet.flags.contains(.keyFrame)
-                {
-                    outcome = .reachedFrameToLeaveOut
-                    break batches
-                }
-                if left == 0 {
-                    outcome = .usedBudget
-                    break batches
-                }
-                if !sender.run.accepts(overhead + Int(packet.length)) {
-                    guard sender.flush(to: destination, from: localAddress) else {
-                        outcome = .blocked
-                        break batches
-                    }
-                    settle(position, here, waiting, at: now)
-                    gone = here
-                    waiting = (0, 0)
-                }
-                let index = epoch.index(of: entry.sequence(of: here.cursor.packet))
-                let timestamp = epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
-                let output = sender.run.free
-                header.write(
-                    marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
-                    transportSequence: here.transportSequence, into: output)
-                let written = peer.protectRTP(
-                    headerLength: header.length, payload: entry.batch.payload(of: packet), output: output,
-                    index: index)
-                if written > 0 {
-                    sender.run.add(written)
-                    waiting.packets &+= 1
-                    waiting.bytes &+= UInt64(packet.length)
-                    here.transportSequence &+= 1
-                    here.nextIndex = index &+ 1
-                    here.lastTimestamp = timestamp
-                    if packet.flags.contains([.keyFrame, .marker]) { here.sentWholeKeyFrame = true }
-                }
-                left -= 1
-                here.cursor.packet += 1
+        var progress = start
+        while true {
+            progress.sent = (0, 0)
+            let stop = stretch.fill(&sender.run, from: &progress, for: &peer)
+            guard sender.flush(to: destination, from: localAddress) else { return .blocked }
+            settle(position, progress, at: now)
+            switch stop {
+            case .runIsFull: continue
+            case .reachedEnd: return .reachedEnd
+            case .usedBudget: return .usedBudget
+            case .reachedFrameToLeaveOut: return .reachedFrameToLeaveOut
             }
-            here.cursor = TrackRing.Cursor(entry: here.cursor.entry + 1, packet: 0)
         }
-        if outcome != .blocked, sender.flush(to: destination, from: localAddress) {
-            settle(position, here, waiting, at: now)
-            return outcome
-        }
-        settle(position, gone, (0, 0), at: now)
-        return .blocked
     }
 
     /// Takes over what has left this process.
     @inline(__always)
-    private func settle(
-        _ position: Int, _ progress: Progress, _ sent: (packets: UInt64, bytes: UInt64), at now: Instant
-    ) {
-        egress[position].cursor = progress.cursor
-        egress[position].nextIndex = progress.nextIndex
-        egress[position].lastTimestamp = progress.lastTimestamp
-        egress[position].sentWholeKeyFrame = progress.sentWholeKeyFrame
-        egress[position].packetsSent &+= sent.packets
-        egress[position].bytesSent &+= sent.bytes
+    private func settle(_ position: Int, _ progress: Progress, at now: Instant) {
+        egress[position].settle(progress)
         transportSequence = progress.transportSequence
         if !startIsComplete { noteStartSteps(position, at: now) }
     }

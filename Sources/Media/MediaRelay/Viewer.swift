@@ -7,33 +7,34 @@ import Transport
 ///
 /// There is no copy of a packet here: an SRTP context, offsets, and a cursor into each track's ring.
 final class Viewer {
+    // What each frame needs stands first (see Egress).
+    var egress: [Egress]
+    var isConnected = false
+    /// Whether media has started to flow.
+    private(set) var mediaFlows = false
+    /// Whether every step of the start has been noted.
+    var startIsComplete = false
+    /// The next transport-wide sequence number.
+    var transportSequence: UInt16 = 0
+    /// Where media goes: kept here, so that the hot loop need not ask the connection.
+    var remoteAddress: TransportAddress?
+    /// Our address at which the viewer's packets arrive: replies leave from it.
+    var localAddress: TransportAddress?
+    var peer: PeerConnection
+
     let sessionID: String
     let configuration: ViewerConfiguration
     let status: ViewerStatus
     let notify: @Sendable (ViewerEvent) -> Void
-
-    var peer: PeerConnection
-    var egress: [Egress]
-    /// Our address at which the viewer's packets arrive: replies leave from it.
-    var localAddress: TransportAddress?
-    /// Where media goes: kept here, so that the hot loop need not ask the connection.
-    var remoteAddress: TransportAddress?
     /// The addresses from which authenticated checks came: they lead back to this viewer.
     var knownAddresses: [TransportAddress] = []
     /// The addresses that were sent a check and have not sent one yet.
     var askedAddresses: [TransportAddress] = []
     /// The username fragments that were given to this viewer, the newest last.
     var fragments: [String]
-    /// The next transport-wide sequence number.
-    var transportSequence: UInt16 = 0
-    var isConnected = false
     /// When media starts to flow, between the end of the handshake and the start.
     var mediaDue: Instant?
-    /// Whether media has started to flow.
-    private(set) var mediaFlows = false
     var hasEnded = false
-    /// Whether every step of the start has been noted.
-    var startIsComplete = false
 
     var talkback: TalkbackReceiver
     var reports: ReportSchedule

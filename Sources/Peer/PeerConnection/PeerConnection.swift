@@ -49,9 +49,12 @@ public struct PeerConnection: ~Copyable {
         public var unknown: UInt64 = 0
     }
 
+    // First, because every packet needs them and few other things.
+    /// What SRTP adds to each RTP packet, in bytes. 0 before the handshake is done.
+    public internal(set) var overhead = 0
+    var sender: SRTPSender?
     var ice: ICEAgent
     var dtls: DTLSEndpoint
-    var sender: SRTPSender?
     var receiver: SRTPReceiver?
     var events: [Event] = []
     var sawCheck = false
@@ -97,9 +100,6 @@ public struct PeerConnection: ~Copyable {
     /// The address from which the datagram of the last ``pollTransmit(into:at:)`` must leave; nil leaves the choice to
     /// the kernel.
     public internal(set) var transmitSource: TransportAddress?
-
-    /// What SRTP adds to each RTP packet, in bytes. 0 before the handshake is done.
-    public internal(set) var overhead = 0
 
     /// What SRTP was agreed on; nil before the handshake is done.
     public internal(set) var profile: SRTPProfile?

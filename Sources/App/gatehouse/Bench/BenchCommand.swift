@@ -7,7 +7,8 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench", abstract: "Measure what the gateway costs.",
         discussion: "docs/performance.md says how to measure, and what was measured.",
         subcommands: [
-            BenchRelayCommand.self, BenchHandshakeCommand.self, BenchSDPCommand.self, BenchViewersCommand.self,
+            BenchRelayCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self, BenchSDPCommand.self,
+            BenchViewersCommand.self,
         ])
 }
 

@@ -1,0 +1,103 @@
+import PeerConnection
+import RTP
+
+/// Where one egress stands, and how its next packet is numbered.
+struct Progress {
+    var cursor: TrackRing.Cursor
+    var nextIndex: UInt64
+    var transportSequence: UInt16
+    var lastTimestamp: UInt32
+    var sentWholeKeyFrame: Bool
+    /// How many packets may still be written.
+    var budget: Int
+    /// What stands in the run.
+    var sent: (packets: UInt64, bytes: UInt64) = (0, 0)
+
+    /// Where `egress` stands; nil while it waits for a key frame.
+    @inline(__always)
+    init?(_ egress: Egress, transportSequence: UInt16, budget: Int) {
+        guard let cursor = egress.cursor else { return nil }
+        self.cursor = cursor
+        self.nextIndex = egress.nextIndex
+        self.transportSequence = transportSequence
+        self.lastTimestamp = egress.lastTimestamp
+        self.sentWholeKeyFrame = egress.sentWholeKeyFrame
+        self.budget = budget
+    }
+}
+
+/// A stretch of a track on its way to one viewer: everything that stays the same from packet to packet.
+///
+/// It is taken out of the viewer once per call, so that the loop over the packets touches nothing that has to be
+/// checked or counted each time.
+struct Stretch {
+    /// Why ``fill(_:from:for:)`` ended.
+    enum Stop {
+        case reachedEnd
+        case runIsFull
+        case usedBudget
+        /// The next packet starts a frame that the viewer is not to get.
+        case reachedFrameToLeaveOut
+    }
+
+    private let ring: TrackRing
+    private let epoch: EgressEpoch
+    private let header: EgressHeader
+    private let keyFramesOnly: Bool
+    private let leavesFramesOut: Bool
+
+    /// What `egress` sends; nil before its first start.
+    @inline(__always)
+    init?(_ egress: Egress) {
+        guard let epoch = egress.epoch else { return nil }
+        self.epoch = epoch
+        ring = egress.track.ring
+        header = egress.header
+        keyFramesOnly = egress.keyFramesOnly
+        leavesFramesOut = egress.keyFramesOnly || egress.skipsAtNextFrame
+    }
+
+    /// The hot loop: header and encryption straight into the send buffer.
+    @inline(__always)
+    func fill(_ run: inout SegmentRun, from progress: inout Progress, for peer: inout PeerConnection) -> Stop {
+        let overhead = header.length + peer.overhead
+        while let entry = ring[progress.cursor.entry] {
+            let packets = entry.batch.packets
+            let firstNumber = packets.first?.sequenceNumber ?? 0
+            while progress.cursor.packet < packets.count {
+                let packet = packets[progress.cursor.packet]
+                if leavesFramesOut, packet.flags.contains(.startsFrame),
+                    !keyFramesOnly || !packet.flags.contains(.keyFrame)
+                {
+                    return .reachedFrameToLeaveOut
+                }
+                if progress.budget == 0 { return .usedBudget }
+                // A packet that does not even fit an empty run is passed over below.
+                if run.segments > 0, !run.accepts(overhead + Int(packet.length)) { return .runIsFull }
+                let index = epoch.index(
+                    of: entry.firstSequence &+ Int64(packet.sequenceNumber &- firstNumber))
+                let timestamp = epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
+                let output = run.free
+                header.write(
+                    marker: packet.flags.contains(.marker), index: index, timestamp: timestamp,
+                    transportSequence: progress.transportSequence, into: output)
+                let written = peer.protectRTP(
+                    headerLength: header.length, payload: entry.batch.payload(of: packet), output: output,
+                    index: index)
+                if written > 0 {
+                    run.add(written)
+                    progress.sent.packets &+= 1
+                    progress.sent.bytes &+= UInt64(packet.length)
+                    progress.transportSequence &+= 1
+                    progress.nextIndex = index &+ 1
+                    progress.lastTimestamp = timestamp
+                    if packet.flags.contains([.keyFrame, .marker]) { progress.sentWholeKeyFrame = true }
+                }
+                progress.budget &-= 1
+                progress.cursor.packet &+= 1
+            }
+            progress.cursor = TrackRing.Cursor(entry: progress.cursor.entry + 1, packet: 0)
+        }
+        return .reachedEnd
+    }
+}
