@@ -60,6 +60,20 @@ import Transport
         #expect(seen.count <= 13)
     }
 
+    @Test func keyFramesDoNotSwellTheBatchesOfOtherFrames() {
+        var pool = PacketBatchPool()
+        var ring: [PacketBatch] = []
+        for round in 0..<1_500 {
+            // The odd interval lets each batch hold a key frame some day.
+            append(round % 37 == 0 ? 60 : 2, length: 1_000, to: &pool, seed: round)
+            if let batch = pool.finish(arrival: .zero) { ring.append(batch) }
+            if ring.count > 40 { ring.removeFirst() }
+        }
+        let held = ring.reduce(0) { $0 + $1.footprint }
+        let needed = ring.reduce(0) { $0 + $1.payloadByteCount }
+        #expect(held < needed * 4)
+    }
+
     @Test func framesGoStraightIntoBatches() throws {
         var pool = PacketBatchPool()
         var packetizer = VP8Packetizer(firstPictureID: 1)

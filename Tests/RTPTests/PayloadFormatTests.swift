@@ -117,15 +117,16 @@ import Transport
         let slice = [0x65] + pattern(2_999)
         let payloads = Self.payloads(Self.accessUnit([[0x09, 0xF0], Self.parameters, Self.picture, slice]))
         #expect(payloads.count == 4)
-        #expect(
-            payloads[0] == [0x78, 0, 10] + Self.parameters + [0, 4] + Self.picture)
+        let aggregated: [UInt8] = [0x78, 0, 10] + Self.parameters + [0, 4] + Self.picture
+        #expect(payloads[0] == aggregated)
         #expect(payloads[1].count == payloads[2].count)
         #expect(payloads[3].count <= payloads[2].count)
         #expect(payloads[1][0] == 0x7C)
         #expect(payloads[1][1] == 0x85)
         #expect(payloads[2][1] == 0x05)
         #expect(payloads[3][1] == 0x45)
-        #expect([0x65] + payloads[1...].flatMap { $0.dropFirst(2) } == slice)
+        let joined: [UInt8] = payloads[1...].flatMap { $0.dropFirst(2) }
+        #expect(joined == Array(slice.dropFirst()))
     }
 
     @Test func aLoneUnitIsSentAsItIs() {

@@ -2,7 +2,8 @@ import Transport
 
 /// A whole encoded frame.
 public struct EncodedFrame: Sendable {
-    /// VP8: the frame. H.264: the access unit's NAL units, each after a start code of four bytes (annex B).
+    /// VP8 and VP9: the frame. H.264 and H.265: the access unit's NAL units, each after a start code of four bytes
+    /// (annex B). JPEG: a JFIF file.
     public var data: [UInt8]
     /// The RTP timestamp.
     public var timestamp: UInt32
@@ -22,7 +23,19 @@ public struct EncodedFrame: Sendable {
 public struct FrameAssembler: ~Copyable, Sendable {
     /// The payload formats that can be assembled.
     public enum Format: Sendable {
-        case vp8, h264
+        case vp8, h264, h265, vp9, jpeg
+
+        /// The format that `a=rtpmap` calls `name`, whatever the case; nil for another.
+        public init?(named name: String) {
+            switch name.lowercased() {
+            case "vp8": self = .vp8
+            case "h264": self = .h264
+            case "h265": self = .h265
+            case "vp9": self = .vp9
+            case "jpeg": self = .jpeg
+            default: return nil
+            }
+        }
     }
 
     /// What has happened so far.

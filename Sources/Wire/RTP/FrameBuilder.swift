@@ -12,18 +12,18 @@ struct FrameBuilder: Sendable {
     private let format: FrameAssembler.Format
     private let maximumLength: Int
 
-    private var data: [UInt8] = []
+    var data: [UInt8] = []
     private var timestamp: UInt32 = 0
     private var firstArrival: Instant = .zero
     private var lastArrival: Instant = .zero
-    private var isKeyFrame = false
+    var isKeyFrame = false
     private var isStarted = false
     /// The frame lacks something and is passed over up to its end.
     private var isDamaged = false
 
     /// At most a few: a packet can end one frame and be a whole other one.
     private var results: [Result] = []
-    private var malformedCount: UInt64 = 0
+    var malformedCount: UInt64 = 0
     private var droppedCount: UInt64 = 0
 
     // VP8.
@@ -31,10 +31,13 @@ struct FrameBuilder: Sendable {
     private var lastPictureID: UInt16?
     private var isAfterGap = false
 
-    // H.264.
-    private var isInFragment = false
+    // H.264 and H.265.
+    var isInFragment = false
     private var hasParameters = false
     private var hasIntraPicture = false
+
+    // JPEG.
+    var jpeg = JPEGReassembly()
 
     init(format: FrameAssembler.Format, maximumLength: Int) {
         self.format = format
@@ -49,6 +52,11 @@ struct FrameBuilder: Sendable {
             let info = H264.keyFrameInfo(payload: payload)
             return info.contains(.sequenceParameterSet)
                 || info.contains([.instantaneousDecoderRefresh, .startsPicture])
+        case .h265:
+            let info = H265.info(payload: payload)
+            return info.contains(.parameterSet) || info.contains([.randomAccessPoint, .startsPicture])
+        case .vp9: return VP9.isKeyFrameStart(payload: payload)
+        case .jpeg: return JPEGPayloadHeader(parsing: payload)?.fragmentOffset == 0
         }
     }
 
@@ -72,7 +80,7 @@ struct FrameBuilder: Sendable {
         isInFragment = false
         if isStarted {
             damage()
-        } else if format == .h264 || lastPictureID == nil {
+        } else if format != .vp8 || lastPictureID == nil {
             // Nothing tells whether the missing packets held frames.
             results.append(.lostReference)
         }
@@ -89,6 +97,9 @@ struct FrameBuilder: Sendable {
             switch format {
             case .vp8: appendVP8(packet.payload)
             case .h264: appendH264(packet.payload)
+            case .h265: appendH265(packet.payload)
+            case .vp9: appendVP9(packet.payload)
+            case .jpeg: appendJPEG(packet.payload)
             }
         }
         if packet.marker { finish() }
@@ -109,6 +120,7 @@ struct FrameBuilder: Sendable {
 
     private mutating func finish() {
         isStarted = false
+        if format == .jpeg, !isDamaged { finishJPEG() }
         guard !isDamaged, !data.isEmpty else { return }
         if format == .h264 { isKeyFrame = isKeyFrame || hasParameters && hasIntraPicture }
         if format == .vp8 { lastPictureID = pictureID }
@@ -125,7 +137,7 @@ struct FrameBuilder: Sendable {
     }
 
     /// The frame cannot be completed; what refers to it cannot be decoded.
-    private mutating func damage() {
+    mutating func damage() {
         guard !isDamaged else { return }
         isDamaged = true
         results.append(.lostReference)
@@ -216,7 +228,7 @@ struct FrameBuilder: Sendable {
         data.append(contentsOf: unit)
     }
 
-    private mutating func appendStartCode() {
+    mutating func appendStartCode() {
         data.append(0)
         data.append(0)
         data.append(0)

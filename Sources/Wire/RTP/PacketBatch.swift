@@ -71,6 +71,12 @@ public final class PacketBatch: @unchecked Sendable {
         storage.deallocate()
     }
 
+    /// Takes another slab; what the old one held is lost.
+    fileprivate func replaceStorage(capacity: Int) {
+        storage.deallocate()
+        storage = .allocate(byteCount: capacity, alignment: 16)
+    }
+
     /// The payload of one of this batch's packets. The memory lives as long as the batch.
     @inline(__always)
     public func payload(of packet: Packet) -> UnsafeRawBufferPointer {
@@ -97,6 +103,8 @@ public struct PacketBatchPool: ~Copyable {
     private var lent: [PacketBatch] = []
     private var next = 0
     private var current: PacketBatch?
+    /// How many bytes a batch holds on average, of some dozens of the newest.
+    private var usualByteCount = 0
 
     /// An empty pool.
     public init() {}
@@ -129,6 +137,7 @@ public struct PacketBatchPool: ~Copyable {
         guard let batch = current else { return nil }
         current = nil
         batch.arrival = arrival
+        usualByteCount += (batch.byteCount - usualByteCount) / 16
         return batch
     }
 
@@ -138,6 +147,9 @@ public struct PacketBatchPool: ~Copyable {
             let batch = lent[next]
             batch.packets.removeAll(keepingCapacity: true)
             batch.byteCount = 0
+            // One that has held a key frame would keep that much memory for ever, and in time they all would.
+            let enough = max(usualByteCount * 2, 2048)
+            if batch.storage.count > enough * 4 { batch.replaceStorage(capacity: enough) }
             next = (next + 1) % lent.count
             return batch
         }
