@@ -22,7 +22,7 @@ import Testing
 
     @Test func firefoxWithoutH264SaysSo() throws {
         let (_, text) = try explain("offers/firefox-recvonly-av.offer.sdp")
-        #expect(text.contains("A camera with H.264 Main video: does not play: video has no codec in common"))
+        #expect(text.contains("A camera with H.264 Main video: does not play: the viewer takes no such codec"))
         #expect(text.contains("mDNS"))
         #expect(text.contains("Talkback is not possible"))
     }

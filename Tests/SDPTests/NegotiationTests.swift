@@ -36,6 +36,13 @@ import Transport
         #expect(session.answer.bundleGroups == [["v"]])
     }
 
+    @Test func groupOfUnknownTagsIsNoGroup() throws {
+        let session = try Gateway.answerer().answer(
+            offer(audio("a") + video("v"), session: ["a=group:BUNDLE x y"] + credentials))
+        #expect(session.media.map(\.mid) == ["v"])
+        #expect(session.answer.bundleGroups == [])
+    }
+
     @Test func secondVideoIsRejected() throws {
         let session = try Gateway.answerer().answer(
             offer(video("1") + video("2") + audio("3"), session: ["a=group:BUNDLE 1 2 3"] + credentials))
@@ -185,7 +192,8 @@ import Transport
             of: camera.liveViewTracks, receiveCodecs: [.opus], random: &random, cname: "cam")
         #expect(tracks.map(\.kind) == [.video, .audio])
         #expect(tracks.map(\.receives) == [false, true])
-        #expect(Set(tracks.flatMap { [$0.ssrc] + ($0.rtxSSRC.map { [$0] } ?? []) }).count == 3)
+        let sources = tracks.map(\.ssrc) + tracks.compactMap(\.rtxSSRC)
+        #expect(Set(sources).count == 3)
         let offer = try SessionDescription(parsing: Samples.text("offers/gstreamer-talkback-datachannel.offer.sdp"))
         #expect(try Gateway.answerer(tracks).answer(offer).media.map(\.codec.name) == ["OPUS", "VP8"])
     }

@@ -61,15 +61,31 @@ extension SessionDescription {
 }
 
 extension MediaCodec {
-    /// How good the codec is for viewers that get it as it is: 0 is best; nil where no browser plays it.
+    /// How good the codec is for viewers that get it as it is: 0 is best; nil where no browser plays it. VP9 and H.265
+    /// go only to viewers that offer them.
     public var passThroughRank: Int? {
         switch name.lowercased() {
         case "h264", "opus": 0
         case "vp8", "pcmu": clockRate == 8000 || clockRate == 90000 ? 1 : nil
         case "pcma": clockRate == 8000 ? 2 : nil
+        case "vp9": 2
+        case "h265": 3
         default: nil
         }
     }
+
+    /// Whether it is a camera's sound that can be made Opus for viewers.
+    public var isTranscodableSound: Bool {
+        let name = name.lowercased()
+        return ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "opus", "g721"].contains(name)
+            || (name.hasPrefix("aal2-") ? name.dropFirst(5) : Substring(name)).hasPrefix("g726-")
+    }
+
+    /// Whether it is video that can be made VP8 for viewers.
+    public var isTranscodableVideo: Bool { ["h264", "h265", "vp8", "vp9", "jpeg"].contains(name.lowercased()) }
+
+    /// Whether a camera's track of this codec is of use: viewers take it, or what they take can be made of it.
+    public var isOfUse: Bool { isTranscodableSound || isTranscodableVideo }
 }
 
 extension LocalTrack {
@@ -107,31 +123,18 @@ extension FormatParameters {
     /// The H.264 parameter sets of `sprop-parameter-sets`, each one NAL unit (RFC 6184, section 8.1). Parts that are no
     /// Base64 are left out.
     public var parameterSets: [[UInt8]] {
-        (self["sprop-parameter-sets"] ?? "").parts(separatedBy: ",").compactMap(decodeBase64).filter { !$0.isEmpty }
+        (self["sprop-parameter-sets"] ?? "").parts(separatedBy: ",").compactMap { Base64.decode($0.trimmed) }.filter {
+            !$0.isEmpty
+        }
     }
 }
 
-/// Decodes Base64 (RFC 4648, section 4); padding may be missing, as cameras leave it out. Nil for other characters.
-func decodeBase64(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var bits: UInt32 = 0
-    var count = 0
-    for byte in text.trimmed.utf8 where byte != UInt8(ascii: "=") {
-        let value: UInt8
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"): value = 62
-        case UInt8(ascii: "/"): value = 63
-        default: return nil
-        }
-        bits = bits << 6 | UInt32(value)
-        count += 6
-        if count >= 8 {
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+extension FormatParameters {
+    /// The H.265 parameter sets of `sprop-vps`, `sprop-sps` and `sprop-pps`, each one NAL unit (RFC 7798, section 7.1).
+    /// Some cameras name only some of them. Parts that are no Base64 are left out.
+    public var h265ParameterSets: [[UInt8]] {
+        ["sprop-vps", "sprop-sps", "sprop-pps"].flatMap { name in
+            (self[name] ?? "").parts(separatedBy: ",").compactMap { Base64.decode($0.trimmed) }.filter { !$0.isEmpty }
         }
     }
-    return bytes
 }

@@ -17,7 +17,7 @@ struct CodecMatch: Sendable {
         case "h264": return matchH264(stream.formatParameters, offered.formatParameters)
         case "vp9": return sameParameter("profile-id", default: "0", stream, offered)
         case "av1": return sameParameter("profile", default: "0", stream, offered)
-        case "h265": return sameParameter("profile-id", default: "1", stream, offered)
+        case "h265": return matchH265(stream.formatParameters, offered.formatParameters)
         // The clock of Opus is 48 kHz and its channels are 2, whatever a camera writes (RFC 7587, section 7).
         case "opus": return CodecMatch(rank: 0)
         default:
@@ -31,6 +31,30 @@ struct CodecMatch: Sendable {
     ) -> CodecMatch? {
         let profile = stream.formatParameters[name] ?? value
         return profile == offered.formatParameters[name] ?? value ? CodecMatch(rank: 0) : nil
+    }
+
+    /// RFC 7798, sections 7.1 and 7.2.2: the receiver's profile must hold the stream's, and its tier; a level that the
+    /// stream exceeds is noted, since browsers decode more than they name.
+    private static func matchH265(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
+        func number(_ parameters: FormatParameters, _ name: String, default value: Int) -> Int {
+            parameters[name].flatMap { Int($0) } ?? value
+        }
+        // Several streams or several transports are not sent here.
+        guard offered["tx-mode"].map({ $0.equalsIgnoringCase("SRST") }) ?? true else { return nil }
+        let own = number(stream, "profile-id", default: 1)
+        let theirs = number(offered, "profile-id", default: 1)
+        // A decoder of Main 10 decodes Main and Main Still Picture as well (H.265, annex A.3.3).
+        guard own == theirs || theirs == 2 && (own == 1 || own == 3) || theirs == 1 && own == 3 else { return nil }
+        guard number(stream, "tier-flag", default: 0) <= number(offered, "tier-flag", default: 0) else { return nil }
+        var match = CodecMatch(rank: own == theirs ? 0 : 10)
+        let level = number(stream, "level-id", default: 93)
+        let theirLevel = number(offered, "level-id", default: 93)
+        if stream["level-id"] != nil, level > theirLevel {
+            match.rank += 1
+            match.note =
+                "the stream has H.265 level \(Double(level) / 30) and the receiver names level \(Double(theirLevel) / 30)"
+        }
+        return match
     }
 
     private static func matchH264(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {

@@ -129,17 +129,17 @@ extension SessionDescription {
     public func payloads(ofMediaAt index: Int) -> [RTPPayload] {
         guard media.indices.contains(index) else { return [] }
         var payloads = media[index].payloads
-        for position in payloads.indices where payloads[position].codec.formatParameters.parameters.isEmpty {
-            let others = media.indices.filter { $0 != index }.flatMap { media[$0].allFormatParameters }
-            if let stray = others.first(where: { payloads[position].codec.isConfigured(by: $0) }),
-                // Another media description with this codec has the better claim to the parameters.
-                !media.indices.contains(where: { other in
-                    other != index && media[other].payloads.contains { $0.codec.isConfigured(by: stray) }
-                })
-            {
-                payloads[position].codec.formatParameters = stray
-            }
+        // Only the first one, which is what a camera sends: looking for every one would let a hostile description make
+        // the search long.
+        guard let codec = payloads.first?.codec, codec.formatParameters.parameters.isEmpty else { return payloads }
+        let others = media.indices.filter { $0 != index }
+        let stray = others.lazy.flatMap { media[$0].allFormatParameters }.first { codec.isConfigured(by: $0) }
+        guard let stray else { return payloads }
+        // Another media description with this codec has the better claim to the parameters.
+        let isClaimed = others.contains { other in
+            media[other].payloads.contains { $0.codec.isConfigured(by: stray) }
         }
+        if !isClaimed { payloads[0].codec.formatParameters = stray }
         return payloads
     }
 }

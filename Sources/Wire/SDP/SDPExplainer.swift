@@ -106,10 +106,14 @@ public enum SDPExplainer {
         return SDPExplanation(role: .offer, lines: lines, fault: fault(reason, in: offer))
     }
 
-    /// The reason without the repetition of what every `m=` line that has nothing to do with the kind says.
+    /// The reason, without what the lines before have said of every `m=` line.
     private static func reason(_ error: NegotiationError, kind: MediaKind) -> String {
+        if case .codecMismatch = error { return "the viewer takes no such codec" }
         guard case .noUsableMedia(let reasons) = error else { return error.description }
         let own = reasons.filter { $0.contains("(\(kind.name)") }
+        if !own.isEmpty, own.allSatisfy({ $0.contains("no codec in common") }) {
+            return "the viewer takes no such codec"
+        }
         return (own.isEmpty ? reasons : own).joined(separator: "; ")
     }
 
@@ -164,11 +168,14 @@ public enum SDPExplainer {
             var line = label + names[0]
             if used.contains(track) {
                 line += ", passed on to viewers as it is"
+                if track.codec.isNamed("H265") || track.codec.isNamed("VP9") {
+                    line += " where they offer it; others get VP8 with `transcodeVideo: true`"
+                }
                 if track.codec.isNamed("H264"), H264Profile(track.codec.formatParameters) == nil {
                     line += " (its profile is not told; B-frames would not play in browsers)"
                 }
             } else if track.codec.passThroughRank == nil {
-                line += ", not played: browsers take none of it as it is"
+                line += words(forTranscoding: track.codec)
             } else {
                 line += ", not used, since another track of the same kind is"
             }
@@ -176,9 +183,18 @@ public enum SDPExplainer {
         }
         let reason =
             description.media.isEmpty
-            ? "there is no m= line" : "no track has a codec that viewers take as it is (H264, VP8, opus, PCMU, PCMA)"
+            ? "there is no m= line"
+            : "no track has a codec that viewers take or that can be made into one (H264, H265, VP8, VP9, JPEG, opus, "
+                + "PCMU, PCMA, AAC, L16, G726)"
+        let isUsable = tracks.contains { $0.role == .source && $0.codec.isOfUse }
         return SDPExplanation(
-            role: .camera, lines: lines, fault: used.isEmpty ? fault(reason, in: description) : nil)
+            role: .camera, lines: lines, fault: isUsable ? nil : fault(reason, in: description))
+    }
+
+    private static func words(forTranscoding codec: MediaCodec) -> String {
+        if codec.isTranscodableSound { return ", made Opus for viewers" }
+        if codec.isTranscodableVideo { return ", not played as it is: viewers get VP8 with `transcodeVideo: true`" }
+        return ", not played: browsers take none of it as it is"
     }
 
     // MARK: Words

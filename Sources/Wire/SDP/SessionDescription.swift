@@ -71,6 +71,19 @@ extension SessionDescription {
         groups.filter { $0.semantics.equalsIgnoringCase("BUNDLE") }.map(\.mids)
     }
 
+    /// The positions of the media descriptions of each BUNDLE group, in the group's order; tags that no media description
+    /// has are left out. One pass, so that a group of any length costs little.
+    var bundledMedia: [[Int]] {
+        var positions: [String: Int] = [:]
+        for (index, section) in media.enumerated() {
+            if let mid = section.mid, positions[mid] == nil { positions[mid] = index }
+        }
+        return bundleGroups.map { group in
+            var seen: Set<Int> = []
+            return group.compactMap { positions[$0] }.filter { seen.insert($0).inserted }
+        }
+    }
+
     /// Whether `a=ice-lite` says that the peer is an ICE-lite agent (RFC 8839, section 5.3).
     public var isICELite: Bool { hasAttribute("ice-lite") }
 

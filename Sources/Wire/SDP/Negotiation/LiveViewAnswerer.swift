@@ -5,6 +5,8 @@
 /// - One transport is used. Without a BUNDLE group one media description is taken, video before audio.
 /// - `setup:passive` wherever the offer allows it: as DTLS server this side chooses the SRTP profile.
 /// - Each track goes to the first `m=` line of its kind that suits it; all others are rejected with port 0.
+/// - Of tracks that are a choice (``LocalTrack/choice``) the first that the peer can play is used, and no other.
+/// - Sound that the peer cannot play is rejected, or answered `inactive` where ``keepsUnplayableAudio`` says so.
 /// - A camera with video is not answered without it, unless ``allowsMissingVideo`` says so: a black picture with sound
 ///   tells nobody what is wrong, a codec mismatch does. A missing audio codec never stops the picture.
 /// - Credentials, fingerprints and setup stand in every media description although RFC 9143 asks for them in one only:
@@ -22,6 +24,9 @@ public struct LiveViewAnswerer: Sendable {
     public var feedback: FeedbackMessages
     /// Whether an offer is answered with sound alone where the video codecs do not match.
     public var allowsMissingVideo: Bool
+    /// Whether sound that the peer cannot play stays in the session as `inactive`, instead of being rejected with port 0:
+    /// the peer's transceiver lives on.
+    public var keepsUnplayableAudio = false
 
     /// Describes an answering side.
     public init(
@@ -47,11 +52,11 @@ public struct LiveViewAnswerer: Sendable {
         let setup: DTLSSetup = remote.setup == .passive ? .active : .passive
 
         var answer = SessionDescription(origin: Origin(sessionID: sessionID, sessionVersion: sessionVersion))
-        let isBundled = !offer.bundleGroups.isEmpty
-        if isBundled {
-            // The first tag names the description with the transport (RFC 9143, section 7.3.1).
-            let mids = tagged.filter { index in used.contains { $0.index == index } }.compactMap { offer.media[$0].mid }
-            answer.append("group", (["BUNDLE"] + mids).joined(separator: " "))
+        // The first tag names the description with the transport (RFC 9143, section 7.3.1).
+        let bundled = Set(offer.bundledMedia.joined())
+        let shared = tagged.filter { index in bundled.contains(index) && used.contains { $0.index == index } }
+        if !shared.isEmpty {
+            answer.append("group", (["BUNDLE"] + shared.compactMap { offer.media[$0].mid }).joined(separator: " "))
         }
         answer.append("msid-semantic", "WMS *")
         let carrier = tagged.first { index in used.contains { $0.index == index } }
@@ -99,31 +104,39 @@ extension LiveViewAnswerer {
         }
     }
 
-    /// The media descriptions whose transport attributes count, in order: those of the group that are used, then the
-    /// rest of the group, then the rest.
+    /// The media descriptions whose transport attributes count, in order: those that are used, in the order of their
+    /// group, then the rest of the group, since with max-bundle only its first has a transport, used or not.
     private func transportOrder(of offer: SessionDescription, used: [Int]) -> [Int] {
-        let mids = used.compactMap { offer.media[$0].mid }
-        let group = offer.bundleGroups.first { group in mids.contains { group.contains($0) } } ?? []
-        let members = group.compactMap { mid in offer.media.firstIndex { $0.mid == mid } }
+        let members = offer.bundledMedia.first { group in used.contains(where: group.contains) } ?? []
         let first = members.filter(used.contains)
-        let order = first + used.filter { !first.contains($0) } + members.filter { !used.contains($0) }
-        // The values of the description that carries the bundle come first even where it is not used itself: with
-        // max-bundle only that one has a transport.
-        return order
+        return first + used.filter { !first.contains($0) } + members.filter { !used.contains($0) }
     }
 
     /// Gives each track to the first media description that suits it.
     private func assign(_ offer: SessionDescription) throws(NegotiationError) -> [Section] {
         let payloads = offer.media.map(\.payloads)
-        let usable = Set(transportMembers(of: offer, payloads))
+        let groups = offer.bundledMedia
+        let bundled = Set(groups.joined())
+        let choose = { (index: Int, free: [Int]) in
+            self.choose(
+                offer, index, payloads[index], isBundled: bundled.contains(index), among: free)
+        }
+        let usable = Set(
+            transportMembers(
+                of: offer, groups,
+                suitable: offer.media.indices.filter {
+                    if case .success = choose($0, Array(tracks.indices)) { true } else { false }
+                }))
         var free = Array(tracks.indices)
         var refusedVideo: [String] = []
+        var refusedAudio: [Int] = []
         var sections: [Section] = []
         for index in offer.media.indices {
             let kind = offer.media[index].kind
-            switch choose(offer, index, payloads[index], among: free) {
+            switch choose(index, free) {
             case .success((let position, let selection)) where usable.contains(index):
-                free.removeAll { $0 == position }
+                let choice = tracks[position].choice
+                free.removeAll { $0 == position || choice != nil && tracks[$0].choice == choice }
                 sections.append(
                     Section(
                         index: index,
@@ -137,8 +150,10 @@ extension LiveViewAnswerer {
             case .failure(let refusal):
                 if kind == .video, case .codecs(let reason) = refusal { refusedVideo.append(reason) }
                 sections.append(Section(index: index, note: "not used: " + refusal.reason))
+                if kind == .audio, case .codecs = refusal { refusedAudio.append(sections.count - 1) }
             }
         }
+        if keepsUnplayableAudio { silence(refusedAudio, in: &sections, of: offer, groups) }
         let hasVideo = sections.contains { $0.use?.track.kind == .video }
         if !hasVideo, let reason = refusedVideo.first, !allowsMissingVideo {
             throw .codecMismatch(
@@ -151,13 +166,29 @@ extension LiveViewAnswerer {
         return sections
     }
 
-    /// The media descriptions that can share one transport: the first BUNDLE group with anything of use, or one alone.
-    private func transportMembers(of offer: SessionDescription, _ payloads: [[RTPPayload]]) -> [Int] {
-        let suitable = offer.media.indices.filter {
-            if case .success = choose(offer, $0, payloads[$0], among: Array(tracks.indices)) { true } else { false }
+    /// Keeps sound that cannot be played in the session, without any flowing, where it shares the transport of what can.
+    private func silence(
+        _ refused: [Int], in sections: inout [Section], of offer: SessionDescription, _ groups: [[Int]]
+    ) {
+        guard let used = sections.first(where: { $0.use != nil })?.index,
+            let group = groups.first(where: { $0.contains(used) }),
+            let track = tracks.first(where: { $0.kind == .audio })
+        else { return }
+        for position in refused where group.contains(sections[position].index) {
+            let section = offer.media[sections[position].index]
+            guard let payload = section.payloads.first(where: { !$0.codec.isAuxiliary }) else { continue }
+            sections[position].use = Use(
+                track: track, selection: MediaSelection(direction: .inactive, send: payload, receive: []),
+                offered: section.payloads, feedback: section.feedbackMessages)
         }
-        for group in offer.bundleGroups {
-            let members = suitable.filter { index in offer.media[index].mid.map(group.contains) ?? false }
+    }
+
+    /// The media descriptions that can share one transport: the first BUNDLE group with anything of use, or one alone.
+    private func transportMembers(
+        of offer: SessionDescription, _ groups: [[Int]], suitable: [Int]
+    ) -> [Int] {
+        for group in groups {
+            let members = suitable.filter(group.contains)
             if !members.isEmpty { return members }
         }
         // Alone, a description needs RTP and RTCP on one port of its own.
@@ -166,7 +197,7 @@ extension LiveViewAnswerer {
     }
 
     private func choose(
-        _ offer: SessionDescription, _ index: Int, _ payloads: [RTPPayload], among candidates: [Int]
+        _ offer: SessionDescription, _ index: Int, _ payloads: [RTPPayload], isBundled: Bool, among candidates: [Int]
     ) -> Result<(Int, MediaSelection), MediaRefusal> {
         let section = offer.media[index]
         guard section.kind == .audio || section.kind == .video else {
@@ -176,7 +207,6 @@ extension LiveViewAnswerer {
         guard section.isWebRTCProfile else {
             return .failure(.other("\(section.transportProtocol) is not an RTP profile with DTLS"))
         }
-        let isBundled = section.mid.map { mid in offer.bundleGroups.contains { $0.contains(mid) } } ?? false
         guard isBundled || section.hasRTCPMux else {
             return .failure(.other("it has no a=rtcp-mux, and RTCP on a port of its own is not supported"))
         }
@@ -191,12 +221,21 @@ extension LiveViewAnswerer {
         }
         let payloads = payloads.filter { !$0.codec.isAuxiliary }
         var refusal: MediaRefusal?
+        var receiving: (Int, MediaSelection)?
         for position in sameKind {
             switch MediaSelection.select(from: payloads, direction: offer.direction(of: section), for: tracks[position])
             {
-            case .success(let selection): return .success((position, selection))
+            case .success(let selection):
+                if selection.direction.sends || !tracks[position].sends { return .success((position, selection)) }
+                // It can only be talked to; perhaps another one can be heard as well.
+                if receiving == nil { receiving = (position, selection) }
             case .failure(let reason): refusal = refusal ?? reason
             }
+        }
+        if let receiving { return .success(receiving) }
+        if sameKind.count > 1, case .codecs = refusal {
+            let ours = sameKind.flatMap { tracks[$0].codecs.isEmpty ? tracks[$0].receiveCodecs : tracks[$0].codecs }
+            return .failure(MediaSelection.noCommonCodec(ours, payloads))
         }
         return .failure(refusal ?? .other("no track suits it"))
     }

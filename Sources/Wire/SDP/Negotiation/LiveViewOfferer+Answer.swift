@@ -50,8 +50,7 @@ extension LiveViewOfferer {
     }
 
     private func transportSections(of answer: SessionDescription, accepted: [NegotiatedMedia]) -> [MediaDescription] {
-        let tags = answer.bundleGroups.first ?? []
-        let tagged = tags.compactMap { answer.media(withMid: $0) }.filter { !$0.isRejected }
+        let tagged = (answer.bundledMedia.first ?? []).map { answer.media[$0] }.filter { !$0.isRejected }
         return tagged + accepted.map { answer.media[$0.index] }
     }
 
@@ -59,8 +58,8 @@ extension LiveViewOfferer {
         of answer: SessionDescription, accepted: [NegotiatedMedia]
     ) throws(NegotiationError) {
         guard accepted.count > 1 else { return }
-        let bundled = answer.bundleGroups.first ?? []
-        let outside = accepted.filter { media in !bundled.contains(media.mid ?? "") }
+        let bundled = answer.bundledMedia.first ?? []
+        let outside = accepted.filter { !bundled.contains($0.index) }
         guard outside.isEmpty else {
             throw .invalidDescription(
                 "the answer has media outside its BUNDLE group (m-line \(outside[0].index + 1)); one transport was offered"

@@ -20,12 +20,15 @@ public struct LocalTrack: Hashable, Sendable {
     public var streamID: String
     /// The track's name at the peer.
     public var trackID: String
+    /// The name of a choice: of all tracks with the same one a peer gets one, the first that it can play. Nil for a track
+    /// that stands for itself.
+    public var choice: String?
 
     /// Describes a track.
     public init(
         kind: MediaKind, codecs: [MediaCodec], sends: Bool = true, receives: Bool = false,
         receiveCodecs: [MediaCodec] = [], ssrc: UInt32, rtxSSRC: UInt32? = nil, cname: String, streamID: String,
-        trackID: String
+        trackID: String, choice: String? = nil
     ) {
         self.kind = kind
         self.codecs = codecs
@@ -37,6 +40,7 @@ public struct LocalTrack: Hashable, Sendable {
         self.cname = cname
         self.streamID = streamID
         self.trackID = trackID
+        self.choice = choice
     }
 }
 

@@ -54,16 +54,21 @@ struct MediaSelection {
         let direction = MediaDirection(
             sends: wantsToSend && send != nil, receives: wantsToReceive && !receive.isEmpty)
         if direction == .inactive, theirs != .inactive || send == nil {
-            let ours = (track.codecs.isEmpty ? track.receiveCodecs : track.codecs).map(\.summary)
-            return .failure(
-                .codecs(
-                    "no codec in common: this side has \(ours.joined(separator: ", ")), the peer offers "
-                        + codecNames(of: offered)))
+            return .failure(noCommonCodec(track.codecs.isEmpty ? track.receiveCodecs : track.codecs, offered))
         }
         return .success(
             MediaSelection(
                 direction: direction, send: send?.payload, receive: receive,
                 note: direction.sends ? send?.match.note : nil))
+    }
+
+    /// Says that nothing of `ours` suits what is offered.
+    static func noCommonCodec(_ ours: [MediaCodec], _ offered: [RTPPayload]) -> MediaRefusal {
+        var names: [String] = []
+        for name in ours.map(\.summary) where !names.contains(name) { names.append(name) }
+        return .codecs(
+            "no codec in common: this side has \(names.joined(separator: ", ")), the peer offers "
+                + codecNames(of: offered))
     }
 
     private static func codecNames(of offered: [RTPPayload]) -> String {
@@ -91,7 +96,7 @@ enum MediaRefusal: Error {
 
 extension MediaCodec {
     /// The codec for a sentence: `H264 (Main level 3.1)`, `VP8`, `PCMU`.
-    var summary: String {
+    public var summary: String {
         if isNamed("H264") {
             return H264Profile(formatParameters).map { "H264 (\($0))" } ?? "H264"
         }
@@ -100,7 +105,14 @@ extension MediaCodec {
     }
 
     /// Whether it is no codec of its own: retransmission, redundancy, error correction, noise, keys pressed.
-    var isAuxiliary: Bool {
+    public var isAuxiliary: Bool {
         ["rtx", "red", "ulpfec", "flexfec", "flexfec-03", "cn", "telephone-event"].contains(name.lowercased())
+    }
+}
+
+extension MediaCodec {
+    /// Whether a peer that takes `offered` can play a stream of this codec.
+    public func suits(_ offered: MediaCodec) -> Bool {
+        CodecMatch.match(sending: self, accepting: offered) != nil
     }
 }

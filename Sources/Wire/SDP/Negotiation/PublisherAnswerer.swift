@@ -1,0 +1,90 @@
+/// Answers a publisher's offer (RFC 9725): its camera and microphone are taken in, and nothing is sent back.
+///
+/// Of each kind of media exactly one codec is agreed on, so that what viewers are offered is known before the first
+/// packet. An offer lists codecs in the publisher's order of preference (RFC 8866, section 5.14), and the first one that
+/// can be relayed is taken; of H.264 the payload type nearest to Constrained Baseline in fragments, which every browser
+/// plays. Several layers of one picture (RFC 8853) are refused by not naming them: the publisher then sends one.
+public struct PublisherAnswerer: Sendable {
+    /// This side's transport.
+    public var local: LocalTransportDescription
+    /// Codecs to take before the publisher's own order: those that viewers of the camera are already receiving.
+    public var preferred: [MediaCodec]
+
+    /// Describes an answering side.
+    public init(local: LocalTransportDescription, preferred: [MediaCodec] = []) {
+        self.local = local
+        self.preferred = preferred
+    }
+
+    /// What viewers can be given as it comes.
+    private static let codecs: [MediaCodec] = [.h264(profileLevelID: "42e01f"), .vp8, .opus, .pcmu, .pcma]
+
+    /// Answers an offer.
+    public func answer(_ offer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
+        var narrowed = offer
+        var notes: [String] = []
+        for index in offer.media.indices {
+            let section = offer.media[index]
+            if let simulcast = section.simulcast, simulcast.send.count > 1 {
+                notes.append(
+                    offer.label(ofMediaAt: index)
+                        + ": one of its \(simulcast.send.count) layers is taken; simulcast is not used")
+            }
+            guard let payload = choose(section) else { continue }
+            let retransmissions = section.payloads.retransmissions.filter { $0.value == payload.payloadType }.keys
+            narrowed.media[index].formats = ([payload.payloadType] + retransmissions.sorted()).map { "\($0)" }
+        }
+        let answerer = LiveViewAnswerer(local: local, tracks: [Self.track(.video), Self.track(.audio)])
+        var session: NegotiatedSession
+        do {
+            session = try answerer.answer(narrowed)
+        } catch {
+            guard case .codecMismatch(let reason) = error else { throw error }
+            let end = reason.lastIndex(of: ";") ?? reason.endIndex
+            throw .codecMismatch(reason[..<end] + "; publish one of those that this side has")
+        }
+        try requireWhole(session, of: narrowed)
+        session.notes += notes
+        return session
+    }
+
+    /// A publisher of which a part is left out would believe that all of it is seen (RFC 9725, section 4.4.3).
+    private func requireWhole(
+        _ session: NegotiatedSession, of offer: SessionDescription
+    ) throws(NegotiationError) {
+        let taken = Set(session.media.filter(\.direction.receives).map(\.index))
+        var missing: [String] = []
+        for index in offer.media.indices where !taken.contains(index) {
+            let section = offer.media[index]
+            guard section.kind == .audio || section.kind == .video, !section.isRejected,
+                offer.direction(of: section).sends
+            else { continue }
+            let label = offer.label(ofMediaAt: index)
+            missing.append(
+                session.notes.first { $0.hasPrefix(label) } ?? label + ": it cannot be taken")
+        }
+        guard !missing.isEmpty else { return }
+        throw .noUsableMedia(missing + ["a camera takes one picture and one sound, and all of an offer or nothing"])
+    }
+
+    /// The payload type that is taken of a media description; nil where none can be.
+    private func choose(_ section: MediaDescription) -> RTPPayload? {
+        let offered = section.payloads.filter { !$0.codec.isAuxiliary }
+        var order = preferred
+        for payload in offered where !order.contains(where: { $0.isNamed(payload.codec.name) }) {
+            order.append(payload.codec)
+        }
+        for wanted in order {
+            guard let ours = Self.codecs.first(where: { $0.isNamed(wanted.name) }) else { continue }
+            if let best = MediaSelection.best(of: [ours], in: offered) { return best.payload }
+        }
+        return nil
+    }
+
+    private static func track(_ kind: MediaKind) -> LocalTrack {
+        let suitable: [MediaCodec] = kind == .video ? Array(codecs[..<2]) : Array(codecs[2...])
+        return LocalTrack(
+            kind: kind, codecs: [], sends: false, receives: true, receiveCodecs: suitable, ssrc: 0,
+            cname: "gatehouse", streamID: "-", trackID: kind.name)
+    }
+}
