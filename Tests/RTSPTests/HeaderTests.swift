@@ -21,6 +21,23 @@ import Testing
         #expect(TransportHeader(parsing: "RTP/AVP/TCP;interleaved=0-1;ssrc= 0A0B0C0D").ssrc == 0x0A0B_0C0D)
         #expect(TransportHeader(parsing: "RTP/AVP;unicast;client_port=5000-5001;server_port=1-2").isDatagram)
         #expect(TransportHeader(rtpChannel: 2).encoded == "RTP/AVP/TCP;unicast;interleaved=2-3")
+        #expect(TransportHeader(clientPort: 6000).encoded == "RTP/AVP;unicast;client_port=6000-6001")
+    }
+
+    @Test(
+        arguments: [
+            ("RTP/AVP;unicast;client_port=5000-5001;server_port=6970-6971;source=10.0.0.9", 6970, 6971),
+            ("RTP/AVP/UDP;unicast;client_port=5000-5001;server_port=6970", 6970, 6971),
+            ("RTP/AVP;unicast;client_port=5000-5001", nil, nil),
+            ("RTP/AVP;unicast;client_port=5000-5001;server_port=0-0", nil, nil),
+            ("RTP/AVP;unicast;client_port=5000-5001;server_port=65535", 65535, nil),
+            ("RTP/AVP;unicast;client_port=5000-5001;server_port=many-99999", nil, nil),
+        ] as [(String, UInt16?, UInt16?)])
+    func portsOfCameras(text: String, media: UInt16?, control: UInt16?) {
+        let header = TransportHeader(parsing: text)
+        #expect(header.serverPort == media)
+        #expect(header.serverControlPort == control)
+        #expect(header.isDatagram)
     }
 
     @Test func sessionTimeouts() {
@@ -78,12 +95,22 @@ import Testing
     }
 
     @Test(arguments: [
-        "http://cam/", "rtsps://cam/", "rtsp://", "rtsp://cam:0/", "rtsp://cam:70000/", "rtsp://[fd00::1/",
+        "http://cam/", "rtspx://cam/", "rtsp://", "rtsps://", "rtsp://cam:0/", "rtsp://cam:70000/", "rtsp://[fd00::1/",
         "rtsp://a b/",
         "rtsp://cam/\r\nX: y", "",
     ])
     func impossibleAddressesAreRefused(text: String) {
         #expect(throws: RTSPError.self) { try RTSPURL(parsing: text) }
+    }
+
+    @Test func addressesOverTLS() throws {
+        let url = try RTSPURL(parsing: "rtsps://u:p@cam/live")
+        #expect(url.isSecure)
+        #expect(url.port == 322)
+        #expect(!url.namesPort)
+        #expect(url.requestURI == "rtsps://cam/live")
+        #expect(url.controlURI("rtsp://10.0.0.2/live/track1", base: "x") == "rtsps://cam/live/track1")
+        #expect(try RTSPURL(parsing: "rtsps://cam:554/").requestURI == "rtsps://cam:554/")
     }
 
     @Test func anAtSignInThePathIsNoPassword() throws {

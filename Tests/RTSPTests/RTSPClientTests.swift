@@ -187,14 +187,37 @@ final class ClientHarness {
         #expect(try harness.answer(.play) == [.playing(nil)])
     }
 
-    @Test func aCameraWithDatagramsOnlyIsSaidSo() throws {
+    @Test(
+        arguments: [
+            (461, nil), (200, "RTP/AVP;unicast;server_port=6970-6971"),
+            (200, "RTP/AVP;multicast;destination=239.0.0.1"),
+        ] as [(Int, String?)])
+    func aCameraWithDatagramsOnlyIsSaidSo(status: Int, transport: String?) throws {
         let harness = try ClientHarness()
         _ = try harness.answer(.options)
         _ = try harness.answer(.describe, 200, body: "v=0\r\n")
         harness.client.setUp(["rtsp://cam/1"], at: harness.now)
-        #expect(throws: RTSPError.self) {
-            _ = try harness.answer(.setup, 200, ["Transport": "RTP/AVP;unicast;server_port=6970-6971"])
+        var headers: RTSPHeaders = [:]
+        headers["Transport"] = transport
+        #expect(throws: RTSPError.carriageRefused(.connection, status: status)) {
+            _ = try harness.answer(.setup, status, headers)
         }
+    }
+
+    @Test func datagramsAreAskedForByPort() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/1", "rtsp://cam/2"], clientPorts: [5000, 5002], at: harness.now)
+        let first = try #require(try harness.request())
+        #expect(first.headers["Transport"] == "RTP/AVP;unicast;client_port=5000-5001")
+        let answer = "RTP/AVP;unicast;client_port=5000-5001;server_port=7000-7001;ssrc=0A"
+        let events = try harness.receive(
+            Array("RTSP/1.0 200 OK\r\nCSeq: 3\r\nSession: 1\r\nTransport: \(answer)\r\n\r\n".utf8))
+        #expect(events == [.trackSetUpForDatagrams(track: 0, TransportHeader(parsing: answer))])
+        // A camera that answers with channels instead is taken at its word.
+        let second = try harness.answer(.setup, 200, ["Transport": "RTP/AVP/TCP;interleaved=2-3"])
+        #expect(second == [.trackSetUp(track: 1, rtpChannel: 2, rtcpChannel: 3, ssrc: nil)])
     }
 
     @Test func playIsAskedAgainWithoutARange() throws {
@@ -217,12 +240,60 @@ final class ClientHarness {
         #expect(try harness.answer(.getParameter).isEmpty)
         try harness.advance()
         #expect(harness.now == Instant.zero + .seconds(20))
-        // It is refused: the next kind takes over, and stays.
+        #expect(harness.client.keepAliveAccepted == .getParameter)
+        // It is refused: the next kinds take over, and the one that is taken stays.
         #expect(try harness.answer(.getParameter, 501).isEmpty)
         try harness.advance()
-        #expect(try harness.answer(.options).isEmpty)
+        #expect(try harness.answer(.setParameter, 451).isEmpty)
         try harness.advance()
         #expect(try harness.answer(.options).isEmpty)
+        #expect(harness.client.keepAliveAccepted == .options)
+        try harness.advance()
+        #expect(try harness.answer(.options, 501).isEmpty)
+        // At the end of the ladder the receiver reports are all there is.
+        #expect(harness.client.keepAliveInUse == .receiverReports)
+        #expect(harness.client.nextDeadline() == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("OPTIONS, GET_PARAMETER, SET_PARAMETER", [], .getParameter),
+            ("OPTIONS, SET_PARAMETER", [], .setParameter),
+            ("OPTIONS, DESCRIBE", [], .options),
+            ("", [], .options),
+            ("OPTIONS, GET_PARAMETER", [.getParameter], .options),
+            // A camera that ends the session in spite of OPTIONS may count what it does not advertise.
+            ("OPTIONS", [.options], .getParameter),
+            ("OPTIONS", [.options, .getParameter, .setParameter], .receiverReports),
+            ("OPTIONS", [.options, .getParameter, .setParameter, .receiverReports], .receiverReports),
+        ] as [(String, Set<RTSPKeepAlive>, RTSPKeepAlive)])
+    func theFirstKeepAlive(methods: String, avoided: Set<RTSPKeepAlive>, chosen: RTSPKeepAlive) {
+        #expect(RTSPKeepAlive.first(for: RTSPMethod.list(methods), avoiding: avoided) == chosen)
+    }
+
+    @Test func aTimeoutStaysWhenLaterAnswersLeaveItOut() throws {
+        let harness = try ClientHarness()
+        _ = try harness.answer(.options)
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/1"], at: harness.now)
+        _ = try harness.answer(.setup, 200, ["Session": "1;timeout=10"])
+        _ = try harness.answer(.play, 200, ["Session": "1"])
+        #expect(harness.client.sessionTimeout == 10)
+    }
+
+    @Test func aPinnedKeepAliveIsKept() throws {
+        let harness = try ClientHarness()
+        var configuration = RTSPClient.Configuration()
+        configuration.keepAlive = .setParameter
+        configuration.isKeepAlivePinned = true
+        harness.client = RTSPClient(
+            url: try RTSPURL(parsing: "rtsp://cam/live"), configuration: configuration, random: .seeded(1))
+        harness.client.start(at: harness.now)
+        try harness.play()
+        for _ in 0..<3 {
+            try harness.advance()
+            #expect(try harness.answer(.setParameter, 501).isEmpty)
+        }
     }
 
     @Test func aKeepAliveWithoutAnswerEndsNothing() throws {
@@ -290,5 +361,52 @@ final class ClientHarness {
             packet.withUnsafeBytes { harness.client.sendInterleaved(channel: 1, $0) }
         }
         #expect(accepted.count < 8)
+    }
+}
+
+@Suite struct RequiredFeatureTests {
+    private static func harness(onlyDescription: Bool) throws -> ClientHarness {
+        let harness = try ClientHarness()
+        var configuration = RTSPClient.Configuration()
+        configuration.require = RTSPFeature.backChannel
+        configuration.requiresOnlyDescription = onlyDescription
+        harness.client = RTSPClient(
+            url: try RTSPURL(parsing: "rtsp://cam/live"), configuration: configuration, random: .seeded(1))
+        harness.client.start(at: harness.now)
+        return harness
+    }
+
+    @Test func aRequiredFeatureStandsOnDescribeSetUpAndPlay() throws {
+        let harness = try Self.harness(onlyDescription: false)
+        _ = try harness.answer(.options)
+        let describe = try #require(try harness.request())
+        #expect(describe.headers["Require"] == "www.onvif.org/ver20/backchannel")
+        _ = try harness.receive(Array("RTSP/1.0 200 OK\r\nCSeq: 2\r\nContent-Length: 5\r\n\r\nv=0\r\n".utf8))
+        harness.client.setUp(["rtsp://cam/live/1"], at: harness.now)
+        let setUp = try #require(try harness.request())
+        #expect(setUp.headers["Require"] == "www.onvif.org/ver20/backchannel")
+        _ = try harness.receive(Array("RTSP/1.0 200 OK\r\nCSeq: 3\r\nSession: 1\r\n\r\n".utf8))
+        #expect(try #require(try harness.request()).headers["Require"] == "www.onvif.org/ver20/backchannel")
+    }
+
+    @Test func aFeatureThatMustBeThereFailsWithoutIt() throws {
+        let harness = try Self.harness(onlyDescription: false)
+        _ = try harness.answer(.options)
+        #expect(throws: RTSPError.refused(method: .describe, status: 551, reason: "")) {
+            _ = try harness.answer(.describe, 551)
+        }
+    }
+
+    @Test(arguments: [551, 400, 404, 501]) func aFeatureThatIsOnlyLookedForIsGivenUp(status: Int) throws {
+        let harness = try Self.harness(onlyDescription: true)
+        _ = try harness.answer(.options)
+        #expect(try harness.answer(.describe, status) == [.featureRefused(status: status)])
+        let again = try #require(try harness.request())
+        #expect(again.method == "DESCRIBE")
+        #expect(again.headers["Require"] == nil)
+        let answer = "RTSP/1.0 200 OK\r\nCSeq: \(again.headers["CSeq"] ?? "")\r\nContent-Length: 5\r\n\r\nv=0\r\n"
+        #expect(try harness.receive(Array(answer.utf8)).count == 1)
+        harness.client.setUp(["rtsp://cam/live/1"], at: harness.now)
+        #expect(try #require(try harness.request()).headers["Require"] == nil)
     }
 }

@@ -28,7 +28,7 @@ public struct Authorization: Sendable {
     public mutating func header(method: String, uri: String, body: [UInt8] = []) -> String? {
         switch challenge.scheme {
         case .basic:
-            return "Basic " + base64(Array("\(credentials.user):\(credentials.password)".utf8))
+            return "Basic " + Base64.encode(Array("\(credentials.user):\(credentials.password)".utf8))
         case .digest(let algorithm, let isSession):
             return digest(algorithm, isSession: isSession, method: method, uri: uri, body: body)
         }
@@ -72,20 +72,4 @@ public struct Authorization: Sendable {
 extension Authorization: CustomStringConvertible, CustomReflectable {
     public var description: String { "authorization for \(challenge.realm)" }
     public var customMirror: Mirror { Mirror(self, children: ["realm": challenge.realm]) }
-}
-
-/// Base64 with padding (RFC 4648, section 4).
-func base64(_ bytes: [UInt8]) -> String {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-        let group = bytes[start..<min(start + 3, bytes.count)]
-        let value = group.reduce(0) { $0 << 8 | UInt32($1) } << UInt32((3 - group.count) * 8)
-        for position in 0..<4 {
-            text.append(
-                position <= group.count
-                    ? alphabet[Int(value >> UInt32(18 - position * 6) & 63)] : UInt8(ascii: "="))
-        }
-    }
-    return String(decoding: text, as: UTF8.self)
 }

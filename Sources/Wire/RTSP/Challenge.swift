@@ -21,8 +21,8 @@ public struct Challenge: Equatable, Sendable {
     /// Whether only the nonce was too old, and the credentials were right.
     public var isStale: Bool
 
-    /// The offers of every `WWW-Authenticate` line that the client can answer, the strongest first: SHA-256, MD5,
-    /// Basic.
+    /// The offers of every `WWW-Authenticate` line that the client can answer, the strongest first: SHA-512-256,
+    /// SHA-256, MD5, Basic.
     ///
     /// Several offers in one line are told apart; an unknown scheme or algorithm is left out.
     public static func list(_ headerValues: [String]) -> [Challenge] {
@@ -81,6 +81,15 @@ public struct Challenge: Equatable, Sendable {
         case .basic: 0
         case .digest(.md5, _): 1
         case .digest(.sha256, _): 2
+        case .digest(.sha512Truncated, _): 3
+        }
+    }
+
+    /// The scheme in words, as `Digest SHA-256-sess`.
+    public var name: String {
+        switch scheme {
+        case .basic: "Basic"
+        case .digest(let algorithm, let isSession): "Digest \(algorithm.rawValue)\(isSession ? "-sess" : "")"
         }
     }
 }

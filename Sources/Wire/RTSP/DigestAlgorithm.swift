@@ -5,13 +5,20 @@ public enum DigestAlgorithm: String, Sendable {
     /// What nearly every camera uses. It is broken as a signature, and still the only one that most offer.
     case md5 = "MD5"
     case sha256 = "SHA-256"
+    /// The first 256 bits of SHA-512 with its own initial values.
+    case sha512Truncated = "SHA-512-256"
 
     /// The hash of `text` in hexadecimal; nil where libcrypto refuses the algorithm, as MD5 under FIPS rules.
     func hash(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
-        let type = self == .md5 ? EVP_md5() : EVP_sha256()
+        let type =
+            switch self {
+            case .md5: EVP_md5()
+            case .sha256: EVP_sha256()
+            case .sha512Truncated: EVP_sha512_256()
+            }
         guard EVP_Digest(bytes, bytes.count, &digest, &count, type, nil) == 1 else { return nil }
         let digits = Array("0123456789abcdef".utf8)
         let text = digest.prefix(Int(count)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

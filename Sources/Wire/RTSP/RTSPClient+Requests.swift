@@ -11,11 +11,30 @@ extension RTSPClient {
             at: now)
     }
 
+    /// Asks for the description, with the feature that is required or without it.
+    mutating func sendDescribe(withRequire: Bool, at now: Instant) {
+        phase = .describe
+        var headers: RTSPHeaders = ["Accept": "application/sdp"]
+        if withRequire { headers["Require"] = configuration.require }
+        send(.describe, uri: url.requestURI, headers: headers, at: now)
+    }
+
+    /// `headers` with the required feature, where it is to be used and not only looked for.
+    private func requiring(_ headers: RTSPHeaders) -> RTSPHeaders {
+        guard let require = configuration.require, !configuration.requiresOnlyDescription else { return headers }
+        var headers = headers
+        headers["Require"] = require
+        return headers
+    }
+
     /// Sends a request, or the same request again with other credentials.
     mutating func transmit(_ pending: PendingRequest, at now: Instant) {
         var pending = pending
         pending.sequenceNumber = nextSequenceNumber
-        pending.deadline = now + configuration.answerTimeout
+        let looksForFeature =
+            configuration.requiresOnlyDescription && pending.request.headers["Require"] != nil
+        let patience = configuration.answerTimeout
+        pending.deadline = now + (looksForFeature ? min(patience, configuration.featureTimeout) : patience)
         nextSequenceNumber += 1
         var headers: RTSPHeaders = [
             "CSeq": String(pending.sequenceNumber),
@@ -34,13 +53,15 @@ extension RTSPClient {
     }
 
     mutating func sendSetUp(_ track: Int, uri: String, at now: Instant) {
-        let transport = TransportHeader(rtpChannel: UInt8(track * 2))
-        send(.setup, uri: uri, headers: ["Transport": transport.encoded], at: now)
+        let transport =
+            clientPorts.indices.contains(track)
+            ? TransportHeader(clientPort: clientPorts[track]) : TransportHeader(rtpChannel: UInt8(track * 2))
+        send(.setup, uri: uri, headers: requiring(["Transport": transport.encoded]), at: now)
     }
 
     mutating func sendPlay(withRange: Bool, at now: Instant) {
         phase = .play
-        send(.play, uri: playURI, headers: withRange ? ["Range": "npt=0.000-"] : [:], at: now)
+        send(.play, uri: playURI, headers: requiring(withRange ? ["Range": playRange] : [:]), at: now)
     }
 
     // MARK: Keep-alive
@@ -49,55 +70,30 @@ extension RTSPClient {
         // Half of the session's time leaves room for one that is lost. Some cameras end the session earlier than they
         // say, so no more than 25 s.
         let timeout = session?.timeout ?? 60
-        nextKeepAlive = keepAlive == .silent ? nil : now + .seconds(max(1, min(timeout / 2, 25)))
+        nextKeepAlive = keepAlive?.method == nil ? nil : now + .seconds(max(1, min(timeout / 2, 25)))
     }
 
     mutating func chooseKeepAlive(at now: Instant) {
-        let advertised = supportedMethods.contains(.getParameter)
-        keepAlive = configuration.keepAlive ?? (advertised ? .getParameter : .options)
+        keepAlive =
+            configuration.keepAlive
+            ?? RTSPKeepAlive.first(for: supportedMethods, avoiding: configuration.avoidedKeepAlives)
         scheduleKeepAlive(at: now)
     }
 
     mutating func sendKeepAlive(at now: Instant) {
-        if let method = keepAlive?.method { send(method, uri: playURI, isKeepAlive: true, at: now) }
+        if let method = keepAlive?.method {
+            lastKeepAlive = now
+            send(method, uri: playURI, isKeepAlive: true, at: now)
+        }
         scheduleKeepAlive(at: now)
     }
 
-    /// The camera does not take this kind of keep-alive: the next one is another.
+    /// The camera does not take this kind of keep-alive: the next one is another, unless the config names this one.
     mutating func refuseKeepAlive() {
-        guard let refused = keepAlive else { return }
+        guard let refused = keepAlive, !configuration.isKeepAlivePinned else { return }
         refusedKeepAlives.insert(refused)
-        keepAlive = RTSPKeepAlive.ladder.first { !refusedKeepAlives.contains($0) } ?? .silent
-        if keepAlive == .silent { nextKeepAlive = nil }
-    }
-}
-
-/// How the client shows a camera that somebody still watches.
-public enum RTSPKeepAlive: Sendable, Hashable {
-    /// GET_PARAMETER without a body, as RFC 2326, section 10.8, suggests.
-    case getParameter
-    /// SET_PARAMETER without a body.
-    case setParameter
-    /// OPTIONS, which every server knows and some do not count.
-    case options
-    /// No request at all: receiver reports alone.
-    case silent
-
-    /// The kinds in the order in which they are tried.
-    public static let ladder: [RTSPKeepAlive] = [.getParameter, .options, .setParameter, .silent]
-
-    /// The kind that comes after this one, round and round: for a camera that ended the session in spite of it.
-    public var next: RTSPKeepAlive {
-        let index = Self.ladder.firstIndex(of: self) ?? 0
-        return Self.ladder[(index + 1) % Self.ladder.count]
-    }
-
-    var method: RTSPMethod? {
-        switch self {
-        case .getParameter: .getParameter
-        case .setParameter: .setParameter
-        case .options: .options
-        case .silent: nil
-        }
+        let excluded = refusedKeepAlives.union(configuration.avoidedKeepAlives)
+        keepAlive = RTSPKeepAlive.ladder.first { !excluded.contains($0) } ?? .receiverReports
+        if keepAlive?.method == nil { nextKeepAlive = nil }
     }
 }

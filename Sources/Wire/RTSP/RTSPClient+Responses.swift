@@ -30,14 +30,17 @@ extension RTSPClient {
             return
         }
         if request.wasAuthorized { hasAuthenticated = true }
-        if let value = response.headers["Session"], let header = SessionHeader(parsing: value) { session = header }
+        if let value = response.headers["Session"], var header = SessionHeader(parsing: value) {
+            if !header.namesTimeout, let session { header.timeout = session.timeout }
+            session = header
+        }
         if request.isKeepAlive {
             try handleKeepAlive(response)
             return
         }
         switch phase {
         case .options: handleOptions(response, at: now)
-        case .describe: try handleDescribe(response, at: now)
+        case .describe: try handleDescribe(response, request: request, at: now)
         case .setUp(let track): try handleSetUp(response, track: track, at: now)
         case .play: try handlePlay(response, request: request, at: now)
         case .tearingDown:
@@ -53,29 +56,43 @@ extension RTSPClient {
         if response.status == 200, let methods = response.headers["Public"] {
             supportedMethods = RTSPMethod.list(methods)
         }
-        phase = .describe
-        send(.describe, uri: url.requestURI, headers: ["Accept": "application/sdp"], at: now)
+        sendDescribe(withRequire: true, at: now)
     }
 
-    private mutating func handleDescribe(_ response: RTSPResponse, at now: Instant) throws(RTSPError) {
+    private mutating func handleDescribe(
+        _ response: RTSPResponse, request: PendingRequest, at now: Instant
+    ) throws(RTSPError) {
         if (300..<400).contains(response.status), let location = response.headers["Location"] {
             redirect(to: try RTSPURL(parsing: location))
             return
         }
-        guard response.status < 300 else { throw refusal(.describe, response) }
+        guard response.status < 300 else {
+            // 551 is "option not supported"; cameras say the same with many other codes.
+            if configuration.requiresOnlyDescription, request.request.headers["Require"] != nil {
+                events.append(.featureRefused(status: response.status))
+                sendDescribe(withRequire: false, at: now)
+                return
+            }
+            throw refusal(.describe, response)
+        }
         // The content type is not looked at: some cameras send none, others a wrong one.
         let text = String(decoding: response.body, as: UTF8.self)
         guard !text.trimmedASCII.isEmpty else { throw .noDescription }
         baseURI = url.base(for: response.headers)
         playURI = baseURI
+        if text[...].range(ofASCII: "a=range:npt=now-") != nil { playRange = "npt=now-" }
         phase = .described
         events.append(.described(text: text, baseURI: baseURI))
     }
 
     private mutating func handleSetUp(_ response: RTSPResponse, track: Int, at now: Instant) throws(RTSPError) {
         if response.status < 300 {
-            acceptTrack(track, response: response)
+            try acceptTrack(track, response: response)
         } else {
+            // 461 is "unsupported transport": asking the same for the other tracks would bring the same answer.
+            if response.status == 461, acceptedTracks == 0 {
+                throw .carriageRefused(clientPorts.isEmpty ? .connection : .datagrams, status: response.status)
+            }
             let reason = refusal(.setup, response)
             lastRefusal = reason
             events.append(.trackRefused(track: track, reason))
@@ -89,14 +106,22 @@ extension RTSPClient {
         sendPlay(withRange: true, at: now)
     }
 
-    private mutating func acceptTrack(_ track: Int, response: RTSPResponse) {
+    private mutating func acceptTrack(_ track: Int, response: RTSPResponse) throws(RTSPError) {
         let header = response.headers["Transport"].map { TransportHeader(parsing: $0) }
-        if let header, header.isDatagram {
-            let reason = RTSPError.refused(
-                method: .setup, status: response.status, reason: "it answers with UDP to a request for TCP")
-            lastRefusal = reason
-            events.append(.trackRefused(track: track, reason))
+        let asksForDatagrams = clientPorts.indices.contains(track)
+        if header?.isMulticast == true {
+            // A group's packets would reach every host of the network; nobody asked for them.
+            throw .carriageRefused(asksForDatagrams ? .datagrams : .connection, status: response.status)
+        }
+        // A camera may answer a request for UDP with channels of the connection: then that is what it does.
+        if asksForDatagrams, header?.rtpChannel == nil {
+            acceptedTracks += 1
+            events.append(
+                .trackSetUpForDatagrams(track: track, header ?? TransportHeader(clientPort: clientPorts[track])))
             return
+        }
+        if !asksForDatagrams, let header, header.isDatagram {
+            throw .carriageRefused(.connection, status: response.status)
         }
         let channel = header?.rtpChannel ?? UInt8(track * 2)
         let control = header?.rtcpChannel ?? channel &+ 1
@@ -111,7 +136,7 @@ extension RTSPClient {
     ) throws(RTSPError) {
         guard response.status < 300 else {
             // 457 is "invalid range"; live cameras use other codes for the same complaint.
-            if request.request.headers["Range"] != nil, response.status != 404, response.status < 500 {
+            if request.request.headers["Range"] != nil, response.status != 404 {
                 sendPlay(withRange: false, at: now)
                 return
             }
@@ -123,7 +148,10 @@ extension RTSPClient {
     }
 
     private mutating func handleKeepAlive(_ response: RTSPResponse) throws(RTSPError) {
-        guard response.status >= 300 else { return }
+        guard response.status >= 300 else {
+            acceptedKeepAlive = keepAlive
+            return
+        }
         // 454 is "session not found": nothing will come any more.
         if response.status == 454 { throw refusal(keepAlive?.method ?? .options, response) }
         refuseKeepAlive()
@@ -149,10 +177,17 @@ extension RTSPClient {
         guard let credentials = url.credentials else {
             throw .unauthorized("the camera asks for a user name and a password, and its address holds none")
         }
+        var request = request
         guard !challenges.isEmpty else {
+            // Some cameras refuse a nonce that ran out without offering a new one; they do to a request without any.
+            if request.wasAuthorized, hasAuthenticated, request.renewals < 2 {
+                request.renewals += 1
+                authorization = nil
+                transmit(request, at: now)
+                return
+            }
             throw .unauthorized("the camera asks for credentials in no way that is supported (Basic and Digest are)")
         }
-        var request = request
         if request.wasAuthorized, let used = authorization?.challenge {
             let renewed = challenges.first { $0.scheme == used.scheme }
             // A nonce that ran out is renewed. A first attempt that fails without "stale" is a wrong password, and
@@ -165,7 +200,10 @@ extension RTSPClient {
             }
             request.refusedSchemes.append(used.scheme)
         }
-        guard let challenge = challenges.first(where: { !request.refusedSchemes.contains($0.scheme) }) else {
+        // Every wrong answer counts towards a camera's lock: the strongest offer, one more, and Basic are enough.
+        let isExhausted = request.refusedSchemes.count >= 3
+        guard !isExhausted, let challenge = challenges.first(where: { !request.refusedSchemes.contains($0.scheme) })
+        else {
             throw .unauthorized("the camera does not accept the user name and password")
         }
         if authorization == nil { events.append(.authenticating) }

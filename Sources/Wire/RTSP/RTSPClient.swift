@@ -19,8 +19,13 @@ public struct RTSPClient: ~Copyable {
         case described(text: String, baseURI: String)
         /// A track's packets will come on these channels. `track` counts the URIs given to ``RTSPClient/setUp(_:at:)``.
         case trackSetUp(track: Int, rtpChannel: UInt8, rtcpChannel: UInt8, ssrc: UInt32?)
+        /// A track's packets will come over UDP, to the port that was given for it. The camera's answer may leave its
+        /// own ports out, or name wrong ones.
+        case trackSetUpForDatagrams(track: Int, TransportHeader)
         /// The camera refused this track and the others go on.
         case trackRefused(track: Int, RTSPError)
+        /// The camera does not describe itself with the feature of ``Configuration/require``, and is asked without.
+        case featureRefused(status: Int)
         /// The camera sends.
         case playing(RTPInfoHeader?)
         /// A packet; its bytes are ``RTSPClient/bytes(in:)``.
@@ -39,6 +44,18 @@ public struct RTSPClient: ~Copyable {
         public var answerTimeout: Duration = .seconds(10)
         /// The keep-alive to begin with; nil follows what the camera says that it supports.
         public var keepAlive: RTSPKeepAlive?
+        /// Whether ``keepAlive`` is used whatever the camera answers.
+        public var isKeepAlivePinned = false
+        /// Kinds of keep-alive in spite of which, or because of which, the camera is known to end its sessions.
+        public var avoidedKeepAlives: Set<RTSPKeepAlive> = []
+        /// The feature that the camera must offer (RFC 2326, section 12.32), such as ``RTSPFeature/backChannel``: the
+        /// `Require` of DESCRIBE, SETUP and PLAY. A camera without it answers 551.
+        public var require: String?
+        /// Whether ``require`` stands on DESCRIBE alone: to learn what the camera has without using it, and a camera
+        /// that refuses is asked again without it (``RTSPClient/Event/featureRefused(status:)``).
+        public var requiresOnlyDescription = false
+        /// How long the answer to a DESCRIBE that only looks for the feature may take.
+        public var featureTimeout: Duration = .seconds(10)
 
         /// The usual configuration.
         public init() {}
@@ -76,13 +93,18 @@ public struct RTSPClient: ~Copyable {
     var supportedMethods: Set<RTSPMethod> = []
     var baseURI: String
     var playURI: String
+    /// Live streams whose description says `now` may take a range from 0 for a seek, and refuse it.
+    var playRange = "npt=0.000-"
     var tracks: [String] = []
+    var clientPorts: [UInt16] = []
     var acceptedTracks = 0
     var lastRefusal: RTSPError?
     var session: SessionHeader?
     var keepAlive: RTSPKeepAlive?
     var refusedKeepAlives: Set<RTSPKeepAlive> = []
     var nextKeepAlive: Instant?
+    var lastKeepAlive: Instant?
+    var acceptedKeepAlive: RTSPKeepAlive?
 
     /// The most output that waits for a slow connection before interleaved packets are dropped.
     static let maximumPendingOutput = 256 * 1024
@@ -105,9 +127,15 @@ public struct RTSPClient: ~Copyable {
 
     /// Agrees on tracks, then plays. `controlURIs` are absolute; `presentationURI` is that of the whole presentation.
     /// Call it once, after ``Event/described(text:baseURI:)``.
-    public mutating func setUp(_ controlURIs: [String], presentationURI: String? = nil, at now: Instant) {
+    ///
+    /// With `clientPorts`, one even port a track, the packets shall come over UDP: RTP to that port and RTCP to the one
+    /// after it. Without them they come over this connection.
+    public mutating func setUp(
+        _ controlURIs: [String], presentationURI: String? = nil, clientPorts: [UInt16] = [], at now: Instant
+    ) {
         guard phase == .described, let first = controlURIs.first else { return }
         tracks = Array(controlURIs.prefix(16))
+        self.clientPorts = clientPorts
         playURI = presentationURI ?? baseURI
         phase = .setUp(0)
         sendSetUp(0, uri: first, at: now)
@@ -132,6 +160,18 @@ public struct RTSPClient: ~Copyable {
 
     /// The keep-alive in use, once the camera plays.
     public var keepAliveInUse: RTSPKeepAlive? { keepAlive }
+
+    /// The keep-alive that the camera answered as a server that takes it.
+    public var keepAliveAccepted: RTSPKeepAlive? { acceptedKeepAlive }
+
+    /// When the last keep-alive request went out.
+    public var lastKeepAliveSent: Instant? { lastKeepAlive }
+
+    /// How the camera was told who asks, in words; nil where it did not ask.
+    public var authenticationInUse: String? { hasAuthenticated ? authorization?.challenge.name : nil }
+
+    /// Whether the answer to DESCRIBE is awaited.
+    public var isAwaitingDescription: Bool { phase == .describe }
 
     /// How many received bytes belonged to no packet and no message.
     public var discardedBytes: Int { stream.discardedBytes }

@@ -16,6 +16,8 @@ public enum RTSPError: Error, Equatable, Sendable {
     case unauthorized(String)
     /// The answer to DESCRIBE held no description.
     case noDescription
+    /// The camera does not carry its media in the way that was asked for.
+    case carriageRefused(RTSPCarriage, status: Int)
     /// The camera refused every track; holds the last reason.
     case noTrack(String)
 }
@@ -34,7 +36,24 @@ extension RTSPError: CustomStringConvertible {
                 : "the camera refused \(method) with status \(status) (\(reason))"
         case .unauthorized(let reason): reason
         case .noDescription: "the camera's answer to DESCRIBE holds no description"
+        case .carriageRefused(let carriage, let status):
+            "the camera does not send \(carriage) (status \(status))"
         case .noTrack(let reason): "the camera refused every track: \(reason)"
+        }
+    }
+}
+
+/// What carries a session's RTP packets.
+public enum RTSPCarriage: Sendable, Hashable, CustomStringConvertible {
+    /// The connection of the requests (RFC 2326, section 10.12).
+    case connection
+    /// UDP to a pair of ports for each track.
+    case datagrams
+
+    public var description: String {
+        switch self {
+        case .connection: "over the connection (TCP)"
+        case .datagrams: "over UDP"
         }
     }
 }

@@ -24,7 +24,7 @@ extension RTSPURL {
         guard let control = control?.trimmedASCII, !control.isEmpty, control != "*", control.isSafeInRequestLine else {
             return base
         }
-        if control.hasPrefixIgnoringCase("rtsp://") {
+        if control.hasPrefixIgnoringCase("rtsp://") || control.hasPrefixIgnoringCase("rtsps://") {
             guard let url = try? RTSPURL(parsing: control) else { return base }
             return reaching(url).requestURI
         }
@@ -34,15 +34,7 @@ extension RTSPURL {
     }
 
     /// `url` on this address's host and port, without credentials.
-    private func reaching(_ url: RTSPURL) -> RTSPURL {
-        url.onHost(of: self)
-    }
-
-    /// This address's path on the host and port of `other`.
-    func onHost(of other: RTSPURL) -> RTSPURL {
-        let name = other.host.contains(":") ? "[\(other.host)]" : other.host
-        return (try? RTSPURL(parsing: "rtsp://\(name):\(other.port)\(path)")) ?? other.withCredentials(nil)
-    }
+    private func reaching(_ url: RTSPURL) -> RTSPURL { withPath(url.path) }
 }
 
 extension Substring {

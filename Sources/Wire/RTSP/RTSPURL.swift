@@ -1,11 +1,15 @@
-/// A camera's address, `rtsp://user:password@host:port/path?query`.
+/// A camera's address, `rtsp://user:password@host:port/path?query`, or `rtsps://` for RTSP over TLS.
 ///
 /// It never prints the password: its description and its mirror hold the address without credentials.
 public struct RTSPURL: Hashable, Sendable {
     /// The host name, or the address without brackets.
     public let host: String
-    /// The port; 554 where the address names none (RFC 2326, section 3.2).
+    /// The port; 554 where the address names none (RFC 2326, section 3.2), and 322 over TLS (RFC 7826, section 20.1).
     public let port: UInt16
+    /// Whether the connection goes through TLS.
+    public let isSecure: Bool
+    /// Whether the address names its port.
+    public let namesPort: Bool
     /// The path and the query, from the first slash on; may be empty.
     public let path: String
     /// The credentials of the address.
@@ -14,14 +18,14 @@ public struct RTSPURL: Hashable, Sendable {
     /// Reads an address. A password may hold `@` and `:` without being escaped, since people paste what they have.
     public init(parsing text: String) throws(RTSPError) {
         let text = text.trimmedASCII
-        if text.hasPrefixIgnoringCase("rtsps://") {
-            throw .invalidURL("rtsps is not supported; use rtsp inside the home's network")
+        isSecure = text.hasPrefixIgnoringCase("rtsps://")
+        guard isSecure || text.hasPrefixIgnoringCase("rtsp://") else {
+            throw .invalidURL("it begins with neither rtsp:// nor rtsps://")
         }
-        guard text.hasPrefixIgnoringCase("rtsp://") else { throw .invalidURL("it does not begin with rtsp://") }
         guard text.isSafeInRequestLine else {
             throw .invalidURL("it holds a space or a control character; write %20 for a space")
         }
-        let rest = String(text.dropFirst(7))
+        let rest = String(text.dropFirst(isSecure ? 8 : 7))
         let authorityEnd = Self.endOfAuthority(rest)
         let authority = String(rest[..<authorityEnd])
         path = String(rest[authorityEnd...])
@@ -31,23 +35,33 @@ public struct RTSPURL: Hashable, Sendable {
             return RTSPCredentials(
                 user: user.removingPercentEncoding, password: (password ?? "").removingPercentEncoding)
         }
-        (host, port) = try Self.parseHostPort(hostPort)
+        let given: UInt16?
+        (host, given) = try Self.parseHostPort(hostPort)
+        namesPort = given != nil
+        port = given ?? (isSecure ? 322 : 554)
     }
 
-    /// The address as a request names it: without credentials, and without the port where it is 554.
+    /// The address as a request names it: without credentials, and without the port where it is the scheme's own.
     public var requestURI: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        return "rtsp://\(name)\(port == 554 ? "" : ":\(port)")\(path)"
+        return "\(isSecure ? "rtsps" : "rtsp")://\(name)\(port == (isSecure ? 322 : 554) ? "" : ":\(port)")\(path)"
     }
 
     /// The same address with other credentials.
     public func withCredentials(_ credentials: RTSPCredentials?) -> RTSPURL {
-        RTSPURL(host: host, port: port, path: path, credentials: credentials)
+        RTSPURL(copying: self, path: path, credentials: credentials)
     }
 
-    private init(host: String, port: UInt16, path: String, credentials: RTSPCredentials?) {
-        self.host = host
-        self.port = port
+    /// Another path on the same server.
+    func withPath(_ path: String) -> RTSPURL {
+        RTSPURL(copying: self, path: path, credentials: nil)
+    }
+
+    private init(copying other: RTSPURL, path: String, credentials: RTSPCredentials?) {
+        host = other.host
+        port = other.port
+        isSecure = other.isSecure
+        namesPort = other.namesPort
         self.path = path
         self.credentials = credentials
     }
@@ -69,7 +83,7 @@ public struct RTSPURL: Hashable, Sendable {
         return (String(authority[authority.index(after: at)...]), String(authority[..<at]))
     }
 
-    private static func parseHostPort(_ text: String) throws(RTSPError) -> (String, UInt16) {
+    private static func parseHostPort(_ text: String) throws(RTSPError) -> (String, UInt16?) {
         var host = text
         var portText: String?
         if text.hasPrefix("[") {
@@ -82,7 +96,7 @@ public struct RTSPURL: Hashable, Sendable {
             (host, portText) = text.cut(at: ":")
         }
         guard !host.isEmpty else { throw .invalidURL("it names no host") }
-        guard let portText, !portText.isEmpty else { return (host, 554) }
+        guard let portText, !portText.isEmpty else { return (host, nil) }
         guard let port = UInt16(portText), port != 0 else { throw .invalidURL("the port is no number from 1 to 65535") }
         return (host, port)
     }

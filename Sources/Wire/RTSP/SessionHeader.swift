@@ -4,6 +4,8 @@ public struct SessionHeader: Equatable, Sendable {
     public var identifier: String
     /// After how many seconds without a sign of life the camera ends the session; 60 where the header does not say.
     public var timeout: Int
+    /// Whether the header says the timeout. Only the answer to SETUP has to; later ones may leave it out.
+    public var namesTimeout = false
 
     /// Reads an answer; nil where there is no identifier. A timeout that is no number, or zero, counts as 60.
     public init?(parsing text: String) {
@@ -17,6 +19,7 @@ public struct SessionHeader: Equatable, Sendable {
                 seconds > 0
             else { continue }
             timeout = min(seconds, 86_400)
+            namesTimeout = true
         }
     }
 }

@@ -1,0 +1,100 @@
+import COpenSSL
+import Transport
+
+/// Who may use the server: everybody who knows one of its passwords, under any user name.
+public struct RTSPAuthentication: Sendable {
+    /// What the credentials are for; people see it when they are asked for the password.
+    public var realm = "Gatehouse"
+    /// Whether a password may be sent as it is (RFC 7617). Whoever listens on the way then knows it.
+    public var allowsBasic: Bool
+    /// How long a nonce is good for.
+    public var nonceLifetime: Duration = .seconds(300)
+
+    private let passwords: [String]
+
+    /// Lets these passwords in.
+    public init(passwords: [String], allowsBasic: Bool = false) {
+        self.passwords = passwords.filter { !$0.isEmpty }
+        self.allowsBasic = allowsBasic
+    }
+
+    /// What became of a request's credentials.
+    enum Verdict: Equatable {
+        case accepted
+        /// There are none.
+        case absent
+        /// They are right, but for another nonce than the present one.
+        case stale
+        /// They are wrong, or of a kind that is not offered.
+        case refused
+    }
+
+    /// Checks the header of a request. Each password is compared in full, so that the time tells nothing.
+    ///
+    /// The URI that was hashed need not be the request's: clients write it absolute, relative, and with or without the
+    /// last slash. This deviation from RFC 7616, section 3.4.6, costs nothing here, since a nonce is good for one
+    /// connection alone.
+    func judge(_ header: String?, method: String, nonce: String?) -> Verdict {
+        guard let header else { return .absent }
+        switch AuthorizationHeader(parsing: header) {
+        case .basic(let password):
+            return allowsBasic && isKnown(password) ? .accepted : .refused
+        case .digest(let digest):
+            guard isRight(digest, method: method) else { return .refused }
+            guard let nonce, areEqual(Array(nonce.utf8), Array(digest.nonce.utf8)) else { return .stale }
+            return .accepted
+        case nil:
+            return .refused
+        }
+    }
+
+    private func isRight(_ digest: AuthorizationHeader.Digest, method: String) -> Bool {
+        let response = Array(digest.response.utf8)
+        let middle = digest.quality.map { "\($0.count):\($0.clientNonce):auth:" } ?? ""
+        guard let request = digest.algorithm.hash("\(method):\(digest.uri)") else { return false }
+        var isRight = false
+        for password in passwords {
+            guard let secret = digest.algorithm.hash("\(digest.username):\(realm):\(password)"),
+                let expected = digest.algorithm.hash("\(secret):\(digest.nonce):\(middle)\(request)")
+            else { continue }
+            if areEqual(Array(expected.utf8), response) { isRight = true }
+        }
+        return isRight
+    }
+
+    private func isKnown(_ password: String) -> Bool {
+        // Digests have one length, so that the time does not tell the length of the password either.
+        guard let given = DigestAlgorithm.sha256.hash(password) else { return false }
+        var isKnown = false
+        for password in passwords {
+            guard let hash = DigestAlgorithm.sha256.hash(password) else { continue }
+            if areEqual(Array(hash.utf8), Array(given.utf8)) { isKnown = true }
+        }
+        return isKnown
+    }
+
+    private func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+    }
+
+    /// The values of the `WWW-Authenticate` headers, the strongest first.
+    ///
+    /// MD5 is the last of the digests and written in the order of RFC 2069, without a quality of protection: of several
+    /// challenges live555 and older ffmpeg take the last digest, and live555 reads realm, nonce and stale in this order
+    /// alone.
+    func challenges(nonce: String, isStale: Bool) -> [String] {
+        let stale = isStale ? ", stale=TRUE" : ""
+        var values = [
+            "Digest realm=\(realm.quoted), nonce=\"\(nonce)\"\(stale), algorithm=SHA-256, qop=\"auth\"",
+            "Digest realm=\(realm.quoted), nonce=\"\(nonce)\"\(stale)",
+        ]
+        if allowsBasic { values.append("Basic realm=\(realm.quoted)") }
+        return values
+    }
+}
+
+extension RTSPAuthentication: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "authentication for \(realm) (redacted)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["realm": realm]) }
+}

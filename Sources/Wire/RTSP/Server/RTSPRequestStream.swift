@@ -1,0 +1,150 @@
+import Transport
+
+/// Cuts what a client sends into requests and interleaved packets (RFC 2326, sections 4 and 10.12).
+///
+/// A client is no camera: what is neither a request nor a packet ends the connection, instead of being passed over until
+/// something begins again. The buffer has a fixed size, so nothing that a client sends makes it grow.
+struct RTSPRequestStream: ~Copyable {
+    /// What stands in the stream.
+    enum Element: Equatable {
+        case request(RTSPRequest)
+        /// A packet on an interleaved channel, whose bytes are ``RTSPRequestStream/bytes(in:)`` until the next
+        /// ``RTSPRequestStream/receive(_:)``.
+        case interleaved(channel: UInt8, range: Range<Int>)
+    }
+
+    static let capacity = 32 * 1024
+    /// The most that a request line and its headers may hold.
+    static let maximumHeadSize = 8 * 1024
+    /// The most that a body may hold: lists of parameter names are all that clients send.
+    static let maximumBodySize = 4 * 1024
+    /// The largest interleaved packet. Clients send receiver reports, of some hundred bytes.
+    static let maximumPacketSize = 16 * 1024
+
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var start = 0
+    private var end = 0
+    /// How far the search for the end of the head has come, so that a slow drip costs each byte once.
+    private var searched = 0
+
+    init() {
+        buffer = .allocate(byteCount: Self.capacity, alignment: 16)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// Whether there is room to read into.
+    var hasRoom: Bool { start > 0 || end < buffer.count }
+
+    /// Lets `read` write into the free part of the buffer; it answers how many bytes it wrote.
+    mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        if start > 0 {
+            if start < end { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end])) }
+            end -= start
+            searched = max(0, searched - start)
+            start = 0
+        }
+        let free = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
+        guard !free.isEmpty else { return 0 }
+        let count = read(free)
+        if count > 0 { end += min(count, free.count) }
+        return count
+    }
+
+    /// The bytes of a packet. The memory stays valid until the next ``receive(_:)``.
+    func bytes(in range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: buffer[range.clamped(to: 0..<buffer.count)])
+    }
+
+    /// The next whole request or packet; nil when more bytes are needed.
+    mutating func next() throws(RTSPRequestError) -> Element? {
+        // Blank lines between requests mean nothing (RFC 2326, section 4).
+        while start < end, buffer[start] == 0x0D || buffer[start] == 0x0A { start += 1 }
+        guard start < end else { return nil }
+        return buffer[start] == UInt8(ascii: "$") ? try nextPacket() : try nextRequest()
+    }
+
+    private mutating func nextPacket() throws(RTSPRequestError) -> Element? {
+        guard end - start >= 4 else { return nil }
+        let length = Int(buffer[start + 2]) << 8 | Int(buffer[start + 3])
+        guard length <= Self.maximumPacketSize else {
+            throw .tooLarge(what: "an interleaved packet", limit: Self.maximumPacketSize)
+        }
+        guard end - start >= 4 + length else { return nil }
+        let channel = buffer[start + 1]
+        let range = (start + 4)..<(start + 4 + length)
+        start = range.upperBound
+        return .interleaved(channel: channel, range: range)
+    }
+
+    private mutating func nextRequest() throws(RTSPRequestError) -> Element? {
+        guard Self.beginsMethod(buffer[start]) else {
+            throw .malformed("it begins with neither a method nor a packet")
+        }
+        guard let headEnd = try findHeadEnd() else { return nil }
+        let message: RTSPMessage
+        do {
+            message = try RTSPMessage(head: String(decoding: buffer[start..<headEnd], as: UTF8.self))
+        } catch {
+            throw .malformed("its first line is no request line of RTSP")
+        }
+        guard case .request(var request) = message else {
+            throw .malformed("it is an answer, and nothing was asked")
+        }
+        let bodySize = try Self.bodySize(request.headers)
+        guard end - headEnd >= bodySize else { return nil }
+        request.body = Array(buffer[headEnd..<headEnd + bodySize])
+        start = headEnd + bodySize
+        searched = start
+        return .request(request)
+    }
+
+    private static func beginsMethod(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    }
+
+    private static func bodySize(_ headers: RTSPHeaders) throws(RTSPRequestError) -> Int {
+        let values = headers.all("Content-Length")
+        guard let text = values.first else { return 0 }
+        // Two lengths, or one with a sign, are how requests are smuggled (RFC 9110, section 8.6).
+        guard values.count == 1, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let size = Int(text) else {
+            throw .malformed("Content-Length is not one number")
+        }
+        guard size <= maximumBodySize else { throw .tooLarge(what: "a body", limit: maximumBodySize) }
+        return size
+    }
+
+    /// Where the empty line ends.
+    private mutating func findHeadEnd() throws(RTSPRequestError) -> Int? {
+        // Two bytes back, since the empty line may have been cut in the middle.
+        var index = max(start, searched - 2)
+        while index < end {
+            if index - start > Self.maximumHeadSize { throw .tooLarge(what: "a head", limit: Self.maximumHeadSize) }
+            if buffer[index] == 0x0A {
+                if index + 1 < end, buffer[index + 1] == 0x0A { return index + 2 }
+                if index + 2 < end, buffer[index + 1] == 0x0D, buffer[index + 2] == 0x0A { return index + 3 }
+            }
+            index += 1
+        }
+        searched = end
+        return nil
+    }
+}
+
+/// Why a client's bytes are not served any further.
+enum RTSPRequestError: Error, Equatable {
+    /// They are no request; says why.
+    case malformed(String)
+    /// More than a client has reason to send.
+    case tooLarge(what: String, limit: Int)
+
+    /// The status that the client is told before the connection ends.
+    var status: RTSPStatus {
+        switch self {
+        case .malformed: .badRequest
+        case .tooLarge: .requestEntityTooLarge
+        }
+    }
+}

@@ -1,0 +1,202 @@
+public import Transport
+
+/// What a session wants of its driver.
+public enum RTSPServerEvent: Equatable, Sendable {
+    /// A client asks what a resource offers: answer with ``RTSPServerSession/answerDescribe(_:at:)``, now or later.
+    case describe(RTSPResource)
+    /// A client wants a track, for which transports have been found: answer with
+    /// ``RTSPServerSession/answerSetUp(_:at:)``, now or later.
+    case setUp(path: String, track: Int)
+    /// A client wants to see what it has set up: answer with ``RTSPServerSession/answerPlay(_:at:)``, now or later.
+    case play
+    /// Nothing more is to be sent until the next ``play``.
+    case paused
+    /// The session has ended by a client's wish. Another one may begin on the same connection.
+    case tornDown
+    /// A password was wrong. ``RTSPServerSession/hold(until:)`` makes the next attempt slower.
+    case refusedCredentials
+    /// A packet came on the channel of a track, usually a receiver report.
+    case received(track: Int, isRTCP: Bool, range: Range<Int>)
+}
+
+/// The server's side of one RTSP connection (RFC 2326): requests in, answers and events out.
+///
+/// It reads no clock and no socket. The driver hands in bytes (``receive(_:)``), takes events until there is none
+/// (``next(at:)``), sends what stands in ``takeOutput(at:)``, and closes the connection when ``isClosing`` says so.
+///
+/// One session lives on one connection and ends with it. RFC 2326 would let a session outlive its connection; nobody
+/// uses that, and what ends with its owner cannot be left behind.
+public struct RTSPServerSession: ~Copyable {
+    /// What is the same for every connection.
+    public struct Configuration: Sendable {
+        /// Who may use the server.
+        public var authentication: RTSPAuthentication
+        /// The UDP ports that media leaves from; nil where there are none, and then only the connection carries media.
+        public var serverPorts: (rtp: UInt16, rtcp: UInt16)?
+        /// After how long without a sign of life a session ends, in seconds.
+        public var sessionTimeout = 60
+        /// How long a connection may take to show a right password, and how long it may be idle without a session.
+        public var idleTimeout: Duration = .seconds(30)
+        /// How many wrong passwords a connection may send.
+        public var maximumRefusals = 5
+        /// What the server calls itself.
+        public var serverName = "Gatehouse"
+
+        /// Names the parts that have no default.
+        public init(authentication: RTSPAuthentication) {
+            self.authentication = authentication
+        }
+    }
+
+    /// A track that was set up.
+    public struct Track: Equatable, Sendable {
+        /// The track's number.
+        public var index: Int
+        /// How it travels.
+        public var transport: RTSPTransport
+        /// The URI that it was set up by.
+        public var uri: String
+    }
+
+    /// Where the session stands (RFC 2326, appendix A.2).
+    public enum State: Equatable, Sendable {
+        case initial
+        case ready
+        case playing
+    }
+
+    /// An answer that waits for the driver.
+    enum Pending: Equatable {
+        case describe(RTSPRequest)
+        case setUp(RTSPRequest, resource: RTSPResource, offer: TransportOffer)
+        case play(RTSPRequest)
+    }
+
+    /// The most bytes of answers that may wait for the client to read them.
+    static let maximumOutput = 64 * 1024
+    /// No camera has so many tracks.
+    static let maximumTracks = 8
+
+    let configuration: Configuration
+    var random: RandomSource
+    var stream = RTSPRequestStream()
+    var output: [UInt8] = []
+    var pending: Pending?
+    var nonce: (text: String, issued: Instant)?
+    var refusals = 0
+    var heldUntil: Instant?
+    var lastLife: Instant
+    let opened: Instant
+    /// Whether a right password has been shown on this connection.
+    public internal(set) var isAuthenticated = false
+    /// Whether the connection is to be closed as soon as the output has been sent.
+    public internal(set) var isClosing = false
+    /// Where the session stands.
+    public internal(set) var state = State.initial
+    /// The session's identifier; nil before the first SETUP.
+    public internal(set) var identifier: String?
+    /// The path of the device that the session is about.
+    public internal(set) var path = ""
+    /// What was set up, in that order.
+    public internal(set) var tracks: [Track] = []
+    /// What the client calls itself.
+    public internal(set) var userAgent = ""
+
+    /// Begins with a new connection.
+    public init(configuration: Configuration, random: RandomSource, now: Instant) {
+        self.configuration = configuration
+        self.random = random
+        lastLife = now
+        opened = now
+    }
+
+    /// Whether bytes may be read: a client that does not take its answers, or waits for one, is not read from.
+    public var wantsInput: Bool { !isClosing && stream.hasRoom }
+
+    /// Lets `read` write into the free part of the buffer; it answers how many bytes it wrote.
+    @discardableResult
+    public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        stream.receive(read)
+    }
+
+    /// The bytes of a packet of ``RTSPServerEvent/received(track:isRTCP:range:)``, until the next ``receive(_:)``.
+    public func bytes(in range: Range<Int>) -> UnsafeRawBufferPointer {
+        stream.bytes(in: range)
+    }
+
+    /// The next event; nil when more bytes, an answer of the driver or time is needed.
+    public mutating func next(at now: Instant) -> RTSPServerEvent? {
+        if let heldUntil, heldUntil <= now { self.heldUntil = nil }
+        while pending == nil, heldUntil == nil, !isClosing, output.count <= Self.maximumOutput {
+            let element: RTSPRequestStream.Element?
+            do {
+                element = try stream.next()
+            } catch {
+                // What follows cannot be told apart any more.
+                respond(error.status, to: nil, at: now)
+                isClosing = true
+                return nil
+            }
+            switch element {
+            case nil:
+                return nil
+            case .request(let request):
+                if let event = handle(request, at: now) { return event }
+            case .interleaved(let channel, let range):
+                if let event = received(channel, range, at: now) { return event }
+            }
+        }
+        return nil
+    }
+
+    /// What is to be sent; empty while answers are held back.
+    public mutating func takeOutput(at now: Instant) -> [UInt8] {
+        if let heldUntil, heldUntil > now { return [] }
+        let bytes = output
+        output = []
+        return bytes
+    }
+
+    /// Whether ``takeOutput(at:)`` would give something.
+    public func hasOutput(at now: Instant) -> Bool {
+        !output.isEmpty && !(heldUntil.map { $0 > now } ?? false)
+    }
+
+    /// Holds answers and requests back until then.
+    public mutating func hold(until instant: Instant) {
+        heldUntil = max(heldUntil ?? instant, instant)
+    }
+
+    /// The client has shown that it lives: by a receiver report over UDP, or by taking what was sent.
+    public mutating func noteLife(at now: Instant) {
+        lastLife = now
+    }
+
+    /// When something is due: the end of a hold, or the end for lack of life.
+    public var nextDeadline: Instant {
+        min(heldUntil ?? .distantFuture, expiry)
+    }
+
+    /// Whether the client has been silent for too long.
+    public func isExpired(at now: Instant) -> Bool {
+        now >= expiry
+    }
+
+    private var expiry: Instant {
+        guard isAuthenticated else { return max(opened + configuration.idleTimeout, heldUntil ?? opened) }
+        // Some time more than the client was told of: its sign of life may be on the way.
+        return identifier == nil
+            ? lastLife + configuration.idleTimeout : lastLife + .seconds(configuration.sessionTimeout + 5)
+    }
+
+    private mutating func received(_ channel: UInt8, _ range: Range<Int>, at now: Instant) -> RTSPServerEvent? {
+        for track in tracks {
+            guard case .interleaved(let rtp, let rtcp) = track.transport, channel == rtp || channel == rtcp else {
+                continue
+            }
+            lastLife = now
+            return .received(track: track.index, isRTCP: channel == rtcp, range: range)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,78 @@
+/// One way in which a client offers to take a track, from its `Transport` header (RFC 2326, section 12.39).
+struct TransportOffer: Equatable {
+    /// How the packets travel.
+    enum Lower: Equatable {
+        /// Over the RTSP connection; the channels are nil where the client leaves them to the server.
+        case interleaved(rtp: UInt8?, rtcp: UInt8?)
+        /// As datagrams to these ports of the client.
+        case datagrams(rtp: UInt16, rtcp: UInt16)
+    }
+
+    var lower: Lower
+    /// The protocol as the client wrote it, which the answer repeats.
+    var specification: String
+
+    /// The offers that the server can take, in the client's order.
+    ///
+    /// Left out are other profiles than `RTP/AVP` (there are no keys to encrypt with), multicast, and recording. A
+    /// `destination` is passed over: media goes to the host that asked for it and nowhere else, or the gateway could be
+    /// pointed at somebody.
+    static func list(_ header: String) -> [TransportOffer] {
+        header.splitOutsideQuotes(UInt8(ascii: ",")).prefix(16).compactMap(TransportOffer.init(parsing:))
+    }
+
+    private init?(parsing text: String) {
+        let parts = text.split(separator: ";").map(\.trimmedASCII)
+        guard let specification = parts.first else { return nil }
+        let isInterleaved: Bool
+        switch specification.uppercased() {
+        case "RTP/AVP", "RTP/AVP/UDP": isInterleaved = false
+        case "RTP/AVP/TCP": isInterleaved = true
+        default: return nil
+        }
+        var ports: (UInt16, UInt16)?
+        var channels: (UInt8?, UInt8?)
+        for part in parts.dropFirst() {
+            let (name, value) = part.cut(at: "=")
+            switch name.trimmedASCII.lowercased() {
+            case "multicast":
+                return nil
+            case "mode":
+                guard let mode = value?.unquoted.uppercased(), mode == "PLAY" else { return nil }
+            case "client_port":
+                guard let first = Self.pair(value, UInt16.self), first.0 != 0, first.1 != 0 else { return nil }
+                ports = first
+            case "interleaved":
+                guard let first = Self.pair(value, UInt8.self) else { return nil }
+                channels = first
+            default:
+                break
+            }
+        }
+        self.specification = specification
+        if isInterleaved {
+            // Two kinds of packets on one channel could not be told apart.
+            guard channels.0 == nil || channels.0 != channels.1 else { return nil }
+            lower = .interleaved(rtp: channels.0, rtcp: channels.1)
+        } else {
+            guard let ports else { return nil }
+            lower = .datagrams(rtp: ports.0, rtcp: ports.1)
+        }
+    }
+
+    /// `4-5`, or `4`, which stands for `4-5`.
+    private static func pair<Number: FixedWidthInteger>(_ text: String?, _ type: Number.Type) -> (Number, Number)? {
+        guard let (head, tail) = text?.cut(at: "-"), let first = Number(head.trimmedASCII) else { return nil }
+        guard let tail else { return first == .max ? nil : (first, first + 1) }
+        guard let second = Number(tail.trimmedASCII) else { return nil }
+        return (first, second)
+    }
+}
+
+/// How a track of a session travels, as it was agreed.
+public enum RTSPTransport: Hashable, Sendable {
+    /// Over the RTSP connection, on two channels.
+    case interleaved(rtp: UInt8, rtcp: UInt8)
+    /// As datagrams to two ports of the client.
+    case datagrams(rtp: UInt16, rtcp: UInt16)
+}
