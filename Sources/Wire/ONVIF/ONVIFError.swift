@@ -1,0 +1,87 @@
+/// What went wrong between the gateway and a camera's ONVIF services. No case holds a password.
+public enum ONVIFError: Error, Equatable, Sendable {
+    /// An address that cannot be used; says why.
+    case invalidAddress(String)
+    /// The document is no well-formed XML; says where and why.
+    case malformedXML(String)
+    /// The document holds something that no camera has reason to send, such as a document type with entities.
+    case refusedXML(String)
+    /// Something beyond the limits of this reader.
+    case tooLarge(what: String, limit: Int)
+    /// The camera answered with a SOAP fault.
+    case fault(SOAPFault)
+    /// The answer lacks an element that it must have.
+    case missing(element: String, in: String)
+    /// The HTTP answer cannot be read; says why.
+    case malformedHTTP(String)
+    /// The camera answered with a status that is no success and no SOAP fault.
+    case status(Int)
+    /// The camera asks for credentials and there are none, or it does not accept them.
+    case unauthorized(String)
+    /// No connection, or one that broke; says why.
+    case unreachable(String)
+    /// No complete answer in time.
+    case noAnswer(seconds: Int)
+    /// The owner wants to stop.
+    case stopped
+    /// The camera lacks what is needed; says what.
+    case unsupported(String)
+
+    /// Whether the camera refused the credentials: trying again soon would lock the account of some cameras.
+    public var isRefusal: Bool {
+        switch self {
+        case .unauthorized: true
+        case .fault(let fault): fault.isNotAuthorized
+        case .status(let status): status == 401 || status == 403
+        default: false
+        }
+    }
+}
+
+extension ONVIFError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidAddress(let reason): "the address of the ONVIF device cannot be used: \(reason)"
+        case .malformedXML(let reason): "the camera's answer is no XML: \(reason)"
+        case .refusedXML(let reason): "the camera's answer is refused: \(reason)"
+        case .tooLarge(let what, let limit): "the camera's answer holds \(what) of more than \(limit)"
+        case .fault(let fault): fault.description
+        case .missing(let element, let answer): "the camera's \(answer) lacks \(element)"
+        case .malformedHTTP(let reason): "the camera's HTTP answer cannot be read: \(reason)"
+        case .status(let status): "the camera answered with HTTP status \(status)"
+        case .unauthorized(let reason): reason
+        case .unreachable(let reason): reason
+        case .noAnswer(let seconds): "no complete answer within \(seconds) s"
+        case .stopped: "stopped"
+        case .unsupported(let reason): reason
+        }
+    }
+}
+
+/// A SOAP 1.2 fault (SOAP 1.2 part 1, section 5.4), or what a SOAP 1.1 server makes of one.
+public struct SOAPFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The codes from the outermost to the innermost, without their prefixes: `Sender`, `NotAuthorized`.
+    public var codes: [String]
+    /// The reason in words, as the camera gave it; at most 200 characters.
+    public var reason: String
+
+    /// Describes a fault.
+    public init(codes: [String], reason: String) {
+        self.codes = codes
+        self.reason = reason
+    }
+
+    /// Whether the fault says that the credentials are missing or wrong: ONVIF's code, WS-Security's codes, or the
+    /// words of cameras that know neither.
+    public var isNotAuthorized: Bool {
+        let known = ["notauthorized", "failedauthentication", "invalidsecurity", "invalidsecuritytoken"]
+        if codes.contains(where: { known.contains($0.lowercased()) }) { return true }
+        let words = reason.lowercased()
+        return words.contains("not authorized") || words.contains("unauthorized") || words.contains("authority failure")
+    }
+
+    public var description: String {
+        let code = codes.last ?? "unknown fault"
+        return reason.isEmpty ? "the camera refused: \(code)" : "the camera refused: \(reason) (\(code))"
+    }
+}

@@ -1,0 +1,135 @@
+/// An element of an XML document with everything in it.
+///
+/// Elements are looked up by their local names: firmware of every maker gets some namespace wrong, and no two elements
+/// that are read here differ in their namespace alone.
+public struct XMLElement: Equatable, Sendable {
+    /// A name with the namespace that its prefix stands for.
+    public struct Name: Hashable, Sendable {
+        /// The namespace's URI; empty where there is none.
+        public var namespace: String
+        /// The name without prefix.
+        public var local: String
+
+        /// Makes a name.
+        public init(namespace: String = "", local: String) {
+            self.namespace = namespace
+            self.local = local
+        }
+    }
+
+    /// One attribute.
+    public struct Attribute: Equatable, Sendable {
+        /// The name; most have no namespace.
+        public var name: Name
+        /// The value, entities resolved.
+        public var value: String
+
+        /// Makes an attribute.
+        public init(name: Name, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The element's name.
+    public var name: Name
+    /// The attributes in their order.
+    public var attributes: [Attribute]
+    /// The child elements in their order.
+    public var children: [XMLElement]
+    /// The element's own text, without that of its children and without space around it.
+    public var text: String
+
+    /// Makes an element.
+    public init(name: Name, attributes: [Attribute] = [], children: [XMLElement] = [], text: String = "") {
+        self.name = name
+        self.attributes = attributes
+        self.children = children
+        self.text = text
+    }
+
+    /// The first child of this local name.
+    public subscript(local: String) -> XMLElement? {
+        children.first { $0.name.local == local }
+    }
+
+    /// The children of this local name.
+    public func all(_ local: String) -> [XMLElement] {
+        children.filter { $0.name.local == local }
+    }
+
+    /// The value of the attribute of this local name.
+    public func attribute(_ local: String) -> String? {
+        attributes.first { $0.name.local == local }?.value
+    }
+
+    /// The element itself or the first one inside it of this local name, in the document's order.
+    public func firstDescendant(_ local: String) -> XMLElement? {
+        if name.local == local { return self }
+        for child in children {
+            if let found = child.firstDescendant(local) { return found }
+        }
+        return nil
+    }
+
+    /// The element as XML, with a declaration of its namespace on each element. Used to send back what a camera wants
+    /// back, so that the form does not matter, and the content does.
+    public func serialized() -> String {
+        var result = "<"
+        let tag = name.namespace.isEmpty ? name.local : "n:\(name.local)"
+        result += tag
+        result += name.namespace.isEmpty ? " xmlns=\"\"" : " xmlns:n=\"\(name.namespace.escapedForXML)\""
+        for (index, attribute) in attributes.enumerated() {
+            if attribute.name.namespace.isEmpty {
+                result += " \(attribute.name.local)=\"\(attribute.value.escapedForXML)\""
+            } else if attribute.name.namespace != XMLNamespace.xml {
+                let prefix = "a\(index)"
+                result += " xmlns:\(prefix)=\"\(attribute.name.namespace.escapedForXML)\""
+                result += " \(prefix):\(attribute.name.local)=\"\(attribute.value.escapedForXML)\""
+            }
+        }
+        result += ">\(text.escapedForXML)"
+        for child in children { result += child.serialized() }
+        return result + "</\(tag)>"
+    }
+}
+
+extension String {
+    /// The text as it may stand in an element or in a quoted attribute. Characters that XML 1.0 does not know at all
+    /// are left out.
+    public var escapedForXML: String {
+        var result = ""
+        result.reserveCapacity(utf8.count)
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&apos;"
+            case "\t", "\n", "\r": result += "&#\(scalar.value);"
+            case "\u{0}"..<"\u{20}", "\u{FFFE}", "\u{FFFF}": break
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+/// The namespaces that the requests use.
+enum XMLNamespace {
+    static let xml = "http://www.w3.org/XML/1998/namespace"
+    static let soap = "http://www.w3.org/2003/05/soap-envelope"
+    static let addressing = "http://www.w3.org/2005/08/addressing"
+    static let security = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"
+    static let securityUtility = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"
+    static let device = "http://www.onvif.org/ver10/device/wsdl"
+    static let media = "http://www.onvif.org/ver10/media/wsdl"
+    static let events = "http://www.onvif.org/ver10/events/wsdl"
+    static let schema = "http://www.onvif.org/ver10/schema"
+    static let notification = "http://docs.oasis-open.org/wsn/b-2"
+    static let discovery = "http://schemas.xmlsoap.org/ws/2005/04/discovery"
+    /// WS-Discovery is older than the rest and uses the draft of WS-Addressing.
+    static let draftAddressing = "http://schemas.xmlsoap.org/ws/2004/08/addressing"
+    static let network = "http://www.onvif.org/ver10/network/wsdl"
+}

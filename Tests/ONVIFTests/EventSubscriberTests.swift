@@ -1,0 +1,202 @@
+import Testing
+import Transport
+
+@testable import ONVIF
+
+/// A subscriber in virtual time, with a device that answers what the test says.
+struct SubscriberWorld {
+    var subscriber: EventSubscriber
+    var now = Instant(nanoseconds: 0)
+    var outputs: [EventSubscriber.Output] = []
+    /// The names of the requests that were sent.
+    var sent: [String] = []
+
+    init(_ change: (inout EventSubscriber.Configuration) -> Void = { _ in }) {
+        var configuration = EventSubscriber.Configuration()
+        change(&configuration)
+        subscriber = EventSubscriber(
+            device: HTTPAddress(host: "cam", port: 8000), configuration: configuration, random: .seeded(3))
+    }
+
+    /// Sends the next request and answers it after `delay`; waits before it where the subscriber wants to.
+    @discardableResult
+    mutating func step(
+        after delay: Duration = .milliseconds(10), _ answer: (String, ONVIFRequest) -> Result<XMLElement, ONVIFError>
+    ) -> String {
+        var action = subscriber.next(at: now)
+        if case .wait(let end) = action {
+            now = end
+            action = subscriber.next(at: now)
+        }
+        guard case .send(let request) = action else { return "wait" }
+        let name = String(request.body.split(separator: ":")[1].prefix { $0.isLetter })
+        sent.append(name)
+        let outcome = answer(name, request)
+        now = now + delay
+        subscriber.handle(outcome, at: now, wallTime: WallTime(millisecondsSince1970: 1_700_000_000_000))
+        outputs += subscriber.takeOutputs()
+        return name
+    }
+
+    /// What a device in order answers.
+    static func answer(_ name: String, seconds: Int = 60) -> Result<XMLElement, ONVIFError> {
+        switch name {
+        case "GetSystemDateAndTime": Answers.body(Answers.clock)
+        case "GetServices": Answers.body(Answers.services)
+        case "GetDeviceInformation": Answers.body(Answers.information)
+        case "CreatePullPointSubscription": Answers.body(Answers.subscription(seconds: seconds))
+        case "Renew": Answers.body(Answers.renewed(seconds: seconds))
+        default: Answers.body(Answers.pull())
+        }
+    }
+}
+
+@Suite struct EventSubscriberTests {
+    @Test func aSubscriptionIsMadeAndPulled() throws {
+        var world = SubscriberWorld()
+        var pulled: [ONVIFRequest] = []
+        for _ in 0..<6 {
+            world.step { name, request in
+                if name == "PullMessages" { pulled.append(request) }
+                #expect(request.needsCredentials == (name != "GetSystemDateAndTime"))
+                return SubscriberWorld.answer(name)
+            }
+        }
+        #expect(
+            world.sent == [
+                "GetSystemDateAndTime", "GetServices", "GetDeviceInformation", "CreatePullPointSubscription",
+                "PullMessages", "PullMessages",
+            ])
+        // The camera's clock stands at the beginning of 2000.
+        #expect(world.outputs.first == .clockOffset(milliseconds: 946_782_245_000 - 1_700_000_000_000))
+        #expect(world.outputs.contains(.subscribed))
+        // The address that the camera told is its inner one.
+        #expect(pulled.first?.address.url == "http://cam:8000/onvif/subscription?Idx=7")
+        #expect(pulled.first?.body.contains("PT1S") == true)
+        #expect(pulled.last?.body.contains("PT10S") == true)
+    }
+
+    @Test func theSubscriptionIsRenewedAtHalfOfItsLifeWhateverTheCamerasClockSays() {
+        var world = SubscriberWorld()
+        for _ in 0..<40 {
+            world.step(after: .seconds(world.sent.last == "PullMessages" ? 5 : 0)) { name, _ in
+                SubscriberWorld.answer(name)
+            }
+        }
+        let pulls = world.sent.split(separator: "Renew").dropFirst().dropLast().map(\.count)
+        #expect(!pulls.isEmpty)
+        #expect(pulls.allSatisfy { (4...8).contains($0) }, "\(pulls)")
+        #expect(world.sent.filter { $0 == "CreatePullPointSubscription" }.count == 1)
+    }
+
+    @Test func aPullNeverOutlastsTheRenewal() {
+        var world = SubscriberWorld()
+        for _ in 0..<30 {
+            world.step(after: .milliseconds(900)) { name, request in
+                if name == "PullMessages" { #expect(request.timeout <= .seconds(13)) }
+                return SubscriberWorld.answer(name, seconds: 6)
+            }
+        }
+        #expect(world.sent.contains("Renew"))
+        #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
+    }
+
+    @Test func aCameraThatCannotRenewGetsNewSubscriptionsInTime() {
+        var world = SubscriberWorld()
+        for _ in 0..<40 {
+            world.step(after: .seconds(3)) { name, _ in
+                name == "Renew" ? Answers.body(Answers.notSupported) : SubscriberWorld.answer(name)
+            }
+        }
+        #expect(world.sent.filter { $0 == "Renew" }.count == 1)
+        #expect(world.sent.filter { $0 == "CreatePullPointSubscription" }.count > 2)
+        #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
+    }
+
+    @Test func oldFirmwareIsAskedForItsCapabilities() {
+        var world = SubscriberWorld()
+        let capabilities = Answers.envelope(
+            """
+            <tds:GetCapabilitiesResponse><tds:Capabilities><tt:Events>
+            <tt:XAddr>http://10.0.0.9:8000/onvif/old_events</tt:XAddr></tt:Events></tds:Capabilities>
+            </tds:GetCapabilitiesResponse>
+            """)
+        var created: HTTPAddress?
+        for _ in 0..<6 {
+            world.step { name, request in
+                if name == "CreatePullPointSubscription" { created = request.address }
+                if name == "GetServices" || name == "GetDeviceInformation" { return Answers.body(Answers.notSupported) }
+                return name == "GetCapabilities" ? Answers.body(capabilities) : SubscriberWorld.answer(name)
+            }
+        }
+        #expect(created?.url == "http://cam:8000/onvif/old_events")
+        #expect(world.outputs.contains(.subscribed))
+    }
+
+    @Test func aRestartOfTheCameraIsSurvived() {
+        var world = SubscriberWorld()
+        for _ in 0..<6 { world.step { name, _ in SubscriberWorld.answer(name) } }
+        let before = world.now
+        world.outputs = []
+        for _ in 0..<4 { world.step { _, _ in .failure(.unreachable("connection refused")) } }
+        for _ in 0..<5 { world.step { name, _ in SubscriberWorld.answer(name) } }
+        #expect(world.outputs.last == .subscribed)
+        #expect(world.now - before < .seconds(10))
+        // The first failure of a subscription that stood is answered at once, the following ones ever later.
+        let pauses = world.outputs.compactMap { output in
+            if case .failed(_, let pause) = output { pause } else { nil }
+        }
+        #expect(pauses.first == .milliseconds(100))
+        #expect(pauses.count == 4)
+    }
+
+    @Test func pausesGrowAreJitteredAndEndInAnOpenCircuit() {
+        var world = SubscriberWorld()
+        for _ in 0..<14 { world.step { _, _ in .failure(.noAnswer(seconds: 10)) } }
+        let pauses = world.outputs.compactMap { output in
+            if case .failed(_, let pause) = output { pause.inSeconds } else { nil }
+        }
+        #expect(pauses[0] < 1 && pauses[0] >= 0.25)
+        #expect(pauses[7] >= 30 && pauses[7] <= 90)
+        #expect(pauses[12] >= 150 && pauses[12] <= 450)
+        #expect(Set(pauses).count == pauses.count)
+    }
+
+    @Test func refusedCredentialsAreOfferedSeldom() {
+        var world = SubscriberWorld()
+        for _ in 0..<20 {
+            world.step { name, _ in
+                name == "GetSystemDateAndTime" ? SubscriberWorld.answer(name) : Answers.body(Answers.notAuthorized)
+            }
+        }
+        #expect(world.now > Instant(nanoseconds: 0) + .seconds(15 + 30 + 60))
+        let isRefusal = world.outputs.contains {
+            if case .failed(let error, _) = $0 { error.isRefusal } else { false }
+        }
+        #expect(isRefusal)
+    }
+
+    @Test func aDeviceWithoutEventsIsAskedAgainMuchLater() {
+        var world = SubscriberWorld()
+        let nothing = Answers.envelope("<tds:GetServicesResponse/>")
+        for _ in 0..<4 {
+            world.step { name, _ in
+                name.hasPrefix("GetS") && name != "GetServices" ? SubscriberWorld.answer(name) : Answers.body(nothing)
+            }
+        }
+        #expect(
+            world.outputs.contains {
+                if case .failed(.unsupported, let pause) = $0 { pause > .seconds(140) } else { false }
+            })
+    }
+
+    @Test func theEndIsPolite() {
+        var world = SubscriberWorld()
+        #expect(world.subscriber.farewell() == nil)
+        for _ in 0..<6 { world.step { name, _ in SubscriberWorld.answer(name) } }
+        let farewell = world.subscriber.farewell()
+        #expect(farewell?.body.contains("Unsubscribe") == true)
+        #expect(farewell?.address.url == "http://cam:8000/onvif/subscription?Idx=7")
+        #expect(world.subscriber.farewell() == nil)
+    }
+}
