@@ -31,6 +31,15 @@ public struct I420Frame: Sendable, Equatable {
         chromaRed = Array(repeating: 128, count: chroma)
     }
 
+    /// A picture without samples, whose planes the caller fills before anybody sees it.
+    init(emptyWithWidth width: Int, height: Int) {
+        self.width = width
+        self.height = height
+        luma = []
+        chromaBlue = []
+        chromaRed = []
+    }
+
     /// Copies a picture out of a decoder's planes.
     ///
     /// Each plane must hold `stride` bytes for every row but the last, and the plane's width for the last.

@@ -1,0 +1,56 @@
+import SDP
+
+/// Turns samples at 48 kHz on one channel into RTP payloads of a codec, ready to be sent.
+///
+/// An encoder belongs to one thread at a time.
+public protocol AudioEncoder: AnyObject {
+    /// The RTP clock's rate in hertz.
+    var clockRate: Int { get }
+
+    /// How long the sound of one packet is, in ticks of the RTP clock.
+    var ticksPerPacket: Int { get }
+
+    /// Takes in samples, as many as there are, and hands each payload that becomes full to `packet`, with how much the
+    /// RTP clock advances by it. The payload's memory lives until `packet` returns.
+    func encode(
+        _ samples: UnsafeBufferPointer<Int16>,
+        _ packet: (_ payload: UnsafeRawBufferPointer, _ durationInClockTicks: Int) -> Void
+    ) throws(CodecError)
+}
+
+/// Makes encoders for a camera's speaker.
+public enum SpeechEncoders {
+    /// The names of the codecs that can be encoded, as `a=rtpmap` writes them.
+    public static let names = [
+        "mpeg4-generic", "L16", "opus", "PCMU", "PCMA", "G726-16", "G726-24", "G726-32", "G726-40",
+    ]
+
+    /// Makes the encoder for a codec as a camera's description names it.
+    ///
+    /// - Parameter speechBitRate: what Opus and AAC may take, in bits a second.
+    /// - Throws: ``CodecError`` where nothing encodes it, its parameters make no sense, or a library is missing.
+    public static func make(
+        for codec: MediaCodec, speechBitRate: Int = 32_000
+    ) throws(CodecError) -> sending any AudioEncoder {
+        switch codec.name.lowercased() {
+        case "opus": return try OpusSpeechEncoder(bitsPerSecond: speechBitRate)
+        case "pcmu": return try SampleSpeechEncoder(.g711(.muLaw), codec)
+        case "pcma": return try SampleSpeechEncoder(.g711(.aLaw), codec)
+        case "l16": return try SampleSpeechEncoder(.linear(isBigEndian: true), codec)
+        case "pcm": return try SampleSpeechEncoder(.linear(isBigEndian: false), codec)
+        case "mpeg4-generic": return try AACSpeechEncoder(codec, bitsPerSecond: speechBitRate)
+        default:
+            guard let variant = G726(named: codec.name) else {
+                throw CodecError(
+                    codec: codec.name, operation: "make an encoder",
+                    reason: "it is not one of \(names.joined(separator: ", "))")
+            }
+            return try G726SpeechEncoder(variant, sampleRate: codec.clockRate)
+        }
+    }
+
+    /// Whether ``make(for:speechBitRate:)`` knows the codec. AAC is made as AAC-LC in `mpeg4-generic` only.
+    public static func canEncode(_ codec: MediaCodec) -> Bool {
+        codec.isNamed("PCM") || names.contains { codec.isNamed($0) } || G726(named: codec.name) != nil
+    }
+}
