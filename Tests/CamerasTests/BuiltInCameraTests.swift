@@ -41,9 +41,9 @@ import Testing
         let sink = CollectingSink { continuation.yield($0) }
         camera.start(sink: sink)
         #expect(camera.press())
-        for await event in events where event == .buttonPressed { break }
+        for await event in events where event == .buttonPressed() { break }
         camera.stop()
-        #expect(sink.collected.events.filter { $0 == .buttonPressed }.count == 1)
+        #expect(sink.collected.events.filter { $0 == .buttonPressed() }.count == 1)
         #expect(!camera.press())
     }
 

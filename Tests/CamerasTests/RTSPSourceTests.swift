@@ -177,9 +177,10 @@ import Testing
         for await note in server.notes {
             guard case .packet(let channel, let bytes) = note else { continue }
             #expect(channel == 1)
-            // A receiver report comes first, the picture loss indication for the camera's source last.
+            // A receiver report comes first, the picture loss indication for the camera's source last. On a slow machine
+            // a report that was due by itself may come before.
             #expect(bytes.starts(with: [0x81, 201]))
-            #expect(bytes.suffix(12).prefix(4) == [0x81, 206, 0, 2])
+            guard bytes.suffix(12).prefix(4) == [0x81, 206, 0, 2] else { continue }
             #expect(bytes.suffix(4) == [1, 2, 3, 4])
             break
         }

@@ -42,7 +42,7 @@ final class TrackHarness {
         let collected = Collected()
         self.collected = collected
         track = IncomingTrack(
-            description, format: IncomingTrack.Format(codec) ?? .opus, firstSequenceNumber: 1000, limit: limit
+            description, format: IncomingTrack.Format(codec) ?? .sound, firstSequenceNumber: 1000, limit: limit
         ) { batch in
             collected.batches.append(
                 batch.packets.map {
@@ -54,6 +54,9 @@ final class TrackHarness {
     }
 
     static let h264 = MediaCodec(name: "H264", clockRate: 90_000)
+    static let h265 = MediaCodec(name: "H265", clockRate: 90_000)
+    static let vp9 = MediaCodec(name: "VP9", clockRate: 90_000)
+    static let jpeg = MediaCodec(name: "JPEG", clockRate: 90_000)
     static let vp8 = MediaCodec(name: "VP8", clockRate: 90_000)
 
     /// Feeds one packet.

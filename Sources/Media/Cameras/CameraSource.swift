@@ -1,5 +1,6 @@
 import RTP
 import SDP
+import Transport
 
 /// One stream of a camera, as its description or its encoder gives it.
 public struct TrackDescription: Sendable, Hashable {
@@ -9,12 +10,30 @@ public struct TrackDescription: Sendable, Hashable {
     public var codec: MediaCodec
     /// The payload type of the source's packets, 0 to 127.
     public var payloadType: UInt8
+    /// Video: pictures have been seen to come in another order than that of showing (B-frames). Browsers show each as it
+    /// comes, so that they stutter: such a stream is never passed to them.
+    public var reordersPictures: Bool
+    /// Which of the camera's streams the track belongs to.
+    public var stream: Stream = .main
+    /// The number of the connection that brings the track, where a source has several connections: a track whose number
+    /// has not changed goes on without a break when the tracks are told again. Nil where the source has one connection,
+    /// so that telling its tracks again means that all of them start anew.
+    public var connection: Int?
+
+    /// A camera encodes what it sees once or twice.
+    public enum Stream: String, Sendable, Hashable {
+        /// The stream of full size.
+        case main
+        /// The smaller one.
+        case sub
+    }
 
     /// Describes a track.
-    public init(kind: MediaKind, codec: MediaCodec, payloadType: UInt8) {
+    public init(kind: MediaKind, codec: MediaCodec, payloadType: UInt8, reordersPictures: Bool = false) {
         self.kind = kind
         self.codec = codec
         self.payloadType = payloadType
+        self.reordersPictures = reordersPictures
     }
 }
 
@@ -40,6 +59,9 @@ public enum SourceState: Sendable, Equatable {
     case stalled(track: Int)
     /// The last attempt failed for `reason`; the next one begins in `seconds`.
     case backingOff(seconds: Double, reason: String)
+    /// The camera has failed in one way so often that the next attempt is not before `until`: `failures` times, the
+    /// last time for `reason`.
+    case givenUp(until: Instant, failures: Int, reason: String)
     /// Stopped by its owner.
     case stopped
 }
@@ -54,7 +76,9 @@ public enum CameraEvent: Sendable, Equatable {
     /// A mapping of wall-clock time to media time (RFC 3550, section 6.4.1): `ntp` in the 32.32 format of NTP.
     case senderReport(track: Int, ntp: UInt64, rtpTimestamp: UInt32)
     /// Somebody pressed the doorbell.
-    case buttonPressed
+    case buttonPressed(ButtonPress = ButtonPress())
+    /// The camera has noticed something.
+    case detection(CameraDetection)
 }
 
 /// Who takes in what a source brings. Everything is called on the source's own thread and must not block.
@@ -75,12 +99,11 @@ public protocol CameraSource: Sendable {
     func requestKeyFrame(track: Int)
     /// The camera's speaker, where it has one.
     var speaker: (any CameraSpeaker)? { get }
+    /// Where publishers deliver, if the media is published and not pulled.
+    var publishing: WHIPSource? { get }
 }
 
-/// A camera's speaker, which plays what a viewer says. Calls may come from any one thread at a time.
-public protocol CameraSpeaker: Sendable {
-    /// Plays samples of 48 kHz mono sound.
-    func play(_ samples: UnsafeBufferPointer<Int16>)
-    /// The talker has ended; whatever is queued may play out.
-    func end()
+extension CameraSource {
+    /// Most sources pull.
+    public var publishing: WHIPSource? { nil }
 }

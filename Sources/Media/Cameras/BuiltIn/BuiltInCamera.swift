@@ -72,6 +72,9 @@ public final class BuiltInCamera: CameraSource {
         controls.isKeyFrameRequested.store(true, ordering: .releasing)
     }
 
+    /// Whether the camera is a doorbell.
+    public var hasButton: Bool { configuration.isDoorbell }
+
     /// Presses the button.
     ///
     /// - Returns: whether there is a button and the camera runs.
@@ -138,7 +141,7 @@ extension BuiltInCamera {
                 let now = BuiltInClock.now()
                 for _ in 0..<min(controls.presses.exchange(0, ordering: .acquiringAndReleasing), 8) {
                     stream.ring(at: now)
-                    sink.handle(.buttonPressed)
+                    sink.handle(.buttonPressed())
                 }
                 if controls.isKeyFrameRequested.exchange(false, ordering: .acquiringAndReleasing) {
                     stream.requestKeyFrame()

@@ -49,6 +49,15 @@ public final class BuiltInSpeaker: CameraSpeaker {
         }
     }
 
+    public var delivery: SpeakerDelivery {
+        let measurement = self.measurement
+        var delivery = SpeakerDelivery(state: measurement.isTalking ? .open : .closed)
+        delivery.codec = "L16/48000"
+        delivery.millisecondsReceived = Double(measurement.samples) / 48
+        delivery.millisecondsSent = delivery.millisecondsReceived
+        return delivery
+    }
+
     /// How loud it is now, 0 to 1 on a scale that suits the ear; nil when nothing has been heard for half a second.
     func level(at now: Instant) -> Double? {
         let measurement = self.measurement

@@ -9,26 +9,28 @@ struct CameraDescription: Sendable {
         var description: TrackDescription
         /// The absolute URI for SETUP.
         var controlURI: String
-        /// The H.264 parameter sets of the description, without start codes.
+        /// The parameter sets of H.264 or H.265 in the description, without start codes.
         var parameterSets: [[UInt8]] = []
         /// Whether the payload type was found by guessing, so that the first packet's is believed instead.
         var hasUncertainPayloadType = false
     }
 
-    /// The tracks: at most one video and one audio track, video first.
+    /// The tracks: at most one of video and two of audio, video first, and what most viewers take before the rest.
     var tracks: [Track] = []
     /// The URI for PLAY and TEARDOWN.
     var presentationURI: String
     /// In words, what is not pulled and why.
     var notes: [String] = []
+    /// The camera's speaker, where it describes one.
+    var backChannel: BackChannelDescription?
 
     /// Reads a description. `address` is where it came from and `baseURI` what its control attributes are relative to.
     init(parsing text: String, baseURI: String, address: RTSPURL) throws(SDPError) {
         let session = try SessionDescription(parsing: text)
         // The session's control attribute names the presentation; without one it is the base.
         presentationURI = address.controlURI(session.control, base: baseURI)
-        var video: Track?
-        var audio: Track?
+        backChannel = BackChannelDescription(in: session, baseURI: baseURI, address: address)
+        var candidates: [(label: String, track: Track)] = []
         for (index, media) in session.media.enumerated() {
             let label = "\(media.kind.name) (m-line \(index + 1))"
             guard media.kind == .video || media.kind == .audio else {
@@ -47,15 +49,18 @@ struct CameraDescription: Sendable {
             // A single media description without a control attribute is controlled by the presentation's URI
             // (RFC 2326, appendix C.3).
             track.controlURI = address.controlURI(media.control, base: baseURI)
-            if media.kind == .video, video == nil {
-                video = track
-            } else if media.kind == .audio, audio == nil {
-                audio = track
-            } else {
-                notes.append("\(label) is left out: one track of each kind is pulled")
+            candidates.append((label, track))
+        }
+        for (kind, count) in [(MediaKind.video, 1), (.audio, 2)] {
+            let ranked = candidates.filter { $0.track.description.kind == kind }.enumerated().sorted {
+                ($0.element.track.rank, $0.offset) < ($1.element.track.rank, $1.offset)
+            }.map(\.element)
+            tracks += ranked.prefix(count).map(\.track)
+            for candidate in ranked.dropFirst(count) {
+                notes.append(
+                    "\(candidate.label) is left out: at most one video and two audio tracks are pulled")
             }
         }
-        tracks = [video, audio].compactMap { $0 }
     }
 
     /// Audio that the camera wants to receive: `a=sendonly`, seen from the client (ONVIF streaming, section 5.3). Some
@@ -78,6 +83,12 @@ struct CameraDescription: Sendable {
                 sets = codec.formatParameters.parameterSets.filter { $0.count <= 1024 }
                 if codec.formatParameters["profile-level-id"] == nil, let level = H264ParameterSets.profileLevel(sets) {
                     codec.formatParameters.parameters.append(.init(name: "profile-level-id", value: level))
+                }
+            }
+            if codec.isNamed("H265") {
+                sets = codec.formatParameters.h265ParameterSets.filter { $0.count <= 1024 }
+                if codec.formatParameters["profile-id"] == nil {
+                    codec.formatParameters.parameters += H265ParameterSets(sets).profileParameters
                 }
             }
             // Where no map names the payload type, the camera's packets say which one it means.
@@ -108,17 +119,13 @@ struct CameraDescription: Sendable {
 }
 
 extension MediaCodec {
-    /// The codecs that viewers can be given as they come.
+    /// The codecs of which viewers can be given something.
     fileprivate var isPullable: Bool {
-        switch name.lowercased() {
-        case "h264", "vp8": clockRate == 90_000
-        case "opus": clockRate == 48_000
-        case "pcmu", "pcma": clockRate == 8000 && channels == 1
-        default: false
-        }
+        if isVideo { return clockRate == 90_000 }
+        return isTranscodableSound && (4000...192_000).contains(clockRate) && (1...8).contains(channels)
     }
 
-    fileprivate var isVideo: Bool { isNamed("H264") || isNamed("VP8") }
+    fileprivate var isVideo: Bool { isTranscodableVideo }
 
     /// Mends what cameras get wrong: Opus always is `opus/48000/2` (RFC 7587, section 7), whatever the encoder's input
     /// was, and video runs at 90 kHz also where no rate is given.
@@ -132,4 +139,9 @@ extension MediaCodec {
             clockRate = 8000
         }
     }
+}
+
+extension CameraDescription.Track {
+    /// What most viewers can play comes first.
+    fileprivate var rank: Int { description.codec.passThroughRank ?? 100 }
 }

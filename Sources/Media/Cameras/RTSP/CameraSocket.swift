@@ -4,6 +4,8 @@ import Transport
 /// Why a camera cannot be reached, in words.
 struct CameraUnreachable: Error, Equatable, CustomStringConvertible {
     var description: String
+    /// The credentials were refused.
+    var isRefused = false
 
     init(_ description: String) { self.description = description }
 
@@ -83,7 +85,25 @@ struct CameraSocket: ~Copyable {
         }
     }
 
-    /// What reading did.
+    /// Waits until the descriptor is ready, and no longer than until `deadline` or until the owner stops the source.
+    static func wait(
+        _ descriptor: Int32, _ events: Int16, until deadline: Instant, control: SourceControl, for what: String
+    ) throws(CameraUnreachable) {
+        while true {
+            let left = deadline - monotonicNow()
+            if left <= .zero { throw CameraUnreachable("waited too long for \(what)") }
+            if control.isStopping { throw CameraUnreachable("stopped") }
+            var waiting = [
+                pollfd(fd: descriptor, events: events, revents: 0),
+                pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&waiting, 2, pollTimeout(left))
+            if waiting[1].revents != 0 { _ = control.takeKeyFrameRequests() }
+            if waiting[0].revents != 0 { return }
+        }
+    }
+
+    /// What reading or writing did.
     enum Outcome: Equatable {
         case bytes(Int)
         case wouldBlock
@@ -102,30 +122,16 @@ struct CameraSocket: ~Copyable {
             return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
         }
     }
-}
 
-/// An address as the system's calls take it.
-struct SocketAddress: Sendable {
-    let family: Int32
-    private let storage: sockaddr_storage
-    private let length: socklen_t
-
-    init?(_ entry: addrinfo) {
-        guard let address = entry.ai_addr, Int(entry.ai_addrlen) <= MemoryLayout<sockaddr_storage>.size else {
-            return nil
-        }
-        family = entry.ai_family
-        length = entry.ai_addrlen
-        var storage = sockaddr_storage()
-        withUnsafeMutableBytes(of: &storage) {
-            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(entry.ai_addrlen)))
-        }
-        self.storage = storage
-    }
-
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        withUnsafePointer(to: storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+    /// Writes as much as the connection takes.
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
+        guard bytes.count > 0 else { return .wouldBlock }
+        while true {
+            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .wouldBlock }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .failed(errno)
         }
     }
 }

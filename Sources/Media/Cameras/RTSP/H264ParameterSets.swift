@@ -42,6 +42,13 @@ struct H264ParameterSets {
         }
     }
 
+    /// What the sequence parameter set says.
+    var sequenceParameterSet: H264.SequenceParameterSet? {
+        sets.first { $0.first.map { $0 & 0x1F } == H264.UnitType.sequenceParameterSet }?.withUnsafeBytes {
+            H264.SequenceParameterSet(parsing: $0)
+        }
+    }
+
     /// The `profile-level-id` of the first sequence parameter set (RFC 6184, section 8.1), as six hexadecimal digits.
     var profileLevel: String? { Self.profileLevel(sets) }
 

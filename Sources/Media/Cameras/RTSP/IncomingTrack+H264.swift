@@ -28,6 +28,7 @@ extension IncomingTrack {
             return
         case H264.UnitType.sequenceParameterSet:
             parameterSets.learn(unit)
+            noteParameterSets()
             frame?.hasSequenceParameterSet = true
             hold(unit)
         case H264.UnitType.pictureParameterSet:
@@ -35,6 +36,7 @@ extension IncomingTrack {
             frame?.hasPictureParameterSet = true
             hold(unit)
         case 1...5:
+            reordering.noteH264(payload: unit)
             beginSlices(H264.keyFrameInfo(payload: unit))
             emitUnit(unit, marker: marker)
         default:
@@ -49,6 +51,7 @@ extension IncomingTrack {
         if hasSlice, info.isDisjoint(with: [.sequenceParameterSet, .pictureParameterSet, .accessUnitDelimiter]),
             fits(payload)
         {
+            reordering.noteH264(payload: payload)
             beginSlices(info)
             emit(payload, marker: marker)
             return
@@ -76,6 +79,7 @@ extension IncomingTrack {
         let isFirst = payload[1] & 0x80 != 0
         let isLast = payload[1] & 0x40 != 0
         if (1...5).contains(type) {
+            if isFirst { reordering.noteH264(payload: payload) }
             beginSlices(H264.keyFrameInfo(payload: payload))
         } else if frame?.hasSlice == false {
             // A fragmented unit that is no slice, such as a long SEI message, before the first slice: nothing that a
@@ -135,7 +139,7 @@ extension IncomingTrack {
         }
     }
 
-    private mutating func hold(_ unit: UnsafeRawBufferPointer) {
+    mutating func hold(_ unit: UnsafeRawBufferPointer) {
         guard frame?.hasSlice == false else {
             // After the first slice the order is kept as it is. A parameter set there is for the next frame.
             emitUnit(unit, marker: false)
@@ -144,7 +148,7 @@ extension IncomingTrack {
         held.append(unit)
     }
 
-    private mutating func releaseHeld() {
+    mutating func releaseHeld() {
         guard !held.isEmpty else { return }
         var units = HeldUnits()
         swap(&units, &held)
@@ -153,46 +157,17 @@ extension IncomingTrack {
         swap(&units, &held)
     }
 
-    /// Emits a unit as it is, or in fragments (FU-A) where it is too long.
-    private mutating func emitUnit(_ unit: UnsafeRawBufferPointer, marker: Bool) {
+    /// Emits a unit as it is, or in fragments (FU-A; FU of RFC 7798) where it is too long.
+    mutating func emitUnit(_ unit: UnsafeRawBufferPointer, marker: Bool) {
+        guard format != .h265 else {
+            emitH265Unit(unit, marker: marker)
+            return
+        }
         guard !fits(unit), let first = unit.first else {
             emit(unit, marker: marker)
             return
         }
         refragmenter.begin(header: [first & 0xE0 | H264.UnitType.fragmentationUnit, first & 0x1F], isFirst: true)
         refragment(UnsafeRawBufferPointer(rebasing: unit[1...]), isLast: true, marker: marker)
-    }
-}
-
-/// Units that wait for the first slice of their frame: a few, and small ones.
-struct HeldUnits {
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
-
-    private static let maximumCount = 16
-    private static let maximumSize = 16 * 1024
-
-    var isEmpty: Bool { ends.isEmpty }
-
-    /// Adds a unit; beyond the bounds it is left out, since only messages that no viewer needs come in such numbers.
-    mutating func append(_ unit: UnsafeRawBufferPointer) {
-        guard ends.count < Self.maximumCount, bytes.count + unit.count <= Self.maximumSize else { return }
-        bytes.append(contentsOf: unit)
-        ends.append(bytes.count)
-    }
-
-    mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
-    }
-
-    func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
-        bytes.withUnsafeBytes { all in
-            var start = 0
-            for end in ends {
-                body(UnsafeRawBufferPointer(rebasing: all[start..<end]))
-                start = end
-            }
-        }
     }
 }

@@ -1,3 +1,4 @@
+import Codecs
 import RTP
 import SDP
 import Transport
@@ -9,18 +10,41 @@ import Transport
 /// It outlives a connection, so that a reconnection is a pause on the same timeline.
 struct IncomingTrack: ~Copyable {
     /// What the packets hold.
-    enum Format {
-        case h264, vp8, opus
-        /// G.711: one byte is one sample.
-        case g711
+    enum Format: Equatable {
+        case h264, h265, vp8, vp9, jpeg
+        /// Sound of which every sample has its own bytes (G.711, linear), so that it can be cut anywhere between two.
+        case samples(bytesPerTick: Int)
+        /// Other sound: a packet goes on as it came.
+        case sound
 
         init?(_ codec: MediaCodec) {
             switch codec.name.lowercased() {
             case "h264": self = .h264
+            case "h265": self = .h265
             case "vp8": self = .vp8
-            case "opus": self = .opus
-            case "pcmu", "pcma": self = .g711
+            case "vp9": self = .vp9
+            case "jpeg": self = .jpeg
+            case "pcmu", "pcma": self = .samples(bytesPerTick: codec.channels)
+            case "l16", "pcm": self = .samples(bytesPerTick: 2 * codec.channels)
+            case "opus", "mpeg4-generic", "mp4a-latm": self = .sound
+            case let name where G726(named: name) != nil: self = .sound
             default: return nil
+            }
+        }
+
+        var isVideo: Bool {
+            switch self {
+            case .h264, .h265, .vp8, .vp9, .jpeg: true
+            case .samples, .sound: false
+            }
+        }
+
+        var marking: Refragmenter.Marking {
+            switch self {
+            case .vp8: .vp8
+            case .vp9: .vp9
+            case .h265: .h265FragmentationUnit
+            default: .fragmentationUnit
             }
         }
     }
@@ -30,6 +54,7 @@ struct IncomingTrack: ~Copyable {
         var timestamp: UInt32
         var hasStarted = false
         var isKeyFrame = false
+        var hasVideoParameterSet = false
         var hasSequenceParameterSet = false
         var hasPictureParameterSet = false
         var hasSlice = false
@@ -43,9 +68,11 @@ struct IncomingTrack: ~Copyable {
     private var pool = PacketBatchPool()
     var frame: Frame?
     var parameterSets: H264ParameterSets
+    var h265ParameterSets: H265ParameterSets
+    var reordering = ReorderingDetector()
     var refragmenter: Refragmenter
     var held = HeldUnits()
-    private let limit: Int
+    let limit: Int
     /// Packets that could not be read, or hold another payload type or a mode that browsers do not take.
     private(set) var unusablePackets: UInt64 = 0
     private var deliver: (PacketBatch) -> Void
@@ -62,8 +89,10 @@ struct IncomingTrack: ~Copyable {
         acceptsAnyPayloadType = track.hasUncertainPayloadType
         timeline = MediaTimeline(
             clockRate: track.description.codec.clockRate, firstSequenceNumber: firstSequenceNumber)
-        parameterSets = H264ParameterSets(track.parameterSets)
-        refragmenter = Refragmenter(limit: self.limit, marking: format == .vp8 ? .vp8 : .fragmentationUnit)
+        parameterSets = H264ParameterSets(format == .h264 ? track.parameterSets : [])
+        h265ParameterSets = H265ParameterSets(format == .h265 ? track.parameterSets : [])
+        refragmenter = Refragmenter(limit: self.limit, marking: format.marking)
+        noteParameterSets()
     }
 
     /// The camera has been set up anew and describes the track as `track`.
@@ -73,7 +102,13 @@ struct IncomingTrack: ~Copyable {
         reception = ReceptionCounts()
         payloadType = track.description.payloadType
         acceptsAnyPayloadType = track.hasUncertainPayloadType
-        if !track.parameterSets.isEmpty { parameterSets = H264ParameterSets(track.parameterSets) }
+        if !track.parameterSets.isEmpty {
+            if format == .h264 { parameterSets = H264ParameterSets(track.parameterSets) }
+            if format == .h265 { h265ParameterSets = H265ParameterSets(track.parameterSets) }
+        }
+        // The camera may have been set otherwise in between.
+        reordering = ReorderingDetector()
+        noteParameterSets()
         forgetFrame()
     }
 
@@ -105,12 +140,16 @@ struct IncomingTrack: ~Copyable {
         if frame?.timestamp != timestamp { beginFrame(timestamp, at: now) }
         switch format {
         case .h264: receiveH264(packet.payload, marker: packet.marker)
+        case .h265: receiveH265(packet.payload, marker: packet.marker)
         case .vp8: receiveVP8(packet.payload, marker: packet.marker)
-        case .opus: emit(packet.payload, marker: packet.marker)
-        case .g711: receiveG711(packet.payload, marker: packet.marker)
+        case .vp9: receiveVP9(packet.payload, marker: packet.marker)
+        case .jpeg: receiveJPEG(packet.payload, marker: packet.marker)
+        case .samples(let bytesPerTick):
+            receiveSamples(packet.payload, bytesPerTick: bytesPerTick, marker: packet.marker)
+        case .sound: emit(packet.payload, marker: packet.marker)
         }
         // A frame is complete with its marker; each packet of sound is a frame by itself.
-        if packet.marker || format == .opus || format == .g711 { flush(at: now) }
+        if packet.marker || !format.isVideo { flush(at: now) }
         return true
     }
 
@@ -126,44 +165,28 @@ struct IncomingTrack: ~Copyable {
     }
 
     private mutating func beginFrame(_ timestamp: UInt32, at now: Instant) {
-        if format == .vp8, refragmenter.isActive { finishVP8Fragments() }
+        if format == .vp8 || format == .vp9, refragmenter.isActive { finishFragments() }
         flush(at: now)
+        if format.isVideo, let frame { reordering.note(timestamp, after: frame.timestamp) }
         forgetFrame()
         frame = Frame(timestamp: timestamp)
     }
 
     // MARK: Formats
 
-    private mutating func receiveVP8(_ payload: UnsafeRawBufferPointer, marker: Bool) {
-        guard let descriptor = VP8PayloadDescriptor(parsing: payload) else {
-            unusablePackets &+= 1
-            return
-        }
-        if descriptor.startsFrame, frame?.hasStarted == false {
-            frame?.isKeyFrame = VP8.isKeyFrameStart(payload: payload)
-        }
-        guard refragmenter.isActive || payload.count > limit else {
-            emit(payload, marker: marker)
-            return
-        }
-        if !refragmenter.isActive {
-            refragmenter.begin(header: payload.prefix(descriptor.length), isFirst: descriptor.startsPartition)
-        }
-        refragment(
-            UnsafeRawBufferPointer(rebasing: payload[descriptor.length...]), isLast: marker, marker: marker)
-    }
-
     /// The frame's last packet was lost or had no marker: what waits goes out with the frame that it belongs to.
-    private mutating func finishVP8Fragments() {
+    private mutating func finishFragments() {
         refragment(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, marker: false)
     }
 
-    private mutating func receiveG711(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+    /// Cuts sound that does not fit between two samples.
+    private mutating func receiveSamples(_ payload: UnsafeRawBufferPointer, bytesPerTick: Int, marker: Bool) {
         var offset = 0
         let first = frame?.timestamp ?? 0
+        let size = max(1, limit / max(1, bytesPerTick)) * max(1, bytesPerTick)
         while offset < payload.count {
-            let count = min(limit, payload.count - offset)
-            frame = Frame(timestamp: first &+ UInt32(truncatingIfNeeded: offset))
+            let count = min(size, payload.count - offset)
+            frame = Frame(timestamp: first &+ UInt32(truncatingIfNeeded: offset / max(1, bytesPerTick)))
             emit(
                 UnsafeRawBufferPointer(rebasing: payload[offset..<offset + count]), marker: marker && offset == 0)
             offset += count
@@ -190,7 +213,7 @@ struct IncomingTrack: ~Copyable {
     /// Passes bytes of a unit through the refragmenter.
     mutating func refragment(_ bytes: UnsafeRawBufferPointer, isLast: Bool, marker: Bool) {
         // The pieces are collected by offset, since the refragmenter cannot be used while it is being used.
-        var fragments = Refragmenter(limit: limit, marking: format == .vp8 ? .vp8 : .fragmentationUnit)
+        var fragments = Refragmenter(limit: limit, marking: format.marking)
         swap(&fragments, &refragmenter)
         fragments.append(bytes, isLast: isLast) { piece, ends in
             emit(piece, marker: marker && ends)
@@ -205,7 +228,7 @@ struct IncomingTrack: ~Copyable {
         if marker { flags.insert(.marker) }
         if !frame.hasStarted { flags.insert(.startsFrame) }
         // Sound can be decoded from any packet on.
-        if frame.isKeyFrame || format == .opus || format == .g711 { flags.insert(.keyFrame) }
+        if frame.isKeyFrame || !format.isVideo { flags.insert(.keyFrame) }
         frame.hasStarted = true
         self.frame = frame
         pool.append(

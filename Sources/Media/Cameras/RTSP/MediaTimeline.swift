@@ -26,6 +26,11 @@ struct MediaTimeline {
     private var timestampOffset: UInt32 = 0
     private var lastOutput: UInt32?
     private var lastArrival: Instant = .zero
+    private var pace = ClockPace()
+    /// How often the camera's clock has leapt or run backwards within one stream.
+    private(set) var leaps = 0
+    /// The camera's clock runs at a rate so wrong that times of arrival are used instead.
+    var hasWrongPace: Bool { pace.isWrong }
 
     private struct Newest {
         var ssrc: UInt32
@@ -39,6 +44,9 @@ struct MediaTimeline {
     private static let maximumDisorder = 100
     /// How much media time may differ from the time of arrival before the camera's clock counts as set.
     private static let maximumClockJump: Int64 = 10_000_000_000
+    /// How far a timestamp may step back. Frames that are shown before earlier ones step back by some frames; a clock
+    /// that is set back goes further, and a viewer would stand still until it had caught up.
+    private static let maximumBackwardStep: Int64 = 1_000_000_000
 
     /// Starts with the number of the first packet that goes out.
     init(clockRate: Int, firstSequenceNumber: UInt16) {
@@ -75,7 +83,14 @@ struct MediaTimeline {
         suspect = nil
         let mediaTime = Int64(Int32(bitPattern: timestamp &- previous.timestamp)) * 1_000_000_000 / clockRate
         let passed = (now - lastArrival).wholeNanoseconds
-        if abs(mediaTime &- passed) > Self.maximumClockJump { anchor(timestamp, at: now) }
+        if abs(mediaTime &- passed) > Self.maximumClockJump || mediaTime < -Self.maximumBackwardStep {
+            leaps &+= 1
+            anchor(timestamp, at: now)
+            pace.restart(at: now)
+        } else {
+            pace.note(mediaTime, at: now)
+            if pace.isWrong, mediaTime != 0 { anchor(timestamp, at: now) }
+        }
         newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)
         remember(timestamp, at: now)
         if distance == 1 { return .inOrder }
@@ -98,6 +113,7 @@ struct MediaTimeline {
     private mutating func begin(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) {
         suspect = nil
         newest = Newest(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp)
+        pace.restart(at: now)
         if lastOutput != nil { anchor(timestamp, at: now) }
         remember(timestamp, at: now)
     }

@@ -15,6 +15,10 @@ struct Refragmenter {
 
         /// The S and E bits of an FU header (RFC 6184, section 5.8).
         static let fragmentationUnit = Marking(byte: 1, start: 0x80, end: 0x40)
+        /// The S and E bits of an FU header (RFC 7798, section 4.4.3).
+        static let h265FragmentationUnit = Marking(byte: 2, start: 0x80, end: 0x40)
+        /// The B and E bits of a VP9 payload descriptor (RFC 9628, section 4.2).
+        static let vp9 = Marking(byte: 0, start: 0x08, end: 0x04)
         /// The S bit of a VP8 payload descriptor (RFC 7741, section 4.2).
         static let vp8 = Marking(byte: 0, start: 0x10, end: 0)
     }

@@ -29,15 +29,31 @@ final class SourceControl: Sendable {
 
     /// Stops the thread. Answers false when the thread was left behind in a look-up.
     func stop() -> Bool {
+        guard requestStop() else { return false }
+        var waiting = pollfd(fd: ended.readEnd, events: Int16(POLLIN), revents: 0)
+        while poll(&waiting, 1, -1) < 0, errno == EINTR {}
+        return true
+    }
+
+    /// Tells the thread to stop and does not wait. Answers false when it is in a look-up, which it will not leave soon.
+    @discardableResult
+    func requestStop() -> Bool {
         let isResolving = state.withLock { state in
             state.isStopping = true
             return state.isResolving
         }
         wakeUpPipe.signal()
-        if isResolving { return false }
-        var waiting = pollfd(fd: ended.readEnd, events: Int16(POLLIN), revents: 0)
-        while poll(&waiting, 1, -1) < 0, errno == EINTR {}
-        return true
+        return !isResolving
+    }
+
+    /// Waits until the thread of `other` has ended, for no longer than `duration` and until this one's owner wants
+    /// something.
+    func wait(forEndOf other: SourceControl, upTo duration: Duration) {
+        var waiting = [
+            pollfd(fd: other.ended.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&waiting, 2, pollTimeout(duration))
     }
 
     /// Asks for a key frame of a track.
@@ -50,6 +66,9 @@ final class SourceControl: Sendable {
         }
         if isNew { wakeUpPipe.signal() }
     }
+
+    /// Lets the thread look whether there is something to do.
+    func wake() { wakeUpPipe.signal() }
 
     // MARK: The thread's side
 

@@ -1,0 +1,87 @@
+import Glibc
+import RTSP
+import Transport
+
+/// The speaker of an RTSP camera, reached by ONVIF's back channel (ONVIF Streaming Specification, section 5.3).
+///
+/// A talk has an RTSP session of its own, on a connection and a thread of its own, from ``begin(_:)`` to ``end()``: a
+/// camera whose speaker is taken all the time does not ring, and some send no sound meanwhile.
+public final class BackChannelSpeaker: CameraSpeaker {
+    /// How patient the speaker is, and how loud.
+    public struct Configuration: Sendable {
+        /// How long a connection may take to open, for each address of the host.
+        public var connectTimeout: Duration = .seconds(5)
+        /// How long an answer may take.
+        public var answerTimeout: Duration = .seconds(5)
+        /// Whether the camera is reached by RTSP inside HTTP.
+        public var isTunnelled = false
+        /// The SHA-256 fingerprint that the camera's certificate must have, in hexadecimal; nil takes any.
+        public var certificateFingerprint: String?
+        /// How much louder the talker is made, in decibels; peaks are held below full scale.
+        public var gain: Double = 0
+        /// The most of the talker's sound that waits: what is beyond is dropped.
+        public var longestQueue: Duration = .milliseconds(200)
+
+        /// The usual patience, and the talker as loud as they are.
+        public init() {}
+    }
+
+    /// The camera's address; prints without credentials.
+    public let url: RTSPURL
+    private let configuration: Configuration
+    /// How a talk goes over the source's session, where the camera takes no other.
+    private let shared: SharedSpeaker?
+    private let talk = Locked<BackChannelTalk?>(nil)
+
+    /// A speaker of the camera at `url`.
+    public convenience init(url: RTSPURL, configuration: Configuration = Configuration()) {
+        self.init(url: url, configuration: configuration, shared: nil)
+    }
+
+    init(url: RTSPURL, configuration: Configuration, shared: SharedSpeaker?) {
+        self.url = url
+        self.configuration = configuration
+        self.shared = shared
+    }
+
+    deinit {
+        talk.withLock { $0 }?.control.requestStop()
+    }
+
+    public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
+        guard let control = SourceControl() else {
+            tell(.refused(.gatewayFault("the process has no file descriptor left")))
+            return
+        }
+        var limits = TalkQueue.Limits()
+        limits.most = max(limits.target, Int(configuration.longestQueue.inMilliseconds * 48))
+        let talk = BackChannelTalk(control: control, limits: limits, decibels: configuration.gain, tell: tell)
+        let previous = self.talk.withLock { current in
+            defer { current = talk }
+            return current
+        }
+        previous?.control.requestStop()
+        if let shared, shared.isNeeded, shared.take(talk) { return }
+        let (url, configuration, shared) = (url, configuration, shared)
+        let isRunning = startDetachedThread {
+            BackChannelSession.run(
+                url: url, configuration: configuration, talk: talk, after: previous?.control, orElse: shared)
+        }
+        if !isRunning {
+            control.markEnded()
+            talk.refuse(.gatewayFault("the process has no thread left"))
+        }
+    }
+
+    public func play(_ samples: UnsafeBufferPointer<Int16>) {
+        talk.withLock { $0 }?.play(samples)
+    }
+
+    public func end() {
+        talk.withLock { $0 }?.control.requestStop()
+    }
+
+    public var delivery: SpeakerDelivery {
+        talk.withLock { $0 }?.delivery ?? SpeakerDelivery()
+    }
+}

@@ -1,0 +1,162 @@
+import Codecs
+import RTP
+import SDP
+import Transport
+
+/// The RTP stream to a camera's speaker: a frame every 20 ms of the gateway's clock, encoded, numbered and reported on.
+/// It reads no clock and writes to no connection.
+struct BackChannelStream: ~Copyable {
+    /// What is to be sent.
+    enum Output {
+        case media
+        case control
+    }
+
+    /// One frame's time.
+    static let interval: Duration = .milliseconds(20)
+    /// A stream that could not go on for longer leaves the frames out instead of sending them in a burst.
+    static let patience: Duration = .milliseconds(100)
+    /// Packets are dropped while more than this waits in the connection.
+    static let mostBacklog: Duration = .milliseconds(200)
+    private static let reportInterval: Duration = .seconds(5)
+    private static let maximumPacketSize = 8 * 1024
+
+    private let payloadType: UInt8
+    private let clockRate: Int
+    /// AAC packets hold whole frames, which the marker says (RFC 3640, section 3.1); for others it marks the beginning
+    /// of a talk (RFC 3551, section 4.1).
+    private let marksEveryPacket: Bool
+    private let ssrc: UInt32
+    private var encoder: any AudioEncoder
+    private var sequenceNumber: UInt16
+    private var timestamp: UInt32
+    private var nextReport: Instant
+    private var scratch = [UInt8](repeating: 0, count: maximumPacketSize)
+    private var frame = [Int16](repeating: 0, count: TalkQueue.frameLength)
+
+    /// When the next frame is due.
+    private(set) var nextFrame: Instant
+    private(set) var packetsSent: UInt64 = 0
+    private(set) var bytesSent: UInt64 = 0
+    private(set) var packetsDropped: UInt64 = 0
+    /// Frames that were sent.
+    private(set) var framesSent: UInt64 = 0
+
+    init(_ codec: BackChannelCodec, encoder: any AudioEncoder, random: inout RandomSource, at now: Instant) {
+        payloadType = codec.payload.payloadType & 0x7F
+        clockRate = max(1, codec.payload.codec.clockRate)
+        marksEveryPacket = codec.payload.codec.isNamed("mpeg4-generic")
+        self.encoder = encoder
+        ssrc = UInt32.random(in: 1...UInt32.max, using: &random)
+        sequenceNumber = UInt16.random(in: 0...0x7FFF, using: &random)
+        timestamp = UInt32.random(in: .min ... .max, using: &random)
+        nextFrame = now
+        nextReport = now
+    }
+
+    /// Bytes that the connection takes each second, for judging its backlog: at least those of a slow codec, so that a
+    /// stream that has just begun is not judged by its first packet.
+    var bytesPerSecond: Double {
+        guard framesSent > 0 else { return 8000 }
+        let headers = Double(packetsSent) * 16
+        return max(4000, (Double(bytesSent) + headers) / (Double(framesSent) * 0.02))
+    }
+
+    /// Sends the frames that are due. `pull` fills a frame, `send` takes a packet.
+    mutating func run(
+        at now: Instant, ntp: NTPTimestamp, backlog: Duration,
+        pull: (UnsafeMutableBufferPointer<Int16>) -> Void, send: (Output, UnsafeRawBufferPointer) -> Void
+    ) throws(CodecError) {
+        if now - nextFrame > Self.patience {
+            let late = (now - nextFrame).wholeNanoseconds / Self.interval.wholeNanoseconds
+            nextFrame += Self.interval * Int(late)
+            timestamp &+= UInt32(truncatingIfNeeded: Int64(clockRate) * late / 50)
+        }
+        while nextFrame <= now {
+            nextFrame += Self.interval
+            try sendFrame(isBlocked: backlog > Self.mostBacklog, pull: pull, send: send)
+        }
+        if nextReport <= now, packetsSent > 0 {
+            nextReport = now + Self.reportInterval
+            sendReport(ntp, send)
+        }
+    }
+
+    /// Says goodbye.
+    mutating func finish(ntp: NTPTimestamp, send: (Output, UnsafeRawBufferPointer) -> Void) {
+        guard packetsSent > 0 else { return }
+        writeControl(send) { writer in
+            writer.writeSenderReport(report(ntp))
+            writer.writeSourceDescription(ssrc: ssrc, canonicalName: "gatehouse")
+            writer.writeGoodbye(ssrcs: [ssrc])
+        }
+    }
+
+    private mutating func sendFrame(
+        isBlocked: Bool, pull: (UnsafeMutableBufferPointer<Int16>) -> Void,
+        send: (Output, UnsafeRawBufferPointer) -> Void
+    ) throws(CodecError) {
+        if framesSent == 0, clockRate != 48_000 {
+            // What changes the rate looks ahead. Without these 5 ms a packet would never be full in its own turn, and
+            // each would leave 20 ms late.
+            let silence = [Int16](repeating: 0, count: 240)
+            try silence.withUnsafeBufferPointer { samples throws(CodecError) in
+                try encoder.encode(samples) { _, _ in }
+            }
+        }
+        frame.withUnsafeMutableBufferPointer { pull($0) }
+        framesSent &+= 1
+        // Taken apart, so that the encoder's payloads can be written while the frame is borrowed.
+        var (number, time, sent, bytes, dropped) = (sequenceNumber, timestamp, packetsSent, bytesSent, packetsDropped)
+        let (type, source, marksAll) = (payloadType, ssrc, marksEveryPacket)
+        try frame.withUnsafeBufferPointer { samples throws(CodecError) in
+            try scratch.withUnsafeMutableBufferPointer { room throws(CodecError) in
+                let scratch = UnsafeMutableRawBufferPointer(room)
+                try encoder.encode(samples) { payload, ticks in
+                    defer { time &+= UInt32(truncatingIfNeeded: ticks) }
+                    guard !isBlocked, payload.count + 12 <= scratch.count else {
+                        dropped &+= 1
+                        return
+                    }
+                    var writer = ByteWriter(scratch)
+                    writer.write(UInt8(0x80))
+                    writer.write(type | (marksAll || sent == 0 ? 0x80 : 0))
+                    writer.write(number)
+                    writer.write(time)
+                    writer.write(source)
+                    writer.write(payload)
+                    guard !writer.overflowed else { return }
+                    send(.media, UnsafeRawBufferPointer(rebasing: scratch[..<writer.count]))
+                    number &+= 1
+                    sent &+= 1
+                    bytes &+= UInt64(payload.count)
+                }
+            }
+        }
+        (sequenceNumber, timestamp, packetsSent, bytesSent, packetsDropped) = (number, time, sent, bytes, dropped)
+    }
+
+    private func report(_ ntp: NTPTimestamp) -> RTCPSenderReport {
+        RTCPSenderReport(
+            ssrc: ssrc, ntp: ntp, rtpTimestamp: timestamp, packetCount: UInt32(truncatingIfNeeded: packetsSent),
+            octetCount: UInt32(truncatingIfNeeded: bytesSent))
+    }
+
+    private mutating func sendReport(_ ntp: NTPTimestamp, _ send: (Output, UnsafeRawBufferPointer) -> Void) {
+        writeControl(send) { writer in
+            writer.writeSenderReport(report(ntp))
+            writer.writeSourceDescription(ssrc: ssrc, canonicalName: "gatehouse")
+        }
+    }
+
+    private func writeControl(
+        _ send: (Output, UnsafeRawBufferPointer) -> Void, _ write: (inout ByteWriter) -> Void
+    ) {
+        withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { buffer in
+            var writer = ByteWriter(buffer)
+            write(&writer)
+            guard !writer.overflowed else { return }
+            send(.control, UnsafeRawBufferPointer(rebasing: buffer[..<writer.count]))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/// A camera's speaker, which plays what a talker says. One talker at a time has it, from ``begin(_:)`` to ``end()``;
+/// calls may come from any one thread at a time.
+public protocol CameraSpeaker: Sendable {
+    /// Somebody is about to talk: the way to the camera opens. Returns at once.
+    ///
+    /// `tell` hears ``SpeakerState/open`` or ``SpeakerState/refused(_:)``, and a refusal also later, when the way breaks.
+    /// It may be called before this returns and on any thread, and must not wait.
+    func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void)
+    /// Plays samples of 48 kHz mono sound.
+    func play(_ samples: UnsafeBufferPointer<Int16>)
+    /// The talker has ended; whatever is queued may play out. Returns at once.
+    func end()
+    /// What has been delivered since the last ``begin(_:)``.
+    var delivery: SpeakerDelivery { get }
+}
+
+extension CameraSpeaker {
+    /// A speaker with nothing to open.
+    public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) { tell(.open) }
+    /// A speaker that does not count.
+    public var delivery: SpeakerDelivery { SpeakerDelivery() }
+}
+
+/// Where the way to a camera's speaker stands.
+public enum SpeakerState: Sendable, Equatable {
+    /// Nobody talks.
+    case closed
+    /// The camera is being asked.
+    case opening
+    /// What is said reaches the camera.
+    case open
+    /// The camera does not take it, or takes it no more.
+    case refused(SpeakerRefusal)
+}
+
+/// Why a camera does not play what is said.
+public enum SpeakerRefusal: Error, Sendable, Equatable {
+    /// No connection can be made.
+    case unreachable(String)
+    /// The credentials are missing or refused.
+    case unauthorized(String)
+    /// The camera describes no speaker.
+    case noBackChannel
+    /// The camera's speaker takes none of the codecs that the gateway encodes; names the camera's.
+    case noCommonCodec(offered: [String])
+    /// The camera takes sound over UDP alone.
+    case needsDatagrams
+    /// The camera refuses the session that carries the sound, as cameras do that serve one client alone.
+    case sessionRefused(String)
+    /// The connection broke while somebody talked.
+    case brokenOff(String)
+    /// The gateway could not do its part.
+    case gatewayFault(String)
+}
+
+extension SpeakerRefusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreachable(let reason): "the camera's speaker cannot be reached: \(reason)"
+        case .unauthorized(let reason): "the camera's speaker needs credentials: \(reason)"
+        case .noBackChannel:
+            "the camera describes no speaker (no audio track for the way back); it may have to be switched on in the "
+                + "camera's settings"
+        case .noCommonCodec(let offered):
+            "the camera's speaker takes \(offered.joined(separator: ", ")), of which the gateway encodes none"
+        case .needsDatagrams:
+            "the camera takes sound over UDP alone; talkback needs RTP over the RTSP connection (interleaved)"
+        case .sessionRefused(let reason):
+            "the camera refuses the session for its speaker: \(reason); it may serve one client at a time"
+        case .brokenOff(let reason): "the way to the camera's speaker broke: \(reason)"
+        case .gatewayFault(let reason): "the gateway could not open the camera's speaker: \(reason)"
+        }
+    }
+}
+
+/// What became of a talker's sound on its way to a camera.
+public struct SpeakerDelivery: Sendable, Equatable {
+    /// Where the way stands.
+    public var state: SpeakerState
+    /// What the camera is sent, for example `PCMU/8000`; nil before that is agreed.
+    public var codec: String?
+    /// Milliseconds of the talker's sound that came.
+    public var millisecondsReceived: Double = 0
+    /// Milliseconds that wait to be sent.
+    public var millisecondsQueued: Double = 0
+    /// Milliseconds that were sent, silence that filled gaps included.
+    public var millisecondsSent: Double = 0
+    /// Milliseconds of the talker's sound that were dropped because they had become too old.
+    public var millisecondsDropped: Double = 0
+    /// Milliseconds of silence that were sent where nothing of the talker had come.
+    public var millisecondsOfSilence: Double = 0
+    /// Packets that were sent to the camera.
+    public var packetsSent: UInt64 = 0
+    /// Bytes of their payloads.
+    public var bytesSent: UInt64 = 0
+    /// Packets that were not sent because the connection took nothing.
+    public var packetsDropped: UInt64 = 0
+    /// How long the way took to open, in milliseconds; nil before it is open.
+    public var millisecondsToOpen: Double?
+
+    /// Nothing delivered yet.
+    public init(state: SpeakerState = .closed) {
+        self.state = state
+    }
+}

@@ -1,0 +1,91 @@
+import Transport
+
+/// Decides when a camera that failed is tried again: soon and then less often while its circuit is closed, and hardly
+/// ever once it has failed in one way so often that trying again does harm or is of no use.
+///
+/// A failure is a first one again only after ``succeed()``. An open circuit lets one attempt through when its time is
+/// over (the half-open state of the pattern): its success closes the circuit, the same failure opens it for twice as
+/// long, and another kind of failure counts by itself. It reads no clock.
+struct CircuitBreaker: Sendable {
+    /// How an attempt failed, as far as that decides on the next one.
+    enum Failure: Int, Sendable, CaseIterable {
+        /// Nothing answered, or what answered went silent: the camera may be back at any moment.
+        case unreachable
+        /// The credentials are missing or refused. Cameras lock an account after a few wrong attempts.
+        case credentialsRefused
+        /// The camera answers and has no media for the gateway: another path, another codec.
+        case mediaRefused
+    }
+
+    /// What follows on a failure.
+    enum Verdict: Sendable, Equatable {
+        /// The next attempt begins after a pause.
+        case retry(after: Duration)
+        /// The circuit is open until then, after so many failures of this kind.
+        case giveUp(until: Instant, failures: Int)
+    }
+
+    /// How patient the circuit is with one kind of failure.
+    struct Patience: Sendable {
+        /// The first pause, in seconds. It doubles with each failure.
+        var firstPause: Double
+        /// The longest pause of a closed circuit, in seconds.
+        var longestPause: Double
+        /// After so many failures of the kind the circuit opens.
+        var failures: Int
+        /// For how many seconds it opens first. It doubles with each failed trial.
+        var firstOpening: Double
+        /// The longest opening, in seconds.
+        var longestOpening: Double
+
+        /// The patience with a kind of failure.
+        static func with(_ failure: Failure) -> Patience {
+            switch failure {
+            case .unreachable:
+                // A camera needs half a minute or more to start again, and viewers wait for it, so the pauses stay short:
+                // an attempt that meets nobody costs next to nothing. That for half an hour; from then on a camera that
+                // comes back is found within five minutes.
+                Patience(firstPause: 0.5, longestPause: 4, failures: 450, firstOpening: 120, longestOpening: 270)
+            case .credentialsRefused:
+                // The third wrong password is the last one before a quarter of an hour: cameras allow from 5 to 10.
+                Patience(firstPause: 30, longestPause: 300, failures: 3, firstOpening: 900, longestOpening: 3600)
+            case .mediaRefused:
+                // A camera that has just started may refuse its description for a minute or two.
+                Patience(firstPause: 0.5, longestPause: 30, failures: 10, firstOpening: 300, longestOpening: 1800)
+            }
+        }
+    }
+
+    /// Failures of any kind since the last success.
+    private(set) var failures = 0
+    /// Until when the circuit is open; nil while it is closed. When the time is over a trial is due.
+    private(set) var openUntil: Instant?
+    private var counts = [Int](repeating: 0, count: Failure.allCases.count)
+
+    /// An attempt has failed.
+    mutating func fail(_ failure: Failure, at now: Instant, random: inout RandomSource) -> Verdict {
+        let patience = Patience.with(failure)
+        failures += 1
+        counts[failure.rawValue] += 1
+        let count = counts[failure.rawValue]
+        guard count >= patience.failures else {
+            openUntil = nil
+            let base = Self.doubled(patience.firstPause, failures - 1, limit: patience.longestPause)
+            // Between half and one and a half of it: after a power cut all cameras and gateways come back at once.
+            return .retry(after: Self.seconds(base * Double.random(in: 0.5..<1.5, using: &random)))
+        }
+        let base = Self.doubled(patience.firstOpening, count - patience.failures, limit: patience.longestOpening)
+        let end = now + Self.seconds(base * Double.random(in: 0.9..<1.1, using: &random))
+        openUntil = end
+        return .giveUp(until: end, failures: count)
+    }
+
+    /// The camera worked: the circuit is closed, and the next failure is the first again.
+    mutating func succeed() { self = CircuitBreaker() }
+
+    private static func doubled(_ first: Double, _ times: Int, limit: Double) -> Double {
+        min(limit, first * Double(1 << max(0, min(times, 20))))
+    }
+
+    private static func seconds(_ seconds: Double) -> Duration { .milliseconds(Int64(seconds * 1000)) }
+}

@@ -1,0 +1,73 @@
+import Dispatch
+import Glibc
+import Transport
+
+/// Where everything that notices something at one camera reports to: the ONVIF subscription, and the webhook. What is
+/// news goes on to the handler.
+public final class CameraEventIntake: Sendable {
+    private struct State {
+        var debouncer: EventDebouncer
+        /// When the timer that runs already will look.
+        var timer: Instant?
+    }
+
+    private let state: Locked<State>
+    private let queue: DispatchQueue
+    private let handler: @Sendable (CameraEvent) -> Void
+
+    /// An intake that has heard nothing. `handler` is called on any thread and must not wait.
+    public init(
+        configuration: EventDebouncer.Configuration = .init(), handler: @escaping @Sendable (CameraEvent) -> Void
+    ) {
+        state = Locked(State(debouncer: EventDebouncer(configuration: configuration)))
+        queue = DispatchQueue(label: "camera events")
+        self.handler = handler
+    }
+
+    /// What is there now.
+    public var activeKinds: [CameraDetection.Kind] { state.withLock { $0.debouncer.activeKinds } }
+
+    /// Takes a reading.
+    /// - Returns: whether it was news, and not a repetition.
+    @discardableResult
+    public func take(_ reading: SensorReading) -> Bool {
+        let (before, events) = state.withLock { state in
+            let before = state.debouncer.activeKinds
+            return (before, state.debouncer.handle(reading, at: monotonicNow(), wallTime: .now))
+        }
+        for event in events { handler(event) }
+        schedule()
+        if case .detection(let kind) = reading.subject, reading.isActive == false { return before.contains(kind) }
+        return !events.isEmpty
+    }
+
+    /// Ends in time what nobody says has ended.
+    private func schedule() {
+        let due = state.withLock { state -> Instant? in
+            guard let deadline = state.debouncer.nextDeadline else { return nil }
+            if let timer = state.timer, timer <= deadline { return nil }
+            state.timer = deadline
+            return deadline
+        }
+        guard let due else { return }
+        let wait = min(max((due - monotonicNow()).wholeNanoseconds, 0), 86_400_000_000_000)
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait) + 1_000_000)) { [weak self] in
+            guard let self else { return }
+            let events = state.withLock { state in
+                if state.timer == due { state.timer = nil }
+                return state.debouncer.advance(to: monotonicNow(), wallTime: .now)
+            }
+            for event in events { handler(event) }
+            schedule()
+        }
+    }
+}
+
+extension WallTime {
+    /// The time on the system's clock.
+    static var now: WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

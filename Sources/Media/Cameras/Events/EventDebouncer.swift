@@ -1,0 +1,188 @@
+import Transport
+
+/// Makes events of what a camera's sensors say: cameras repeat themselves, flap, report the same through three rules,
+/// tell of what was there before, and forget to say when it is over. Time comes in from outside.
+public struct EventDebouncer: Sendable {
+    /// How patient the debouncer is.
+    public struct Configuration: Sendable {
+        /// What ends and begins again within this time has not ended.
+        public var hold: Duration = .seconds(2)
+        /// A sensor that says no more for this long is taken for inactive: some firmware never says so.
+        public var staleness: Duration = .seconds(300)
+        /// The same for a button.
+        public var buttonStaleness: Duration = .seconds(10)
+        /// What lasts longer ends, and its sensors count only after they have been inactive: one of them is stuck.
+        public var longestStay: Duration = .seconds(1800)
+        /// The least time between two presses.
+        public var pressInterval: Duration = .seconds(3)
+        /// The least time between two momentary events of one kind.
+        public var momentaryInterval: Duration = .seconds(5)
+        /// Sensors that are told apart; further ones are passed over.
+        public var maximumSensors = 64
+
+        /// The usual patience.
+        public init() {}
+    }
+
+    private struct Sensor {
+        var isActive: Bool
+        var lastSeen: Instant
+        /// Counts only once it has been inactive: it was active before anybody looked, or for too long.
+        var isMuted = false
+    }
+
+    private struct Stay {
+        var number: UInt64
+        var beganAt: Instant
+        var sensors: Set<String>
+        /// When it ends unless a sensor becomes active before.
+        var endsAt: Instant?
+        var cameraTime: WallTime?
+    }
+
+    private let configuration: Configuration
+    private var sensors: [String: Sensor] = [:]
+    private var stays: [CameraDetection.Kind: Stay] = [:]
+    private var lastMomentary: [CameraDetection.Kind: Instant] = [:]
+    private var lastPress: Instant?
+    private var nextStay: UInt64 = 1
+
+    /// A debouncer that has heard nothing.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    /// What is there now.
+    public var activeKinds: [CameraDetection.Kind] {
+        CameraDetection.Kind.allCases.filter { stays[$0] != nil }
+    }
+
+    /// Takes a reading.
+    /// - Returns: the events that follow, in their order; empty where it is no news.
+    public mutating func handle(_ reading: SensorReading, at now: Instant, wallTime: WallTime) -> [CameraEvent] {
+        var events = advance(to: now, wallTime: wallTime)
+        switch reading.subject {
+        case .button(var press):
+            guard isRisingEdge(reading, staleness: configuration.buttonStaleness, at: now) else { return events }
+            if let lastPress, now - lastPress < configuration.pressInterval { return events }
+            lastPress = now
+            press.cameraTime = reading.cameraTime ?? press.cameraTime
+            events.append(.buttonPressed(press))
+        case .detection(let kind):
+            if reading.isActive == nil {
+                events += momentary(kind, reading, at: now, wallTime: wallTime)
+            } else if isRisingEdge(reading, staleness: configuration.staleness, at: now) {
+                events += begin(kind, reading, at: now, wallTime: wallTime)
+            } else if reading.isActive == false {
+                end(kind, sensor: reading.sensor, cameraTime: reading.cameraTime, at: now)
+            }
+        }
+        return events
+    }
+
+    /// When ``advance(to:wallTime:)`` has something to do; nil for never.
+    public var nextDeadline: Instant? {
+        var deadlines: [Instant] = []
+        for stay in stays.values {
+            if let endsAt = stay.endsAt { deadlines.append(endsAt) }
+            deadlines.append(stay.beganAt + configuration.longestStay)
+            for name in stay.sensors {
+                if let sensor = sensors[name] { deadlines.append(sensor.lastSeen + configuration.staleness) }
+            }
+        }
+        return deadlines.min()
+    }
+
+    /// Lets the time pass.
+    /// - Returns: what has ended.
+    public mutating func advance(to now: Instant, wallTime: WallTime) -> [CameraEvent] {
+        var events: [CameraEvent] = []
+        for kind in CameraDetection.Kind.allCases {
+            guard var stay = stays[kind] else { continue }
+            for name in stay.sensors {
+                guard let sensor = sensors[name], now - sensor.lastSeen >= configuration.staleness else { continue }
+                sensors[name]?.isActive = false
+                stay.sensors.remove(name)
+            }
+            let isStuck = now - stay.beganAt >= configuration.longestStay
+            if isStuck {
+                for name in stay.sensors { sensors[name]?.isMuted = true }
+                stay.sensors = []
+            }
+            if stay.sensors.isEmpty, isStuck || stay.endsAt.map({ now >= $0 }) ?? true {
+                stays[kind] = nil
+                events.append(
+                    .detection(
+                        CameraDetection(
+                            kind: kind, phase: .ended, stay: stay.number, time: wallTime, cameraTime: stay.cameraTime)))
+            } else {
+                stays[kind] = stay
+            }
+        }
+        return events
+    }
+
+    /// Keeps the sensor's state.
+    /// - Returns: whether it has become active just now.
+    private mutating func isRisingEdge(_ reading: SensorReading, staleness: Duration, at now: Instant) -> Bool {
+        guard let isActive = reading.isActive else { return !reading.isInitial }
+        guard var sensor = sensors[reading.sensor] else {
+            guard sensors.count < configuration.maximumSensors else { return false }
+            sensors[reading.sensor] = Sensor(
+                isActive: isActive, lastSeen: now, isMuted: isActive && reading.isInitial)
+            return isActive && !reading.isInitial
+        }
+        let isStale = now - sensor.lastSeen >= staleness
+        let wasActive = sensor.isActive && !isStale
+        sensor.lastSeen = now
+        sensor.isActive = isActive
+        if !isActive || isStale { sensor.isMuted = false }
+        // The state as it was found tells of no edge: what happened while nobody listened is unknown.
+        if reading.isInitial, isActive, !wasActive { sensor.isMuted = true }
+        sensors[reading.sensor] = sensor
+        return isActive && !wasActive && !reading.isInitial && !sensor.isMuted
+    }
+
+    private mutating func begin(
+        _ kind: CameraDetection.Kind, _ reading: SensorReading, at now: Instant, wallTime: WallTime
+    ) -> [CameraEvent] {
+        if var stay = stays[kind] {
+            stay.sensors.insert(reading.sensor)
+            stay.endsAt = nil
+            stays[kind] = stay
+            return []
+        }
+        stays[kind] = Stay(number: nextStay, beganAt: now, sensors: [reading.sensor])
+        defer { nextStay &+= 1 }
+        return [
+            .detection(
+                CameraDetection(
+                    kind: kind, phase: .began, stay: nextStay, time: wallTime, cameraTime: reading.cameraTime))
+        ]
+    }
+
+    private mutating func end(
+        _ kind: CameraDetection.Kind, sensor: String, cameraTime: WallTime?, at now: Instant
+    ) {
+        guard var stay = stays[kind], stay.sensors.remove(sensor) != nil else { return }
+        if stay.sensors.isEmpty {
+            stay.endsAt = now + configuration.hold
+            stay.cameraTime = cameraTime
+        }
+        stays[kind] = stay
+    }
+
+    private mutating func momentary(
+        _ kind: CameraDetection.Kind, _ reading: SensorReading, at now: Instant, wallTime: WallTime
+    ) -> [CameraEvent] {
+        guard !reading.isInitial, stays[kind] == nil else { return [] }
+        if let last = lastMomentary[kind], now - last < configuration.momentaryInterval { return [] }
+        lastMomentary[kind] = now
+        defer { nextStay &+= 1 }
+        return [
+            .detection(
+                CameraDetection(
+                    kind: kind, phase: .momentary, stay: nextStay, time: wallTime, cameraTime: reading.cameraTime))
+        ]
+    }
+}

@@ -1,0 +1,178 @@
+import RTP
+import SDP
+import Synchronization
+import Transport
+
+/// A camera whose encoder runs twice: a main stream and a smaller one, each by a source of its own, as one camera.
+///
+/// The main stream's tracks come first. A stream that starts again leaves the other one alone: its tracks keep the number
+/// of their connection (``TrackDescription/connection``).
+public final class MultiStreamSource: CameraSource {
+    /// Where the main stream comes from; its state is the camera's, as long as it flows or the other does not.
+    public let main: any CameraSource
+    /// Where the smaller stream comes from.
+    public let substream: any CameraSource
+    private let combined = Combined()
+
+    /// Makes one camera of two sources.
+    public init(main: any CameraSource, substream: any CameraSource) {
+        self.main = main
+        self.substream = substream
+    }
+
+    public var speaker: (any CameraSpeaker)? { main.speaker ?? substream.speaker }
+
+    /// Where the smaller stream stands, which the camera's state does not say.
+    public var substreamState: SourceState { combined.substreamState }
+
+    public func start(sink: any CameraSink) {
+        combined.begin(sink)
+        main.start(sink: Part(stream: .main, combined: combined))
+        substream.start(sink: Part(stream: .sub, combined: combined))
+    }
+
+    public func stop() {
+        main.stop()
+        substream.stop()
+        combined.end()
+    }
+
+    public func requestKeyFrame(track: Int) {
+        switch combined.place(of: track) {
+        case (.main, let index)?: main.requestKeyFrame(track: index)
+        case (.sub, let index)?: substream.requestKeyFrame(track: index)
+        case nil: break
+        }
+    }
+}
+
+extension MultiStreamSource {
+    /// The sink of one of the two sources.
+    private struct Part: CameraSink {
+        let stream: TrackDescription.Stream
+        let combined: Combined
+
+        func receive(_ batch: PacketBatch, track: Int) { combined.receive(batch, track: track, of: stream) }
+        func handle(_ event: CameraEvent) { combined.handle(event, of: stream) }
+    }
+
+    /// What both sources have told.
+    private final class Combined: Sendable {
+        private struct Tracks {
+            var main: [TrackDescription] = []
+            var sub: [TrackDescription] = []
+        }
+
+        private struct Progress {
+            var states: (main: SourceState, sub: SourceState) = (.idle, .idle)
+            var hasReconnected = (main: false, sub: false)
+            var connections = (main: 0, sub: 0)
+        }
+
+        /// Connections are numbered through the whole process, so that those of a source that takes the place of another
+        /// one are others.
+        private static let connections = Atomic(0)
+
+        private let sink = Locked<(any CameraSink)?>(nil)
+        /// What the indices mean. Held briefly, so that a key frame can be asked for from within the sink.
+        private let tracks = Locked(Tracks())
+        /// Held while the sink is told of tracks and packets: an index means the same on both sides. A substream's index
+        /// counts from the number of the main stream's tracks, so that a batch which is on its way while the main stream
+        /// tells other tracks would reach a wrong one. Two threads share the lock, the sources' own; all that the sink
+        /// does with a batch is to put it into an inlet, a microsecond's work, and news of tracks are rare.
+        private let order = Locked(Progress())
+
+        func begin(_ sink: any CameraSink) { self.sink.withLock { $0 = sink } }
+
+        func end() { sink.withLock { $0 = nil } }
+
+        var substreamState: SourceState { order.withLock { $0.states.sub } }
+
+        /// The source of a track and its index there.
+        func place(of track: Int) -> (TrackDescription.Stream, Int)? {
+            tracks.withLock { tracks in
+                if tracks.main.indices.contains(track) { return (.main, track) }
+                let index = track - tracks.main.count
+                return tracks.sub.indices.contains(index) ? (.sub, index) : nil
+            }
+        }
+
+        private func index(_ track: Int, of stream: TrackDescription.Stream) -> Int {
+            stream == .main ? track : tracks.withLock { $0.main.count } + track
+        }
+
+        func receive(_ batch: PacketBatch, track: Int, of stream: TrackDescription.Stream) {
+            let sink = sink.withLock { $0 }
+            order.withLock { _ in sink?.receive(batch, track: index(track, of: stream)) }
+        }
+
+        func handle(_ event: CameraEvent, of stream: TrackDescription.Stream) {
+            guard let sink = sink.withLock({ $0 }) else { return }
+            order.withLock { progress in
+                switch event {
+                case .tracks(let described):
+                    sink.handle(.tracks(take(described, of: stream, &progress)))
+                case .state(let state):
+                    if let state = take(state, of: stream, &progress) { sink.handle(.state(state)) }
+                case .senderReport(let track, let ntp, let timestamp):
+                    sink.handle(.senderReport(track: index(track, of: stream), ntp: ntp, rtpTimestamp: timestamp))
+                case .buttonPressed, .detection:
+                    sink.handle(event)
+                }
+            }
+        }
+
+        private func take(
+            _ described: [TrackDescription], of stream: TrackDescription.Stream, _ progress: inout Progress
+        ) -> [TrackDescription] {
+            // What only says more of the same packets is no other connection.
+            let isMain = stream == .main
+            let before = tracks.withLock { isMain ? $0.main : $0.sub }
+            let hasReconnected = isMain ? progress.hasReconnected.main : progress.hasReconnected.sub
+            let isUpdate =
+                !hasReconnected && before.count == described.count
+                && !zip(before, described).allSatisfy {
+                    $0.codec == $1.codec && $0.reordersPictures == $1.reordersPictures
+                }
+                && zip(before, described).allSatisfy { $0.codec.isNamed($1.codec.name) }
+            if !isUpdate {
+                let number = Self.connections.wrappingAdd(1, ordering: .relaxed).newValue
+                if isMain { progress.connections.main = number } else { progress.connections.sub = number }
+            }
+            if isMain { progress.hasReconnected.main = false } else { progress.hasReconnected.sub = false }
+            let connection = isMain ? progress.connections.main : progress.connections.sub
+            let marked = described.map { track in
+                var track = track
+                track.stream = stream
+                track.connection = connection
+                return track
+            }
+            return tracks.withLock { tracks in
+                if isMain { tracks.main = marked } else { tracks.sub = marked }
+                return tracks.main + tracks.sub
+            }
+        }
+
+        /// The camera's state when a source has told its own; nil while it stays as it is.
+        private func take(
+            _ state: SourceState, of stream: TrackDescription.Stream, _ progress: inout Progress
+        ) -> SourceState? {
+            let before = Self.overall(progress.states)
+            let isSettled = state == .playing || state == .flowing
+            if stream == .main {
+                progress.states.main = state
+                if !isSettled { progress.hasReconnected.main = true }
+            } else {
+                progress.states.sub = state
+                if !isSettled { progress.hasReconnected.sub = true }
+            }
+            let after = Self.overall(progress.states)
+            return after == before ? nil : after
+        }
+
+        /// A camera flows while one of its streams does; otherwise the main stream's state says more.
+        private static func overall(_ states: (main: SourceState, sub: SourceState)) -> SourceState {
+            states.main != .flowing && states.sub == .flowing ? .flowing : states.main
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Glibc
+import ONVIF
+import RTSP
+import Transport
+
+/// Asks one device, one request at a time, on its owner's thread: HTTP/1.1 over a connection for each request, with
+/// WS-Security or, where the device asks for that, HTTP Digest. Everything is bounded in bytes and time.
+struct ONVIFClient {
+    let credentials: RTSPCredentials?
+    /// Replaced for the farewell, which is said after the owner wanted to stop.
+    var control: SourceControl
+    /// How far the camera's clock is ahead of the gateway's, in milliseconds.
+    var clockOffset: Int64 = 0
+    var random: RandomSource
+    /// Set once the device has asked for HTTP authentication: then WS-Security is left out, since a device may refuse
+    /// a request that carries both (ONVIF Core, section 5.9.1).
+    private var authorization: Authorization?
+    private var addresses: [String: [SocketAddress]] = [:]
+
+    init(credentials: RTSPCredentials?, control: SourceControl, random: RandomSource) {
+        self.credentials = credentials
+        self.control = control
+        self.random = random
+    }
+
+    /// How a request ended. A look-up that the owner stopped waiting for leaves nothing that may be touched.
+    enum Outcome {
+        case answered(Result<XMLElement, ONVIFError>)
+        case abandoned
+    }
+
+    /// Sends a request and waits for its answer.
+    mutating func call(_ request: ONVIFRequest) -> Outcome {
+        do throws(ONVIFError) {
+            guard let hosts = try resolve(request.address) else { return .abandoned }
+            return .answered(.success(try exchange(request, at: hosts)))
+        } catch {
+            if case .unreachable = error { addresses = [:] }
+            return .answered(.failure(error))
+        }
+    }
+
+    private mutating func exchange(
+        _ request: ONVIFRequest, at hosts: [SocketAddress]
+    ) throws(ONVIFError) -> XMLElement {
+        let deadline = monotonicNow() + request.timeout
+        for attempt in 0..<3 {
+            let response = try send(request, to: hosts, until: deadline)
+            guard response.status == 401 else { return try read(response) }
+            // A fault says more than the bare status.
+            let challenges = Challenge.list(response.challenges)
+            guard let challenge = challenges.first else { return try read(response) }
+            guard let credentials else {
+                throw .unauthorized("the camera asks for a user name and password, and the config gives none")
+            }
+            // Once with a fresh nonce; a second time only where the camera says that the nonce was merely too old.
+            guard attempt == 0 || challenge.isStale else { break }
+            authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)
+        }
+        throw .unauthorized("the camera does not accept the user name and password of the config for ONVIF")
+    }
+
+    private func read(_ response: HTTPResponse) throws(ONVIFError) -> XMLElement {
+        do throws(ONVIFError) {
+            let body = try SOAPEnvelope.body(of: response.body)
+            guard (200...299).contains(response.status) else { throw ONVIFError.status(response.status) }
+            return body
+        } catch {
+            if case .fault(let fault) = error, fault.isNotAuthorized {
+                throw .unauthorized(
+                    credentials == nil
+                        ? "the camera asks for a user name and password, and the config gives none"
+                        : "the camera does not accept the user name and password of the config for ONVIF")
+            }
+            // What is no SOAP message is explained by the status, unless that claims success.
+            if case .fault = error { throw error }
+            throw (200...299).contains(response.status) ? error : .status(response.status)
+        }
+    }
+
+    private mutating func send(
+        _ request: ONVIFRequest, to hosts: [SocketAddress], until deadline: Instant
+    ) throws(ONVIFError) -> HTTPResponse {
+        let body = Array(request.envelope(token: token(for: request), messageID: (random.next(), random.next())).utf8)
+        var head = "POST \(request.address.path) HTTP/1.1\r\nHost: \(request.address.authority)\r\n"
+        head += "Content-Type: application/soap+xml; charset=utf-8; action=\"\(request.action)\"\r\n"
+        head += "Content-Length: \(body.count)\r\nConnection: close\r\nUser-Agent: Gatehouse\r\n"
+        if request.needsCredentials,
+            let line = authorization?.header(method: "POST", uri: request.address.path, body: body)
+        {
+            head += "Authorization: \(line)\r\n"
+        }
+        let bytes = Array((head + "\r\n").utf8) + body
+        let stream = try connect(hosts, request.address, until: deadline)
+        do throws(CameraUnreachable) {
+            try stream.sendAll(bytes, until: deadline, control: control)
+        } catch {
+            throw control.isStopping ? .stopped : .unreachable(error.description)
+        }
+        return try receive(from: stream, until: deadline, for: request.timeout)
+    }
+
+    private func connect(
+        _ hosts: [SocketAddress], _ address: HTTPAddress, until deadline: Instant
+    ) throws(ONVIFError) -> CameraStream {
+        var reason = "the camera has no address"
+        for host in hosts where !control.isStopping {
+            do throws(CameraUnreachable) {
+                return try CameraStream.open(
+                    host, serverName: address.isSecure ? address.host : nil,
+                    timeout: min(.seconds(5), deadline - monotonicNow()), control: control)
+            } catch {
+                reason = error.description
+            }
+        }
+        throw control.isStopping ? .stopped : .unreachable(reason)
+    }
+
+    private mutating func token(for request: ONVIFRequest) -> UsernameToken? {
+        guard request.needsCredentials, authorization == nil, let credentials else { return nil }
+        var nonce: [UInt8] = []
+        for _ in 0..<2 { withUnsafeBytes(of: random.next()) { nonce.append(contentsOf: $0) } }
+        return UsernameToken(
+            credentials: credentials, created: WallTime.now.advanced(byMilliseconds: clockOffset), nonce: nonce)
+    }
+
+    private func receive(
+        from stream: CameraStream, until deadline: Instant, for timeout: Duration
+    ) throws(ONVIFError) -> HTTPResponse {
+        var reader = HTTPResponseReader()
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            switch buffer.withUnsafeMutableBytes({ stream.receive($0) }) {
+            case .bytes(let count):
+                if let response = try reader.append(buffer[..<count]) { return response }
+                continue
+            case .closed: return try reader.finish()
+            case .failed(let number):
+                throw .unreachable(CameraUnreachable("the connection broke", errorNumber: number).description)
+            case .wouldBlock: break
+            }
+            let left = deadline - monotonicNow()
+            if left <= .zero { throw .noAnswer(seconds: Int(timeout.components.seconds)) }
+            if control.isStopping { throw .stopped }
+            let events = Int16(stream.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
+            var waiting = [
+                pollfd(fd: stream.descriptor, events: events, revents: 0),
+                pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&waiting, 2, pollTimeout(left))
+            if waiting[1].revents != 0 { _ = control.takeKeyFrameRequests() }
+        }
+    }
+
+    /// The addresses of a host. Nil when the owner has stopped waiting for the look-up.
+    private mutating func resolve(_ address: HTTPAddress) throws(ONVIFError) -> [SocketAddress]? {
+        let key = "\(address.host) \(address.port)"
+        if let known = addresses[key] { return known }
+        switch control.resolve({ CameraSocket.lookUp(host: address.host, port: address.port) }) {
+        case .notBegun: throw .stopped
+        case .abandoned: return nil
+        case .found(.failure(let error)): throw .unreachable(error.description)
+        case .found(.success(let list)):
+            // A device names a handful of hosts at most, however many it invents.
+            if addresses.count >= 8 { addresses = [:] }
+            addresses[key] = list
+            return list
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import ONVIF
+import RTSP
+import Transport
+
+/// Brings a camera's events by ONVIF, from a thread of its own: what happens goes to the camera's intake, and how the
+/// subscription stands can be looked at.
+public final class ONVIFEventSource: Sendable {
+    /// Where the subscription stands.
+    public enum State: Sendable, Equatable {
+        /// Never started.
+        case idle
+        /// On the way to a subscription.
+        case connecting
+        /// Events come.
+        case subscribed
+        /// The last attempt failed for `reason`; the next one begins in `seconds`.
+        case backingOff(seconds: Double, reason: String)
+        /// Stopped by its owner.
+        case stopped
+    }
+
+    /// How the source stands.
+    public struct Status: Sendable, Equatable {
+        /// Where the subscription stands.
+        public var state: State
+        /// What the device is, once it has told.
+        public var information: DeviceInformation?
+    }
+
+    /// What the source needs to know of its camera.
+    public struct Configuration: Sendable {
+        /// The device service.
+        public var device: HTTPAddress
+        /// Who asks; nil for a device that wants nobody's name.
+        public var credentials: RTSPCredentials?
+        /// Whether a contact on the device is the doorbell's button.
+        public var isDoorbell: Bool
+        /// How patient the subscription is.
+        public var subscriber = EventSubscriber.Configuration()
+
+        /// Describes a camera.
+        public init(device: HTTPAddress, credentials: RTSPCredentials?, isDoorbell: Bool) {
+            self.device = device
+            self.credentials = credentials
+            self.isDoorbell = isDoorbell
+        }
+
+        /// Describes a camera by its address, `onvif://user:password@host:port` or `http://…`. `user` and `password`
+        /// count where the address holds none.
+        public init(address: String, user: String?, password: String?, isDoorbell: Bool) throws(ONVIFError) {
+            let (device, found) = try HTTPAddress.parse(address)
+            let given = user.map { RTSPCredentials(user: $0, password: password ?? "") }
+            self.init(device: device, credentials: found ?? given, isDoorbell: isDoorbell)
+        }
+    }
+
+    private struct Shared {
+        var control: SourceControl?
+        var status = Status(state: .idle)
+    }
+
+    private let configuration: Configuration
+    private let intake: CameraEventIntake
+    private let shared = Locked(Shared())
+    private let statusChanged: @Sendable (Status) -> Void
+
+    /// A source for one camera.
+    /// - Parameters:
+    ///   - configuration: the camera.
+    ///   - intake: who takes what happens.
+    ///   - statusChanged: called on the source's thread when the status has changed; must not wait.
+    public init(
+        configuration: Configuration, intake: CameraEventIntake,
+        statusChanged: @escaping @Sendable (Status) -> Void = { _ in }
+    ) {
+        self.configuration = configuration
+        self.intake = intake
+        self.statusChanged = statusChanged
+    }
+
+    deinit {
+        _ = shared.withLock { $0.control }?.stop()
+    }
+
+    /// How the source stands.
+    public var status: Status { shared.withLock { $0.status } }
+
+    /// Begins; returns at once.
+    public func start() {
+        let control = shared.withLock { shared -> SourceControl? in
+            guard shared.control == nil, let control = SourceControl() else { return nil }
+            shared.control = control
+            return control
+        }
+        guard let control else { return }
+        // The thread holds neither the source nor the lock around it: its end would wait for the thread.
+        let worker = Worker(
+            configuration: configuration, intake: intake, control: control,
+            report: { [weak self] state, information in self?.report(state, information, from: control) })
+        if !startDetachedThread({ worker.run() }) {
+            shared.withLock { $0.control = nil }
+            report(.backingOff(seconds: 0, reason: "the process has no thread left"), nil, from: nil)
+        }
+    }
+
+    /// Ends the subscription politely; returns when the source's thread has ended, which takes a second at most.
+    public func stop() {
+        guard let control = shared.withLock({ $0.control }) else { return }
+        _ = control.stop()
+        report(.stopped, nil, from: control)
+        shared.withLock { $0.control = nil }
+    }
+
+    private func report(_ state: State, _ information: DeviceInformation?, from control: SourceControl?) {
+        let changed = shared.withLock { shared -> Status? in
+            guard shared.control === control else { return nil }
+            let before = shared.status
+            shared.status.state = state
+            if let information { shared.status.information = information }
+            return shared.status == before ? nil : shared.status
+        }
+        if let changed { statusChanged(changed) }
+    }
+}
+
+/// The thread's work.
+private struct Worker: Sendable {
+    let configuration: ONVIFEventSource.Configuration
+    let intake: CameraEventIntake
+    let control: SourceControl
+    let report: @Sendable (ONVIFEventSource.State, DeviceInformation?) -> Void
+
+    func run() {
+        var subscriber = EventSubscriber(
+            device: configuration.device, configuration: configuration.subscriber, random: .system)
+        var client = ONVIFClient(credentials: configuration.credentials, control: control, random: .system)
+        report(.connecting, nil)
+        while !control.isStopping {
+            switch subscriber.next(at: monotonicNow()) {
+            case .wait(let end):
+                control.wait(end - monotonicNow())
+                _ = control.takeKeyFrameRequests()
+            case .send(let request):
+                guard case .answered(let outcome) = client.call(request) else { return }
+                subscriber.handle(outcome, at: monotonicNow(), wallTime: .now)
+                for output in subscriber.takeOutputs() { take(output, &client) }
+            }
+        }
+        // The farewell goes over a connection of its own, which the stop does not interrupt.
+        if let farewell = subscriber.farewell(), let last = SourceControl() {
+            client.control = last
+            _ = client.call(farewell)
+        }
+        control.markEnded()
+    }
+
+    private func take(_ output: EventSubscriber.Output, _ client: inout ONVIFClient) {
+        switch output {
+        case .clockOffset(let milliseconds): client.clockOffset = milliseconds
+        case .information(let information): report(.connecting, information)
+        case .subscribed: report(.subscribed, nil)
+        case .failed(let error, let pause):
+            report(.backingOff(seconds: pause.inSeconds, reason: error.description), nil)
+        case .notification(let notification):
+            for reading in notification.readings {
+                guard let subject = subject(reading.subject) else { continue }
+                intake.take(
+                    SensorReading(
+                        subject: subject, sensor: "\(notification.key)#\(reading.subject.rawValue)",
+                        isActive: notification.operation == .deleted ? false : reading.isActive,
+                        isInitial: notification.operation == .initialized, cameraTime: notification.time))
+            }
+        }
+    }
+
+    private func subject(_ subject: DetectionSubject) -> SensorReading.Subject? {
+        switch subject {
+        case .button: .button(ButtonPress())
+        // At a doorbell the contact is where the button is wired to; at a camera it may be anything.
+        case .digitalInput: configuration.isDoorbell ? .button(ButtonPress()) : nil
+        case .motion: .detection(.motion)
+        case .person: .detection(.person)
+        case .face: .detection(.face)
+        case .vehicle: .detection(.vehicle)
+        case .animal: .detection(.animal)
+        case .package: .detection(.package)
+        case .sound: .detection(.sound)
+        }
+    }
+}

@@ -1,0 +1,302 @@
+import ONVIF
+import RTP
+import RTSP
+import Transport
+
+/// A camera that is named by its ONVIF device service: it is asked for the RTSP address of its stream, and pulled from
+/// there by a source of its own. When that source fails again and again, the camera is asked anew, since a firmware
+/// update or a change of its settings may have moved the stream.
+public final class ONVIFSource: CameraSource {
+    /// Which of the camera's profiles is pulled.
+    public enum Stream: Sendable {
+        /// The best one that browsers play, for a camera of which one stream is pulled.
+        case best
+        /// The largest one, whatever its codec, for a camera of which ``sub`` is pulled, too.
+        case main
+        /// The smallest one of those besides ``main`` that browsers play best. A camera that has none is left alone.
+        case sub
+    }
+
+    private struct Shared {
+        var control: SourceControl?
+        var sink: (any CameraSink)?
+        var inner: (any CameraSource)?
+    }
+
+    private let device: HTTPAddress
+    private let credentials: RTSPCredentials?
+    private let stream: Stream
+    private let makeSource: @Sendable (RTSPURL) -> any CameraSource
+    private let shared = Locked(Shared())
+
+    /// A source for a camera's address, `onvif://user:password@host:port`.
+    /// - Parameters:
+    ///   - address: the address.
+    ///   - stream: which of the camera's profiles is pulled.
+    ///   - makeSource: makes the source that pulls the stream.
+    public init(
+        address: String, stream: Stream = .best,
+        makeSource: @escaping @Sendable (RTSPURL) -> any CameraSource = { RTSPSource(url: $0) }
+    ) throws(ONVIFError) {
+        (device, credentials) = try HTTPAddress.parse(address)
+        self.stream = stream
+        self.makeSource = makeSource
+    }
+
+    deinit {
+        _ = shared.withLock { $0.control }?.stop()
+    }
+
+    /// The source that pulls the stream; nil while the camera is asked where that is.
+    public var current: (any CameraSource)? { shared.withLock { $0.inner } }
+
+    public var speaker: (any CameraSpeaker)? { current?.speaker }
+
+    public func requestKeyFrame(track: Int) {
+        current?.requestKeyFrame(track: track)
+    }
+
+    public func start(sink: any CameraSink) {
+        let control = shared.withLock { shared -> SourceControl? in
+            guard shared.control == nil, let control = SourceControl() else { return nil }
+            shared.control = control
+            shared.sink = sink
+            return control
+        }
+        guard let control else { return }
+        let (device, credentials, stream, makeSource) = (device, credentials, stream, makeSource)
+        let isRunning = startDetachedThread { [weak self] in
+            var finder = StreamFinder(device: device, credentials: credentials, stream: stream, control: control)
+            // What is pulled is kept where requests find it; the source itself may be gone by then.
+            let publish: @Sendable ((any CameraSource)?) -> Void = { [weak self] inner in
+                self?.shared.withLock { $0.inner = inner }
+            }
+            ONVIFSource.run(&finder, sink: sink, control: control, makeSource: makeSource, publish: publish)
+        }
+        if !isRunning {
+            shared.withLock { $0.control = nil }
+            sink.handle(.state(.backingOff(seconds: 0, reason: "the process has no thread left")))
+        }
+    }
+
+    public func stop() {
+        let (control, sink) = shared.withLock { shared in
+            defer {
+                shared.control = nil
+                shared.sink = nil
+            }
+            return (shared.control, shared.sink)
+        }
+        guard let control else { return }
+        // A thread that was left behind in a look-up says nothing any more, so the last word is said here.
+        if !control.stop() { sink?.handle(.state(.stopped)) }
+    }
+
+    /// The thread's work: find the stream, pull it, and begin again when it keeps failing.
+    private static func run(
+        _ finder: inout StreamFinder, sink: any CameraSink, control: SourceControl,
+        makeSource: @Sendable (RTSPURL) -> any CameraSource, publish: @Sendable ((any CameraSource)?) -> Void
+    ) {
+        var circuit = CircuitBreaker()
+        var random = RandomSource.system
+        while !control.isStopping {
+            sink.handle(.state(.describing))
+            switch finder.find() {
+            case .abandoned: return
+            case .failed(let error):
+                if error == .stopped { break }
+                let now = monotonicNow()
+                switch circuit.fail(error.asCircuitFailure, at: now, random: &random) {
+                case .retry(let pause):
+                    sink.handle(.state(.backingOff(seconds: pause.inSeconds, reason: error.description)))
+                    wait(until: now + pause, control)
+                case .giveUp(let end, let failures):
+                    sink.handle(.state(.givenUp(until: end, failures: failures, reason: error.description)))
+                    wait(until: end, control)
+                }
+            case .found(let url):
+                // The way to the stream is found; whether it plays is judged by the source inside.
+                circuit.succeed()
+                let inner = makeSource(url)
+                let watch = FailureWatch(sink: sink, control: control)
+                publish(inner)
+                inner.start(sink: watch)
+                while !control.isStopping, !watch.hasGivenUp { wait(until: monotonicNow() + .seconds(3600), control) }
+                publish(nil)
+                inner.stop()
+            }
+        }
+        sink.handle(.state(.stopped))
+        control.markEnded()
+    }
+
+    /// Waits until then, or until somebody wants something.
+    private static func wait(until end: Instant, _ control: SourceControl) {
+        let left = end - monotonicNow()
+        guard left > .zero, !control.isStopping else { return }
+        control.wait(left)
+        _ = control.takeKeyFrameRequests()
+    }
+}
+
+extension ONVIFError {
+    /// The failure as a camera's circuit counts it.
+    var asCircuitFailure: CircuitBreaker.Failure {
+        if isRefusal { return .credentialsRefused }
+        // What the camera lacks it will not have in a minute.
+        if case .unsupported = self { return .mediaRefused }
+        return .unreachable
+    }
+}
+
+extension ONVIFSource.Stream {
+    /// The profile to pull.
+    /// - Parameter profiles: the camera's profiles, that which browsers play best first.
+    func choose(among profiles: [MediaProfile]) throws(ONVIFError) -> MediaProfile {
+        guard let best = profiles.first else { throw .unsupported("the camera has no profile with video") }
+        if self == .best { return best }
+        func pixels(_ profile: MediaProfile) -> Int {
+            profile.width.multipliedReportingOverflow(by: profile.height).partialValue
+        }
+        // Of several that are equally large, the one that browsers play best.
+        let largest = profiles.reduce(best) { pixels($1) > pixels($0) ? $1 : $0 }
+        if self == .main { return largest }
+        let others = profiles.filter { $0.token != largest.token && $0.isVideoStream }
+        guard let smallest = others.last(where: { $0.videoEncoding == others.first?.videoEncoding }) else {
+            throw .unsupported("the camera has no second profile that is a video stream")
+        }
+        return smallest
+    }
+}
+
+extension MediaProfile {
+    /// Whether the pictures are a stream that viewers can be given, and no series of images.
+    fileprivate var isVideoStream: Bool {
+        ["H264", "MPEG4-AVC", "H265", "HEVC"].contains(videoEncoding.uppercased())
+    }
+}
+
+/// Passes on what the inner source brings, and notices when it keeps failing.
+private final class FailureWatch: CameraSink {
+    /// So many failures in a row mean that the stream may be elsewhere.
+    private static let limit = 4
+
+    private let sink: any CameraSink
+    private let control: SourceControl
+    private let failures = Locked(0)
+
+    init(sink: any CameraSink, control: SourceControl) {
+        self.sink = sink
+        self.control = control
+    }
+
+    var hasGivenUp: Bool { failures.withLock { $0 >= Self.limit } }
+
+    func receive(_ batch: PacketBatch, track: Int) { sink.receive(batch, track: track) }
+
+    func handle(_ event: CameraEvent) {
+        switch event {
+        case .state(.flowing): failures.withLock { $0 = 0 }
+        case .state(.backingOff):
+            failures.withLock { $0 += 1 }
+            // Wakes the thread, which looks at ``hasGivenUp``.
+            if hasGivenUp { control.requestKeyFrame(track: 0) }
+        // The inner source stops when it is replaced; the outer one says when it has stopped itself.
+        case .state(.stopped): return
+        default: break
+        }
+        sink.handle(event)
+    }
+}
+
+/// Asks a device where its stream is.
+private struct StreamFinder {
+    enum Finding {
+        case found(RTSPURL)
+        case failed(ONVIFError)
+        case abandoned
+    }
+
+    private struct Abandoned: Error {}
+
+    let device: HTTPAddress
+    let credentials: RTSPCredentials?
+    let stream: ONVIFSource.Stream
+    let control: SourceControl
+
+    mutating func find() -> Finding {
+        var client = ONVIFClient(credentials: credentials, control: control, random: .system)
+        do {
+            return .found(try find(&client))
+        } catch let error as ONVIFError {
+            return .failed(error)
+        } catch {
+            return .abandoned
+        }
+    }
+
+    private func find(_ client: inout ONVIFClient) throws -> RTSPURL {
+        if let answer = try optional(DeviceService.getSystemDateAndTime(device), &client),
+            let time = try? DeviceService.systemDateAndTime(answer)
+        {
+            client.clockOffset = time.millisecondsSince1970 &- WallTime.now.millisecondsSince1970
+        }
+        var media: HTTPAddress?
+        if let answer = try optional(DeviceService.getServices(device), &client) {
+            media = DeviceService.services(answer, given: device).media
+        }
+        if media == nil, let answer = try optional(DeviceService.getCapabilities(device), &client) {
+            media = DeviceService.capabilities(answer, given: device).media
+        }
+        let service = media ?? device
+        let ranked = MediaProfile.ranked(MediaService.profiles(try call(MediaService.getProfiles(service), &client)))
+        let chosen = try stream.choose(among: ranked)
+        let uri = try MediaService.uri(
+            call(MediaService.getStreamURI(service, profile: chosen.token), &client))
+        do {
+            let url = try RTSPURL(parsing: uri.withHost(device.host))
+            return url.withCredentials(credentials ?? url.credentials)
+        } catch {
+            throw ONVIFError.unsupported("the camera's stream is at an address that cannot be used")
+        }
+    }
+
+    /// The answer to a request that a camera may refuse without harm; nil where it does.
+    private func optional(_ request: ONVIFRequest, _ client: inout ONVIFClient) throws -> XMLElement? {
+        do {
+            return try call(request, &client)
+        } catch let error as ONVIFError {
+            if case .fault(let fault) = error, !fault.isNotAuthorized { return nil }
+            if !request.needsCredentials, error.isRefusal { return nil }
+            throw error
+        }
+    }
+
+    private func call(_ request: ONVIFRequest, _ client: inout ONVIFClient) throws -> XMLElement {
+        switch client.call(request) {
+        case .answered(let result): return try result.get()
+        case .abandoned: throw Abandoned()
+        }
+    }
+}
+
+extension String {
+    /// An RTSP address with this host, since the one that the camera tells may be one that it had before. The port stays:
+    /// RTSP has another one than the web server, whether ports are forwarded or not.
+    func withHost(_ host: String) -> String {
+        guard let scheme = firstIndex(of: ":"), self[scheme...].hasPrefix("://") else { return self }
+        let start = index(scheme, offsetBy: 3)
+        let end = self[start...].firstIndex { $0 == "/" || $0 == "?" } ?? endIndex
+        let authority = self[start..<end]
+        let afterUser = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+        let hostPort = authority[afterUser...]
+        let port: Substring
+        if hostPort.hasPrefix("[") {
+            port = hostPort.firstIndex(of: "]").map { hostPort[hostPort.index(after: $0)...] } ?? ""
+        } else {
+            port = hostPort.firstIndex(of: ":").map { hostPort[$0...] } ?? ""
+        }
+        let name = host.contains(":") ? "[\(host)]" : host
+        return "\(self[..<start])\(authority[..<afterUser])\(name)\(port)\(self[end...])"
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import RTSP
+import Transport
+
+/// Connects to a camera once, watches what it sends, and says what viewers will get.
+public enum CameraProbe {
+    /// Watches a camera for `duration` from its first packet on; blocks the calling thread for as long, and for the
+    /// connection before it. It gives up when the camera has failed twice, or after the patience of `configuration`.
+    public static func run(
+        url: RTSPURL, configuration: RTSPSource.Configuration = RTSPSource.Configuration(),
+        duration: Duration = .seconds(10)
+    ) -> CameraProbeReport {
+        let began = monotonicNow()
+        let source = RTSPSource(url: url, configuration: configuration)
+        var report = CameraProbeReport(address: url.requestURI)
+        guard let signal = SourceControl() else {
+            report.failure = "the process has no file descriptor left"
+            return report
+        }
+        let sink = ProbeSink(wallClock: wallClockNow, wake: { signal.requestKeyFrame(track: 0) })
+        source.start(sink: sink)
+        // Both of TCP and UDP may have to be tried, and the question about the back channel may go unanswered.
+        let patience =
+            configuration.connectTimeout * 2 + configuration.answerTimeout * 2 + configuration.firstPacketTimeout * 2
+        var deadline = began + patience
+        var isWatching = false
+        while monotonicNow() < deadline {
+            signal.wait(deadline - monotonicNow())
+            _ = signal.takeKeyFrameRequests()
+            let seen = sink.snapshot
+            if !isWatching, let first = seen.firstPacketAt {
+                isWatching = true
+                deadline = first + duration
+            }
+            // What fails for want of credentials fails again, and counts towards a lock.
+            if !isWatching, !seen.failures.isEmpty { break }
+        }
+        let seen = sink.snapshot
+        report.transport = source.transportInUse
+        report.profile = source.profile
+        report.backChannel = source.backChannel
+        report.notes = source.notes
+        let end = monotonicNow()
+        source.stop()
+        report.secondsToPlay = seen.playingAt.map { ($0 - began).inSeconds }
+        report.secondsToFirstPacket = seen.firstPacketAt.map { ($0 - began).inSeconds }
+        report.secondsToFirstKeyFrame = seen.firstKeyFrameAt.map { ($0 - began).inSeconds }
+        report.secondsWatched = seen.firstPacketAt.map { (end - $0).inSeconds } ?? 0
+        report.tracks = seen.tracks.map { $0.report(seconds: report.secondsWatched) }
+        if seen.firstPacketAt == nil {
+            report.failure = seen.failures.last ?? "the camera sent nothing within \(patience.components.seconds) s"
+        }
+        return report
+    }
+
+    /// The time since 1970 in nanoseconds.
+    private static func wallClockNow() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}

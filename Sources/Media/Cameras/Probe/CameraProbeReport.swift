@@ -1,0 +1,118 @@
+import RTSP
+import SDP
+
+/// What a camera turned out to be, after it was watched for some seconds. It holds no password.
+public struct CameraProbeReport: Sendable, Hashable {
+    /// What one track brought.
+    public struct Track: Sendable, Hashable {
+        /// What was described.
+        public var description: TrackDescription
+        /// The profile and level in words, as `H.264 Main, level 4.0`; nil where the stream did not tell.
+        public var profile: String?
+        /// The width of the picture in pixels.
+        public var width: Int?
+        /// The height of the picture in pixels.
+        public var height: Int?
+        /// Whether frames depend on later ones, which no browser plays without stutter; nil where nothing was seen.
+        public var hasBFrames: Bool?
+        /// The mean time from key frame to key frame in seconds; nil where fewer than two came.
+        public var keyFrameInterval: Double?
+        /// Key frames that came.
+        public var keyFrames = 0
+        /// The mean of the payloads in bits a second.
+        public var bitsPerSecond = 0
+        /// Frames of video, or packets of sound, a second.
+        public var framesPerSecond = 0.0
+        /// Packets that came.
+        public var packets = 0
+        /// Packets that were missing.
+        public var lostPackets = 0
+        /// How far the camera's clock is ahead of the gateway's in seconds, by its sender reports.
+        public var clockOffset: Double?
+
+        init(_ description: TrackDescription) { self.description = description }
+    }
+
+    /// The address without credentials.
+    public var address: String
+    /// Why nothing came; nil where packets did.
+    public var failure: String?
+    /// Seconds from the beginning until the camera agreed to play.
+    public var secondsToPlay: Double?
+    /// Seconds from the beginning until the first packet.
+    public var secondsToFirstPacket: Double?
+    /// Seconds from the beginning until the first key frame.
+    public var secondsToFirstKeyFrame: Double?
+    /// How many seconds were watched, from the first packet on.
+    public var secondsWatched = 0.0
+    /// The tracks, video first.
+    public var tracks: [Track] = []
+    /// What the camera's speaker plays; nil where it describes none.
+    public var backChannel: BackChannelDescription?
+    /// How the camera was reached.
+    public var transport = RTSPTransportInUse()
+    /// What was learnt, for the next connection.
+    public var profile = CameraProfile()
+    /// In words, what of the camera's description is not pulled and why.
+    public var notes: [String] = []
+
+    init(address: String) { self.address = address }
+
+    /// Whether packets came.
+    public var isReached: Bool { failure == nil }
+
+    /// In words, what viewers will get.
+    public var advice: [String] {
+        guard isReached else { return ["Viewers see nothing: \(failure ?? "")."] }
+        var lines = tracks.map(Self.advice)
+        if !tracks.contains(where: { $0.description.kind == .audio }) {
+            lines.append("No sound: the camera offers none that can be pulled.")
+        }
+        lines.append(
+            backChannel == nil
+                ? "No talkback: the camera describes no speaker."
+                : "Talkback: the camera's speaker plays \(backChannelCodecs.joined(separator: ", ")).")
+        for track in tracks {
+            guard let offset = track.clockOffset, abs(offset) > 5 else { continue }
+            let seconds = Int(min(abs(offset), 1e12))
+            lines.append(
+                "The camera's clock is \(seconds) s \(offset > 0 ? "ahead" : "behind"); live view does not mind.")
+            break
+        }
+        return lines
+    }
+
+    /// The codecs of the back channel, as `PCMA/8000`.
+    public var backChannelCodecs: [String] {
+        backChannel?.payloads.map { "\($0.codec.name)/\($0.codec.clockRate)" } ?? []
+    }
+
+    private static func advice(_ track: Track) -> String {
+        let name = track.description.codec.name.uppercased()
+        if track.packets == 0 { return "\(name): described, and nothing came." }
+        guard track.description.kind == .video else {
+            switch name {
+            case "OPUS", "PCMU", "PCMA": return "Sound: \(name) goes to every viewer as it is."
+            default: return "Sound: \(name) is made Opus for viewers, once for all of them."
+            }
+        }
+        var text: String
+        switch name {
+        case "H264" where track.hasBFrames == true:
+            text =
+                "Picture: H.264 with B-frames, at which browsers stutter; switch B-frames off in the camera (its "
+                + "profile Baseline has none), or set transcodeVideo: true."
+        case "H264": text = "Picture: H.264 goes to every viewer that plays it, as it is."
+        case "VP8", "VP9": text = "Picture: \(name) goes to every viewer as it is."
+        case "H265":
+            text =
+                "Picture: H.265 goes to the viewers that play it; for others name a substream in H.264, or "
+                + "set transcodeVideo: true."
+        default: text = "Picture: no browser plays \(name) live; set transcodeVideo: true."
+        }
+        if let interval = track.keyFrameInterval, interval > 4.5 {
+            text += " A key frame comes only every \(Int(interval.rounded())) s: recordings are cut that coarsely."
+        }
+        return text
+    }
+}

@@ -1,0 +1,205 @@
+import Glibc
+import RTSP
+import Transport
+
+/// One TCP connection, through TLS where the address asks for it. It never blocks once it is open.
+final class CameraStream {
+    private let socket: CameraSocket
+    private let tls: TLSClient?
+
+    /// Opens a connection and, where `serverName` is given, TLS inside it.
+    static func open(
+        _ address: SocketAddress, serverName: String?, timeout: Duration, control: SourceControl
+    ) throws(CameraUnreachable) -> CameraStream {
+        let deadline = monotonicNow() + timeout
+        let socket = try CameraSocket.connect(address, timeout: timeout, control: control)
+        guard let serverName else { return CameraStream(socket: socket, tls: nil) }
+        guard let tls = TLSClient(serverName: serverName) else { throw CameraUnreachable("no memory for TLS") }
+        while try !tls.handshake(socket.descriptor) {
+            let events = Int16(tls.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
+            try CameraSocket.wait(
+                socket.descriptor, events, until: deadline, control: control, for: "the end of the TLS handshake")
+        }
+        return CameraStream(socket: socket, tls: tls)
+    }
+
+    private init(socket: consuming CameraSocket, tls: TLSClient?) {
+        self.socket = socket
+        self.tls = tls
+    }
+
+    var descriptor: Int32 { socket.descriptor }
+    var hasPendingOutput: Bool { tls?.hasPendingOutput ?? false }
+    var certificateFingerprint: String? { tls?.certificateFingerprint }
+
+    func receive(_ buffer: UnsafeMutableRawBufferPointer) -> CameraSocket.Outcome {
+        if let tls { return tls.receive(descriptor, buffer) }
+        return CameraSocket.receive(descriptor, buffer)
+    }
+
+    func send(_ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
+        if let tls { return tls.send(descriptor, bytes) }
+        return CameraSocket.send(descriptor, bytes)
+    }
+
+    /// Writes what TLS holds back.
+    func flush() -> CameraSocket.Outcome { tls?.flush(descriptor) ?? .wouldBlock }
+
+    /// Writes all of a short message.
+    func sendAll(_ bytes: [UInt8], until deadline: Instant, control: SourceControl) throws(CameraUnreachable) {
+        var offset = 0
+        while offset < bytes.count || hasPendingOutput {
+            let outcome = bytes[offset...].withUnsafeBytes { send($0) }
+            switch outcome {
+            case .bytes(let count): offset += count
+            case .wouldBlock:
+                try CameraSocket.wait(
+                    descriptor, Int16(POLLOUT), until: deadline, control: control, for: "the camera to read")
+            case .closed: throw CameraUnreachable("the camera closed the connection")
+            case .failed(let number): throw CameraUnreachable("the connection broke", errorNumber: number)
+            }
+        }
+    }
+}
+
+/// The bytes of an RTSP session to a camera and from it: over one TCP connection, plain or with TLS, or over the two of
+/// a tunnel in HTTP.
+final class CameraConnection {
+    /// What comes from the camera, and without a tunnel what goes to it.
+    private let inbound: CameraStream
+    /// The POST of a tunnel.
+    private let outbound: CameraStream?
+    /// RTSP bytes that came along with the answer to the GET.
+    private var early: [UInt8]
+    /// Base64 that waits for the POST's connection.
+    private var encoded: [UInt8] = []
+    private var encodedOffset = 0
+    /// Where the camera is.
+    let address: SocketAddress
+
+    private init(
+        inbound: CameraStream, outbound: CameraStream?, early: [UInt8], address: SocketAddress
+    ) {
+        self.inbound = inbound
+        self.outbound = outbound
+        self.early = early
+        self.address = address
+    }
+
+    /// Opens the connection, or both of a tunnel. `verify` is asked before the first byte of RTSP or HTTP is sent, with
+    /// the fingerprint of the certificate where there is one.
+    static func open(
+        _ url: RTSPURL, at address: SocketAddress, isTunnelled: Bool, timeout: Duration, control: SourceControl,
+        random: inout RandomSource, verify: (String?) throws(CameraUnreachable) -> Void
+    ) throws(CameraUnreachable) -> CameraConnection {
+        let name = url.isSecure ? url.host : nil
+        guard isTunnelled else {
+            let stream = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
+            try verify(stream.certificateFingerprint)
+            return CameraConnection(inbound: stream, outbound: nil, early: [], address: address)
+        }
+        var tunnel = RTSPTunnel(url: url, random: &random)
+        // The second attempt carries the credentials that the first was asked for.
+        for _ in 0..<2 {
+            let deadline = monotonicNow() + timeout
+            let inbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
+            try verify(inbound.certificateFingerprint)
+            try inbound.sendAll(tunnel.get(), until: deadline, control: control)
+            var bytes: [UInt8] = []
+            var answer = RTSPTunnel.Answer.incomplete
+            while answer == .incomplete {
+                try readMore(inbound, &bytes, until: deadline, control: control)
+                do throws(RTSPError) {
+                    answer = try tunnel.handle(bytes, random: &random)
+                } catch {
+                    var unreachable = CameraUnreachable(error.description)
+                    if case .unauthorized = error { unreachable.isRefused = true }
+                    throw unreachable
+                }
+            }
+            guard case .open(let length) = answer else { continue }
+            let outbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
+            try outbound.sendAll(tunnel.post(), until: deadline, control: control)
+            return CameraConnection(
+                inbound: inbound, outbound: outbound, early: Array(bytes[length...]), address: address)
+        }
+        throw CameraUnreachable("the camera does not accept the user name and password for RTSP inside HTTP")
+    }
+
+    private static func readMore(
+        _ stream: CameraStream, _ bytes: inout [UInt8], until deadline: Instant, control: SourceControl
+    ) throws(CameraUnreachable) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let outcome = buffer.withUnsafeMutableBytes { stream.receive($0) }
+        switch outcome {
+        case .bytes(let count): bytes += buffer[..<count]
+        case .wouldBlock:
+            try CameraSocket.wait(
+                stream.descriptor, Int16(POLLIN), until: deadline, control: control, for: "the answer to the GET")
+        case .closed: throw CameraUnreachable("the camera closed the connection instead of opening a tunnel")
+        case .failed(let number): throw CameraUnreachable("the connection broke", errorNumber: number)
+        }
+    }
+
+    // MARK: Bytes
+
+    /// The descriptors to watch for reading, and for writing where `hasOutput` or earlier bytes wait.
+    func watch(hasOutput: Bool, _ add: (pollfd) -> Void) {
+        let waits = hasOutput || hasPendingOutput
+        guard let outbound = outbound?.descriptor else {
+            add(pollfd(fd: inbound.descriptor, events: Int16(waits ? POLLIN | POLLOUT : POLLIN), revents: 0))
+            return
+        }
+        add(pollfd(fd: inbound.descriptor, events: Int16(POLLIN), revents: 0))
+        if waits { add(pollfd(fd: outbound, events: Int16(POLLOUT), revents: 0)) }
+    }
+
+    /// Whether bytes that were taken still wait for the socket.
+    var hasPendingOutput: Bool {
+        guard outbound != nil else { return inbound.hasPendingOutput }
+        return encodedOffset < encoded.count || (outbound?.hasPendingOutput ?? false)
+    }
+
+    /// Bytes that wait here or that the camera's end has not acknowledged: a camera that reads too slowly shows here
+    /// first.
+    var unacknowledgedBytes: Int {
+        var count: Int32 = 0
+        // SIOCOUTQ of <linux/sockios.h>, which Swift does not see; it is TIOCOUTQ's number.
+        let answer = ioctl((outbound ?? inbound).descriptor, UInt(TIOCOUTQ), &count)
+        return max(0, encoded.count - encodedOffset) + (answer == 0 ? Int(count) : 0)
+    }
+
+    /// Reads what has arrived.
+    func receive(_ buffer: UnsafeMutableRawBufferPointer) -> CameraSocket.Outcome {
+        guard early.isEmpty else {
+            let count = min(early.count, buffer.count)
+            buffer.copyBytes(from: early[..<count])
+            early.removeFirst(count)
+            return .bytes(count)
+        }
+        return inbound.receive(buffer)
+    }
+
+    /// Takes bytes to send; answers how many.
+    func send(_ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
+        guard outbound != nil else { return inbound.send(bytes) }
+        let outcome = flush()
+        guard case .wouldBlock = outcome, !hasPendingOutput else { return outcome }
+        encoded = RTSPTunnel.encode(bytes)
+        encodedOffset = 0
+        if case .failed(let number) = flush() { return .failed(number) }
+        return .bytes(bytes.count)
+    }
+
+    /// Writes what waits; ``CameraSocket/Outcome/wouldBlock`` when nothing does any more, or the socket takes no more.
+    @discardableResult
+    func flush() -> CameraSocket.Outcome {
+        guard outbound != nil else { return inbound.flush() }
+        while encodedOffset < encoded.count {
+            let outcome = encoded[encodedOffset...].withUnsafeBytes { outbound?.send($0) ?? .closed }
+            guard case .bytes(let count) = outcome else { return outcome }
+            encodedOffset += count
+        }
+        return outbound?.flush() ?? .closed
+    }
+}

@@ -1,0 +1,190 @@
+import RTSP
+import Transport
+
+/// What was learnt of one camera at earlier connections, so that the next one begins with what works.
+///
+/// It holds no secret. ``fields`` and ``init(fields:)`` turn it into text and back, for whoever stores it.
+public struct CameraProfile: Sendable, Hashable {
+    /// What carries the camera's packets.
+    public enum Carriage: String, Sendable, Hashable, CaseIterable {
+        /// The connection of the requests.
+        case tcp
+        /// UDP to a pair of ports for each track.
+        case udp
+        /// The connection of the requests, inside HTTP.
+        case http
+    }
+
+    /// What became of asking for a back channel (`Require: www.onvif.org/ver20/backchannel`).
+    public enum BackChannelSupport: String, Sendable, Hashable, CaseIterable {
+        /// The camera describes a speaker.
+        case described
+        /// It answers, and describes none.
+        case absent
+        /// It refuses the request, and describes itself without it.
+        case refused
+        /// It does not answer the request, or ends the connection, so it is not asked again.
+        case breaksConnection = "breaks-connection"
+    }
+
+    /// Something that the camera does otherwise than the standards say, and that is lived with.
+    public enum Quirk: String, Sendable, Hashable, CaseIterable, Comparable {
+        /// A `Transport` answer without the port from which packets come.
+        case missingServerPort = "missing-server-port"
+        /// Packets that come from another port than the `Transport` answer names.
+        case wrongServerPort = "wrong-server-port"
+        /// A `source` in the `Transport` answer that is not where packets come from.
+        case wrongSource = "wrong-source"
+        /// Other interleaved channels than asked for.
+        case otherChannels = "other-channels"
+        /// Channels of the connection in answer to a request for UDP.
+        case connectionInsteadOfDatagrams = "connection-instead-of-datagrams"
+        /// RTCP on the port or channel of RTP.
+        case controlOnMediaPort = "control-on-media-port"
+        /// Bytes between the packets that belong to none.
+        case garbageBetweenPackets = "garbage-between-packets"
+        /// Packets of another payload type than the description says.
+        case otherPayloadType = "other-payload-type"
+        /// A sound track that has gone silent while the picture went on.
+        case soundStops = "sound-stops"
+        /// No second session while one plays: who talks does so over the source's own, which begins anew for it.
+        case oneSession = "one-session"
+        /// A clock that leapt or ran backwards.
+        case clockLeaps = "clock-leaps"
+        /// A clock that runs at another rate than the description says, so that times of arrival are used instead.
+        case wrongClockRate = "wrong-clock-rate"
+
+        public static func < (left: Quirk, right: Quirk) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// What carried packets the last time; nil while none has come.
+    public var carriage: Carriage?
+    /// The keep-alive that the camera takes.
+    public var keepAlive: RTSPKeepAlive?
+    /// The kinds of keep-alive that ended sessions, or did not keep them.
+    public var avoidedKeepAlives: Set<RTSPKeepAlive> = []
+    /// What became of asking for a back channel.
+    public var backChannel: BackChannelSupport?
+    /// How the camera asks for credentials, as `Digest MD5`.
+    public var authentication: String?
+    /// The SHA-256 fingerprint of the camera's certificate in hexadecimal with colons, where it speaks TLS.
+    public var certificateFingerprint: String?
+    /// What the camera does otherwise than the standards say.
+    public var quirks: Set<Quirk> = []
+
+    /// Nothing is known.
+    public init() {}
+}
+
+extension CameraProfile {
+    /// The profile as names and values, the same for the same profile; what is not known is left out.
+    public var fields: [String: String] {
+        var fields: [String: String] = [:]
+        fields["carriage"] = carriage?.rawValue
+        fields["keepAlive"] = keepAlive?.rawValue
+        fields["avoidedKeepAlives"] = Self.list(avoidedKeepAlives.map(\.rawValue))
+        fields["backChannel"] = backChannel?.rawValue
+        fields["authentication"] = authentication
+        fields["certificateFingerprint"] = certificateFingerprint
+        fields["quirks"] = Self.list(quirks.map(\.rawValue))
+        return fields
+    }
+
+    /// Reads what ``fields`` wrote. What is unknown is passed over, so that an older gateway reads a newer one's.
+    public init(fields: [String: String]) {
+        carriage = fields["carriage"].flatMap { Carriage(rawValue: $0) }
+        keepAlive = fields["keepAlive"].flatMap { RTSPKeepAlive(rawValue: $0) }
+        avoidedKeepAlives = Set(Self.words(fields["avoidedKeepAlives"]).compactMap { RTSPKeepAlive(rawValue: $0) })
+        backChannel = fields["backChannel"].flatMap { BackChannelSupport(rawValue: $0) }
+        authentication = fields["authentication"]
+        certificateFingerprint = fields["certificateFingerprint"]
+        quirks = Set(Self.words(fields["quirks"]).compactMap { Quirk(rawValue: $0) })
+    }
+
+    private static func list(_ words: [String]) -> String? {
+        words.isEmpty ? nil : words.sorted().joined(separator: " ")
+    }
+
+    private static func words(_ text: String?) -> [String] {
+        (text ?? "").split(separator: " ").map(String.init)
+    }
+}
+
+/// What a source has found out about its camera, for whoever asks from another thread.
+///
+/// It stands apart from the source, so that the source's thread never holds the source itself: its end would wait for
+/// the thread.
+final class SourceFindings: Sendable {
+    struct State {
+        var notes: [String] = []
+        var profile: CameraProfile
+        var backChannel: BackChannelDescription?
+        var transport = RTSPTransportInUse()
+        var silentTracks: Set<Int> = []
+        var lastSurrender: SourceState?
+    }
+
+    /// When the camera is tried again. It outlives the source's thread.
+    let circuit = Locked(CircuitBreaker())
+    private let state: Locked<State>
+    private let profileChanged: (@Sendable (CameraProfile) -> Void)?
+
+    init(profile: CameraProfile, profileChanged: (@Sendable (CameraProfile) -> Void)?) {
+        state = Locked(State(profile: profile))
+        self.profileChanged = profileChanged
+    }
+
+    var notes: [String] {
+        state.withLock { state in
+            guard let earlier = state.transport.earlierCertificateFingerprint else { return state.notes }
+            return [
+                "the camera's certificate has changed; the one known before has the fingerprint \(earlier). If nobody "
+                    + "changed the camera, somebody may stand between it and the gateway"
+            ] + state.notes
+        }
+    }
+    var profile: CameraProfile { state.withLock { $0.profile } }
+    var backChannel: BackChannelDescription? { state.withLock { $0.backChannel } }
+    var transport: RTSPTransportInUse { state.withLock { $0.transport } }
+
+    /// What was told when the circuit opened the last time.
+    var lastSurrender: SourceState? { state.withLock { $0.lastSurrender } }
+    func surrender(_ told: SourceState) { state.withLock { $0.lastSurrender = told } }
+
+    var silentTracks: Set<Int> { state.withLock { $0.silentTracks } }
+
+    func setSilent(_ track: Int, _ isSilent: Bool) {
+        state.withLock { state in
+            if isSilent { state.silentTracks.insert(track) } else { state.silentTracks.remove(track) }
+        }
+    }
+
+    func note(_ notes: [String]) { state.withLock { $0.notes = notes } }
+    func set(_ backChannel: BackChannelDescription?) { state.withLock { $0.backChannel = backChannel } }
+    func use(_ change: @Sendable (inout RTSPTransportInUse) -> Void) { state.withLock { change(&$0.transport) } }
+
+    /// Changes the profile, and tells the owner where that made a difference.
+    func learn(_ change: @Sendable (inout CameraProfile) -> Void) {
+        let changed = state.withLock { state -> CameraProfile? in
+            let before = state.profile
+            change(&state.profile)
+            return state.profile == before ? nil : state.profile
+        }
+        if let changed { profileChanged?(changed) }
+    }
+}
+
+/// How a running source reaches its camera.
+public struct RTSPTransportInUse: Sendable, Hashable {
+    /// What carries the packets; nil before the camera plays.
+    public var carriage: CameraProfile.Carriage?
+    /// Whether the connection goes through TLS.
+    public var isSecure = false
+    /// The keep-alive in use; nil before the camera plays.
+    public var keepAlive: RTSPKeepAlive?
+    /// The camera's certificate is another than the one that was known; holds the earlier fingerprint.
+    public var earlierCertificateFingerprint: String?
+
+    /// Nothing yet.
+    public init() {}
+}

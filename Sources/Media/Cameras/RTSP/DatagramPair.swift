@@ -1,0 +1,221 @@
+import Glibc
+import RTP
+import RTSP
+import Transport
+
+/// The two UDP sockets of one track, RTP on an even port and RTCP on the one after it (RFC 3550, section 11), and what
+/// puts its packets in order.
+///
+/// Only the camera's own host is listened to: it is the one that the RTSP connection goes to, whatever `source` the
+/// camera names. Its port is not held against it, since cameras send from other ports than they say.
+final class DatagramPair {
+    let mediaSocket: Int32
+    let controlSocket: Int32
+    /// The even port.
+    let port: UInt16
+    private let camera: SocketAddress
+    private var mediaPeer: SocketAddress?
+    private var controlPeer: SocketAddress?
+    private var announcedPort: UInt16?
+    private var announcesOtherHost = false
+    private var ssrc: UInt32?
+    private var candidate: UInt32?
+    private var order: PacketReorderBuffer
+    private let maximumDelay: Duration
+    private(set) var statistics: ReceptionStatistics
+    /// Datagrams of other hosts, which were dropped.
+    private(set) var strangers: UInt64 = 0
+
+    /// How many bytes the kernel shall hold: two thirds of a second at 25 Mbit/s, for a key frame that comes at once.
+    private static let receiveBuffer: Int32 = 2 << 20
+
+    /// Binds a free pair of ports of the camera's address family; nil where none is free.
+    init?(camera: SocketAddress, clockRate: Int, maximumDelay: Duration) {
+        self.camera = camera
+        self.maximumDelay = maximumDelay
+        order = PacketReorderBuffer(maximumDelay: maximumDelay)
+        statistics = ReceptionStatistics(clockRate: clockRate)
+        for _ in 0..<64 {
+            guard let first = Self.bind(family: camera.family, port: 0) else { break }
+            // The system chose one of the pair; the other has to be free as well.
+            let even = first.port & ~1
+            let other = first.port == even ? even + 1 : even
+            guard even >= 1024, let second = Self.bind(family: camera.family, port: other) else {
+                close(first.descriptor)
+                continue
+            }
+            port = even
+            (mediaSocket, controlSocket) =
+                first.port == even
+                ? (first.descriptor, second.descriptor) : (second.descriptor, first.descriptor)
+            var size = Self.receiveBuffer
+            setsockopt(mediaSocket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+            return
+        }
+        return nil
+    }
+
+    deinit {
+        close(mediaSocket)
+        close(controlSocket)
+    }
+
+    private static func bind(family: Int32, port: UInt16) -> (descriptor: Int32, port: UInt16)? {
+        guard let address = SocketAddress.any(family: family, port: port) else { return nil }
+        let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(family, type, 0)
+        guard descriptor >= 0 else { return nil }
+        guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        var bound = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &bound) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard status == 0 else {
+            close(descriptor)
+            return nil
+        }
+        // Both families keep the port behind the family.
+        return (
+            descriptor, withUnsafeBytes(of: bound) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
+        )
+    }
+
+    // MARK: Sending
+
+    /// The camera has agreed: its ports are known, or stay unknown until its first datagrams come. Opens the way for
+    /// them through a firewall or an address translator between.
+    func open(_ transport: TransportHeader, ssrc own: UInt32) {
+        announcedPort = transport.serverPort
+        announcesOtherHost = transport.source.map { camera.isOther(than: $0) } ?? false
+        mediaPeer = transport.serverPort.map { camera.withPort($0) }
+        controlPeer = transport.serverControlPort.map { camera.withPort($0) }
+        punch(ssrc: own)
+    }
+
+    /// Sends an RTP packet without media and an empty receiver report, which make a path back and mean nothing else.
+    func punch(ssrc own: UInt32) {
+        withUnsafeTemporaryAllocation(byteCount: 12, alignment: 4) { buffer in
+            buffer.initializeMemory(as: UInt8.self, repeating: 0)
+            buffer[0] = 0x80
+            buffer.storeBytes(of: own.bigEndian, toByteOffset: 8, as: UInt32.self)
+            send(UnsafeRawBufferPointer(buffer), from: mediaSocket, to: mediaPeer)
+            // RFC 3550, section 6.4.2: a receiver report without blocks is two words.
+            buffer[1] = 201
+            buffer[3] = 1
+            buffer.storeBytes(of: own.bigEndian, toByteOffset: 4, as: UInt32.self)
+            send(UnsafeRawBufferPointer(rebasing: buffer[..<8]), from: controlSocket, to: controlPeer)
+        }
+    }
+
+    /// Sends RTCP.
+    func sendControl(_ packet: UnsafeRawBufferPointer) { send(packet, from: controlSocket, to: controlPeer) }
+
+    private func send(_ packet: UnsafeRawBufferPointer, from descriptor: Int32, to peer: SocketAddress?) {
+        guard let peer, peer.port != 0 else { return }
+        // A report that is lost is followed by the next.
+        _ = peer.withPointer {
+            sendto(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL), $0, $1)
+        }
+    }
+
+    // MARK: Receiving
+
+    /// Reads one datagram of the camera into `buffer`; 0 when there is none.
+    func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        // Strangers cannot hold the thread for longer than this many datagrams.
+        for _ in 0..<256 {
+            var source = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let count = withUnsafeMutablePointer(to: &source) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    recvfrom(descriptor, buffer.baseAddress, buffer.count, 0, $0, &length)
+                }
+            }
+            guard count > 0 else {
+                // Nothing, an empty datagram, or the word of a closed port, which the next read does not repeat.
+                if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return 0 }
+                continue
+            }
+            guard camera.hasSameHost(as: source) else {
+                strangers &+= 1
+                continue
+            }
+            note(
+                port: withUnsafeBytes(of: source) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) },
+                isControl: descriptor == controlSocket)
+            return count
+        }
+        return 0
+    }
+
+    private func note(port: UInt16, isControl: Bool) {
+        if isControl {
+            if controlPeer == nil { controlPeer = camera.withPort(port) }
+        } else {
+            mediaPort = port
+            if mediaPeer == nil { mediaPeer = camera.withPort(port) }
+        }
+    }
+
+    /// The port from which the last packet came.
+    private var mediaPort: UInt16?
+
+    /// Whether packets come from another host than the camera named.
+    var hasWrongSource: Bool { announcesOtherHost && mediaPort != nil }
+
+    /// Whether packets come from another port than the camera named.
+    var hasWrongPort: Bool {
+        guard let announcedPort, let mediaPort else { return false }
+        return announcedPort != mediaPort
+    }
+
+    /// Takes in a packet; ``next(at:)`` hands out what is in its turn. False where it is no packet.
+    func insert(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
+        guard let packet = try? RTPPacketView(parsing: bytes) else { return false }
+        if packet.ssrc != ssrc {
+            // A source that changes is believed at its second packet: a stray one must not start everything anew.
+            guard ssrc == nil || candidate == packet.ssrc else {
+                candidate = packet.ssrc
+                return false
+            }
+            ssrc = packet.ssrc
+            order = PacketReorderBuffer(maximumDelay: maximumDelay)
+            statistics = ReceptionStatistics(clockRate: statistics.clockRate)
+        }
+        candidate = nil
+        statistics.receive(
+            sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
+            at: now)
+        order.insert(
+            sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker, payload: bytes,
+            at: now)
+        return true
+    }
+
+    /// The next packet in its turn, header and all; it lives until the next call.
+    func next(at now: Instant) -> UnsafeRawBufferPointer? {
+        while let output = order.next(at: now) {
+            // A gap shows in the sequence numbers of what follows.
+            if case .packet(let packet) = output { return packet.payload }
+        }
+        return nil
+    }
+
+    /// When a missing packet has had its time.
+    var nextDeadline: Instant? { order.nextDeadline() }
+
+    /// The block of the next receiver report; nil before anything has come.
+    func reportBlock(at now: Instant) -> RTCPReportBlock? {
+        guard let ssrc, statistics.hasReceived else { return nil }
+        return statistics.makeReportBlock(ssrc: ssrc, at: now)
+    }
+
+    /// Notes a sender report.
+    func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) {
+        statistics.receiveSenderReport(ntp: ntp, at: now)
+    }
+}

@@ -1,0 +1,66 @@
+import RTP
+import SDP
+
+/// The parameter sets of one H.265 stream, kept so that they can be put in front of a key frame that comes without.
+struct H265ParameterSets {
+    /// The sets without start codes: video, sequence and picture parameter sets in this order.
+    private(set) var sets: [[UInt8]] = []
+
+    private static let maximumCount = 8
+    private static let maximumSize = 1024
+
+    /// Starts with the sets of the camera's description.
+    init(_ sets: [[UInt8]]) {
+        for set in sets.sorted(by: { Self.type($0) < Self.type($1) }) {
+            set.withUnsafeBytes { learn($0) }
+        }
+    }
+
+    private static func type(_ set: [UInt8]) -> UInt8 { set.first.map(H265.type) ?? 0 }
+
+    /// Whether there is at least one of each kind.
+    var isComplete: Bool {
+        (H265.UnitType.videoParameterSet...H265.UnitType.pictureParameterSet).allSatisfy { type in
+            sets.contains { Self.type($0) == type }
+        }
+    }
+
+    /// Takes in a set that came with the stream: it counts from now on. A new sequence parameter set makes the old
+    /// picture parameter sets worthless.
+    mutating func learn(_ unit: UnsafeRawBufferPointer) {
+        guard unit.count > H265.headerLength, unit.count <= Self.maximumSize else { return }
+        let type = H265.type(unit[0])
+        guard (H265.UnitType.videoParameterSet...H265.UnitType.pictureParameterSet).contains(type),
+            !sets.contains(where: { $0.elementsEqual(unit) })
+        else { return }
+        switch type {
+        case H265.UnitType.pictureParameterSet:
+            if sets.count >= Self.maximumCount, let oldest = sets.firstIndex(where: { Self.type($0) == type }) {
+                sets.remove(at: oldest)
+            }
+        case H265.UnitType.sequenceParameterSet:
+            sets.removeAll { Self.type($0) >= type }
+        default:
+            sets.removeAll { Self.type($0) == type }
+        }
+        let place = sets.firstIndex { Self.type($0) > type } ?? sets.endIndex
+        sets.insert(Array(unit), at: place)
+    }
+
+    /// What the sequence parameter set says.
+    var sequenceParameterSet: H265.SequenceParameterSet? {
+        sets.first { Self.type($0) == H265.UnitType.sequenceParameterSet }?.withUnsafeBytes {
+            H265.SequenceParameterSet(parsing: $0)
+        }
+    }
+
+    /// The parameters of `a=fmtp` that tell the profile (RFC 7798, section 7.1); empty while no set tells it.
+    var profileParameters: [FormatParameters.Parameter] {
+        guard let set = sequenceParameterSet else { return [] }
+        return [
+            .init(name: "profile-id", value: String(set.profile)),
+            .init(name: "tier-flag", value: set.isHighTier ? "1" : "0"),
+            .init(name: "level-id", value: String(set.level)),
+        ]
+    }
+}

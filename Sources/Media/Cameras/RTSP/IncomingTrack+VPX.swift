@@ -1,0 +1,50 @@
+import RTP
+
+extension IncomingTrack {
+    /// Takes in a VP8 payload (RFC 7741).
+    mutating func receiveVP8(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        guard let descriptor = VP8PayloadDescriptor(parsing: payload) else {
+            countUnusable()
+            return
+        }
+        if descriptor.startsFrame, frame?.hasStarted == false {
+            frame?.isKeyFrame = VP8.isKeyFrameStart(payload: payload)
+        }
+        guard refragmenter.isActive || !fits(payload) else {
+            emit(payload, marker: marker)
+            return
+        }
+        if !refragmenter.isActive {
+            refragmenter.begin(header: payload.prefix(descriptor.length), isFirst: descriptor.startsPartition)
+        }
+        refragment(
+            UnsafeRawBufferPointer(rebasing: payload[descriptor.length...]), isLast: marker, marker: marker)
+    }
+
+    /// Takes in a VP9 payload (RFC 9628). The descriptor of a frame's first payload stands before each piece that is cut
+    /// from it, with the marks of the first and the last one set anew.
+    mutating func receiveVP9(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        guard let descriptor = VP9PayloadDescriptor(parsing: payload) else {
+            countUnusable()
+            return
+        }
+        if descriptor.startsPicture, frame?.hasStarted == false {
+            frame?.isKeyFrame = VP9.isKeyFrameStart(payload: payload)
+        }
+        guard refragmenter.isActive || !fits(payload) else {
+            emit(payload, marker: marker)
+            return
+        }
+        // A structure of layers of absurd length would leave no room for the frame.
+        guard descriptor.length <= 128, descriptor.length * 2 < limit else {
+            countUnusable()
+            return
+        }
+        if !refragmenter.isActive {
+            refragmenter.begin(header: payload.prefix(descriptor.length), isFirst: descriptor.startsFrame)
+        }
+        refragment(
+            UnsafeRawBufferPointer(rebasing: payload[descriptor.length...]), isLast: marker || descriptor.endsFrame,
+            marker: marker)
+    }
+}

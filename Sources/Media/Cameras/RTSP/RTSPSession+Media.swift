@@ -1,0 +1,200 @@
+import RTP
+import RTSP
+import SDP
+import Transport
+
+extension RTSPSession {
+    /// Takes in what came on a channel of the connection.
+    mutating func receive(
+        _ channel: UInt8, _ range: Range<Int>, _ output: inout SourceOutput, at now: Instant
+    ) {
+        switch channels[Int(channel)] {
+        case .none:
+            break
+        case .media(let index):
+            let bytes = client.bytes(in: range)
+            if Self.isControl(bytes) {
+                learnControlOnMedia(output)
+                receiveControl(bytes, index, output, at: now)
+            } else {
+                receiveMedia(bytes, sharesChannels ? track(of: bytes, output) ?? index : index, &output, at: now)
+            }
+        case .control(let index):
+            guard output.tracks.indices.contains(index) else { return }
+            receiveControl(client.bytes(in: range), index, output, at: now)
+        }
+    }
+
+    /// The track whose payload type a packet has.
+    private func track(of bytes: UnsafeRawBufferPointer, _ output: SourceOutput) -> Int? {
+        guard bytes.count > 1 else { return nil }
+        return output.descriptions.firstIndex { $0.payloadType == bytes[1] & 0x7F }
+    }
+
+    /// Takes in what came on a track's RTP port.
+    mutating func receiveDatagram(
+        _ bytes: UnsafeRawBufferPointer, _ pair: DatagramPair, _ index: Int, _ output: inout SourceOutput,
+        at now: Instant
+    ) {
+        if Self.isControl(bytes) {
+            learnControlOnMedia(output)
+            receiveControl(bytes, index, output, at: now)
+            return
+        }
+        guard pair.insert(bytes, at: now) else { return }
+        handOut(pair, index, &output, at: now)
+    }
+
+    /// Hands out the packets whose turn has come.
+    mutating func handOut(_ pair: DatagramPair, _ index: Int, _ output: inout SourceOutput, at now: Instant) {
+        while let packet = pair.next(at: now) { receiveMedia(packet, index, &output, at: now) }
+    }
+
+    /// RTCP's packet types, 192 to 223, stand where RTP has its marker and a payload type from 64 to 95, which no
+    /// profile uses (RFC 5761, section 4).
+    private static func isControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= 8 && bytes[0] >> 6 == 2 && (192...223).contains(bytes[1])
+    }
+
+    private func learnControlOnMedia(_ output: SourceOutput) {
+        output.findings.learn { $0.quirks.insert(.controlOnMediaPort) }
+    }
+
+    private mutating func receiveMedia(
+        _ bytes: UnsafeRawBufferPointer, _ index: Int, _ output: inout SourceOutput, at now: Instant
+    ) {
+        guard output.tracks.indices.contains(index), output.tracks[index].track.receive(bytes, at: now) else { return }
+        let isFirst = states[index].lastPacket == nil
+        states[index].lastPacket = now
+        if states[index].isSilent {
+            states[index].isSilent = false
+            output.findings.setSilent(index, false)
+        }
+        if index == 0, flowingSince == nil { beginFlowing(&output, at: now) }
+        if isFirst { beginTrack(index, output, at: now) }
+        learnProfile(index, &output)
+    }
+
+    /// The first packet: what was agreed on works, and the next connection begins with it.
+    private mutating func beginFlowing(_ output: inout SourceOutput, at now: Instant) {
+        flowingSince = now
+        let used = carriageInUse
+        output.findings.learn { $0.carriage = used }
+        learnFromPlaying(output)
+        output.tell(.flowing)
+    }
+
+    /// A stream that does not begin with a key frame is asked for one, so that no viewer waits for the camera's next.
+    private mutating func beginTrack(_ index: Int, _ output: SourceOutput, at now: Instant) {
+        let described = requested[agreed[index].track].description.payloadType
+        if output.tracks[index].track.payloadType != described {
+            output.findings.learn { $0.quirks.insert(.otherPayloadType) }
+        }
+        guard output.descriptions[index].kind == .video, output.tracks[index].track.frame?.isKeyFrame != true else {
+            return
+        }
+        requestKeyFrames(1 << UInt64(index), output, at: now)
+    }
+
+    private mutating func learnProfile(_ index: Int, _ output: inout SourceOutput) {
+        if output.tracks[index].track.reordering.isReordering { output.learnReordering(track: index) }
+        guard !states[index].hasProfile, output.tracks[index].track.frame?.isKeyFrame == true else { return }
+        let parameters = output.tracks[index].track.learnedParameters
+        guard !parameters.isEmpty else { return }
+        states[index].hasProfile = true
+        output.learnProfile(parameters, track: index)
+    }
+
+    // MARK: RTCP
+
+    mutating func receiveControl(
+        _ bytes: UnsafeRawBufferPointer, _ index: Int, _ output: SourceOutput, at now: Instant
+    ) {
+        let box = output.tracks[index]
+        for packet in RTCPPackets(bytes) {
+            switch packet {
+            case .senderReport(let report, _):
+                box.track.noteSenderReport(report.ntp, at: now)
+                if case .datagrams(let pair) = states[index].carrier { pair.noteSenderReport(report.ntp, at: now) }
+                guard report.ssrc == box.track.timeline.ssrc, report.ntp.rawValue != 0 else { continue }
+                output.sink.handle(
+                    .senderReport(
+                        track: index, ntp: report.ntp.rawValue,
+                        rtpTimestamp: box.track.timeline.outgoing(report.rtpTimestamp)))
+            case .goodbye(let goodbye):
+                if index == 0, let ssrc = box.track.timeline.ssrc, goodbye.contains(ssrc) {
+                    fail("the camera says goodbye", wasClosed: true)
+                }
+            default:
+                break
+            }
+        }
+    }
+
+    mutating func sendReports(_ output: SourceOutput, at now: Instant) {
+        guard nextReport <= now else { return }
+        nextReport = now + Self.reportInterval
+        learnFromPlaying(output)
+        guard configuration.keepAlive != .nothing else { return }
+        for index in states.indices {
+            // The way through a translator of addresses is kept open also while nothing comes.
+            if case .datagrams(let pair) = states[index].carrier { pair.punch(ssrc: ssrc) }
+            if states[index].lastPacket != nil { sendControl(track: index, output, at: now, keyFrame: false) }
+        }
+    }
+
+    /// What shows only after a while.
+    private func learnFromPlaying(_ output: SourceOutput) {
+        let accepted = client.keepAliveAccepted
+        let inUse = client.keepAliveInUse
+        let hasGarbage = client.discardedBytes > 0
+        let hasWrongPort = pairs.contains(where: \.hasWrongPort)
+        let hasWrongSource = pairs.contains(where: \.hasWrongSource)
+        let clockLeaps = output.tracks.contains { $0.track.timeline.leaps > 0 }
+        let hasWrongPace = output.tracks.contains { $0.track.timeline.hasWrongPace }
+        output.findings.use { $0.keepAlive = inUse }
+        output.findings.learn { profile in
+            if let accepted { profile.keepAlive = accepted }
+            if hasGarbage { profile.quirks.insert(.garbageBetweenPackets) }
+            if hasWrongPort { profile.quirks.insert(.wrongServerPort) }
+            if hasWrongSource { profile.quirks.insert(.wrongSource) }
+            if clockLeaps { profile.quirks.insert(.clockLeaps) }
+            if hasWrongPace { profile.quirks.insert(.wrongClockRate) }
+        }
+    }
+
+    mutating func requestKeyFrames(_ tracks: UInt64, _ output: SourceOutput, at now: Instant) {
+        for index in states.indices where index < 64 && tracks & (1 << UInt64(index)) != 0 {
+            if let last = states[index].lastKeyFrameRequest, now - last < .milliseconds(300) { continue }
+            states[index].lastKeyFrameRequest = now
+            sendControl(track: index, output, at: now, keyFrame: true)
+        }
+    }
+
+    /// Sends a receiver report, with a picture loss indication where a key frame is wanted (RFC 4585, section 6.3.1).
+    /// RTSP has no request of its own for a key frame; a server that does not know the indication passes over it.
+    private mutating func sendControl(track: Int, _ output: SourceOutput, at now: Instant, keyFrame: Bool) {
+        guard output.tracks.indices.contains(track), let source = output.tracks[track].track.timeline.ssrc else {
+            return
+        }
+        var block: RTCPReportBlock
+        if case .datagrams(let pair) = states[track].carrier, let measured = pair.reportBlock(at: now) {
+            block = measured
+        } else {
+            block = output.tracks[track].track.receptionBlock(ssrc: source, at: now)
+        }
+        let (own, carrier) = (ssrc, states[track].carrier)
+        withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { buffer in
+            var writer = ByteWriter(buffer)
+            writer.writeReceiverReport(ssrc: own, blocks: [block])
+            writer.writeSourceDescription(ssrc: own, canonicalName: "gatehouse")
+            if keyFrame { writer.writePictureLossIndication(senderSSRC: own, mediaSSRC: source) }
+            guard !writer.overflowed else { return }
+            let packet = UnsafeRawBufferPointer(rebasing: buffer[..<writer.count])
+            switch carrier {
+            case .channels(_, let channel): client.sendInterleaved(channel: channel, packet)
+            case .datagrams(let pair): pair.sendControl(packet)
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import RTP
+import RTSP
+import SDP
+import Transport
+
+extension RTSPSession {
+    mutating func describe(_ text: String, baseURI: String, _ output: inout SourceOutput, at now: Instant) {
+        do throws(SDPError) {
+            let camera = try CameraDescription(parsing: text, baseURI: baseURI, address: url)
+            learnDescription(camera, output)
+            guard !camera.tracks.isEmpty else {
+                fail(
+                    "the camera offers nothing that can be played: " + camera.notes.joined(separator: "; "),
+                    kind: .mediaRefused)
+                return
+            }
+            requested = camera.tracks
+            described = camera
+            output.tell(.settingUp)
+            guard carriage != .udp || bindPairs() else {
+                fail("no pair of UDP ports is free")
+                return
+            }
+            // The speaker's track comes last, and over the connection whatever carries the others.
+            let speaker = talk?.choose(from: text, baseURI: baseURI, url: url, as: camera.tracks.count)
+            client.setUp(
+                camera.tracks.map(\.controlURI) + [speaker].compactMap(\.self), presentationURI: camera.presentationURI,
+                clientPorts: pairs.map(\.port), at: now)
+        } catch {
+            fail("the camera's description cannot be read: \(error)", kind: .mediaRefused)
+        }
+    }
+
+    private func learnDescription(_ camera: CameraDescription, _ output: SourceOutput) {
+        let findings = output.findings
+        findings.note(camera.notes)
+        let authentication = client.authenticationInUse
+        findings.learn { profile in
+            if let authentication { profile.authentication = authentication }
+        }
+        guard asksForBackChannel, featureAnswerIsKnown else { return }
+        findings.set(camera.backChannel)
+        let support: CameraProfile.BackChannelSupport =
+            camera.backChannel != nil ? .described : featureWasRefused ? .refused : .absent
+        findings.learn { $0.backChannel = support }
+    }
+
+    /// A pair of ports for each track.
+    private mutating func bindPairs() -> Bool {
+        for track in requested {
+            guard
+                let pair = DatagramPair(
+                    camera: connection.address, clockRate: track.description.codec.clockRate,
+                    maximumDelay: configuration.reorderDelay)
+            else { return false }
+            pairs.append(pair)
+        }
+        return true
+    }
+
+    /// The camera sends a track over the connection.
+    mutating func agree(_ track: Int, media: UInt8, control: UInt8, _ output: SourceOutput) {
+        agreed.append((track, .channels(media: media, control: control)))
+        let isOther = Int(media) != track * 2
+        let isUnasked = carriage == .udp
+        output.findings.learn { profile in
+            if isUnasked { profile.quirks.insert(.connectionInsteadOfDatagrams) }
+            if isOther, !isUnasked { profile.quirks.insert(.otherChannels) }
+        }
+    }
+
+    /// The camera sends a track over UDP.
+    mutating func agree(_ track: Int, _ transport: TransportHeader, _ output: SourceOutput) {
+        guard pairs.indices.contains(track) else { return }
+        agreed.append((track, .datagrams(pairs[track])))
+        pairs[track].open(transport, ssrc: ssrc)
+        if transport.serverPort == nil { output.findings.learn { $0.quirks.insert(.missingServerPort) } }
+    }
+
+    mutating func beginPlaying(_ output: inout SourceOutput, _ random: inout RandomSource, at now: Instant) {
+        guard !agreed.isEmpty else {
+            return fail("the camera takes sound and sends nothing", kind: .tracksRefused)
+        }
+        // Tracks are numbered as they are announced: those that the camera refused do not count.
+        for (index, track) in agreed.enumerated() {
+            guard case .channels(let media, let control) = track.carrier else { continue }
+            // A camera that names the same channels for every track sends them all there: their payload types tell
+            // them apart.
+            if case .media = channels[Int(media)] {
+                sharesChannels = true
+                continue
+            }
+            channels[Int(media)] = .media(track: index)
+            if control != media { channels[Int(control)] = .control(track: index) }
+        }
+        states = agreed.map { TrackState(carrier: $0.carrier) }
+        output.announce(
+            agreed.map { requested[$0.track] }, limit: configuration.maximumPayloadLength, random: &random, at: now)
+        for index in states.indices where output.descriptions.indices.contains(index) {
+            let codec = output.descriptions[index].codec
+            states[index].hasProfile =
+                switch codec.name.lowercased() {
+                case "h264": codec.formatParameters["profile-level-id"] != nil
+                case "h265": codec.formatParameters["profile-id"] != nil
+                default: true
+                }
+        }
+        if let described { output.findings.note(described.notes) }
+        let (used, keepAlive) = (carriageInUse, client.keepAliveInUse)
+        output.findings.use { transport in
+            transport.carriage = used
+            transport.keepAlive = keepAlive
+        }
+        output.tell(.playing)
+        playingSince = now
+        nextReport = now + Self.reportInterval
+    }
+
+    /// What carries the first track.
+    var carriageInUse: CameraProfile.Carriage {
+        guard carriage == .udp, case .channels? = agreed.first?.carrier else { return carriage }
+        return .tcp
+    }
+}

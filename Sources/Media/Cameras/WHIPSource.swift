@@ -1,0 +1,154 @@
+import RTP
+import SDP
+import Transport
+
+/// A camera whose media somebody publishes (RFC 9725): it waits, and takes one publisher at a time. A new publisher takes
+/// the place of the one before, because an encoder that lost its network comes back before anybody could have noticed.
+public final class WHIPSource: CameraSource {
+    private struct State {
+        var sink: (any CameraSink)?
+        var current: Publication?
+    }
+
+    private let state = Locked(State())
+    private static let waiting = "waiting for a publisher"
+
+    /// A camera that nobody publishes to yet.
+    public init() {}
+
+    /// Nothing is sent to a publisher.
+    public var speaker: (any CameraSpeaker)? { nil }
+
+    public var publishing: WHIPSource? { self }
+
+    public func start(sink: any CameraSink) {
+        state.withLock { $0.sink = sink }
+        sink.handle(.state(.backingOff(seconds: 0, reason: Self.waiting)))
+    }
+
+    public func stop() {
+        let (sink, publication) = state.withLock { state in
+            state.current?.close()
+            defer { (state.sink, state.current) = (nil, nil) }
+            return (state.sink, state.current)
+        }
+        sink?.handle(.state(.stopped))
+        publication?.stopped()
+    }
+
+    public func requestKeyFrame(track: Int) {
+        state.withLock { $0.current }?.requestKeyFrame(track)
+    }
+
+    /// Lets a publisher be the camera, in the place of the one before; nil while the source is not started.
+    /// - Parameters:
+    ///   - tracks: what the publisher sends.
+    ///   - requestKeyFrame: asks the publisher for a key frame of a track.
+    ///   - stopped: called when the source is stopped while this publisher is the camera.
+    public func begin(
+        _ tracks: [TrackDescription], requestKeyFrame: @escaping @Sendable (Int) -> Void,
+        stopped: @escaping @Sendable () -> Void
+    ) -> Publication? {
+        let started = state.withLock { state -> (any CameraSink, Publication)? in
+            guard let sink = state.sink else { return nil }
+            state.current?.close()
+            let publication = Publication(
+                tracks, sink: sink, requestKeyFrame: requestKeyFrame, stopped: stopped)
+            state.current = publication
+            return (sink, publication)
+        }
+        guard let (sink, publication) = started else { return nil }
+        sink.handle(.state(.connecting))
+        sink.handle(.tracks(tracks))
+        return publication
+    }
+
+    /// A publisher has gone. The state tells why; nothing happens when another one has taken its place.
+    public func end(_ publication: Publication, reason: String) {
+        publication.close()
+        let sink = state.withLock { state -> (any CameraSink)? in
+            guard state.current === publication else { return nil }
+            state.current = nil
+            return state.sink
+        }
+        sink?.handle(.state(.backingOff(seconds: 0, reason: "\(reason); \(Self.waiting)")))
+    }
+}
+
+/// What one publisher sends to a ``WHIPSource``.
+public final class Publication: @unchecked Sendable {
+    // Proof for @unchecked: `tracks`, `descriptions`, `isFlowing` and `isStalled` are touched by `receive`, `receiveNothing` and
+    // `receiveSenderReport` alone, which the one thread that receives the publisher's packets calls; `isClosed` is behind
+    // a lock, and the rest never changes.
+
+    private final class Track {
+        var incoming: IncomingTrack
+        init(_ incoming: consuming IncomingTrack) { self.incoming = incoming }
+    }
+
+    /// How long the track that is watched may bring nothing.
+    static let patience = Duration.seconds(10)
+
+    private let tracks: [Track?]
+    private var descriptions: [TrackDescription]
+    /// The track whose silence counts: the picture, or the sound where there is no picture.
+    private let watched: Int
+    private var isFlowing = false
+    private var isStalled = false
+    private let isClosed = Locked(false)
+    private let sink: any CameraSink
+    let requestKeyFrame: @Sendable (Int) -> Void
+    let stopped: @Sendable () -> Void
+
+    init(
+        _ descriptions: [TrackDescription], sink: any CameraSink, requestKeyFrame: @escaping @Sendable (Int) -> Void,
+        stopped: @escaping @Sendable () -> Void
+    ) {
+        self.sink = sink
+        self.requestKeyFrame = requestKeyFrame
+        self.stopped = stopped
+        self.descriptions = descriptions
+        watched = descriptions.firstIndex { $0.kind == .video } ?? 0
+        tracks = descriptions.enumerated().map { index, description in
+            guard let format = IncomingTrack.Format(description.codec) else { return nil }
+            return Track(
+                IncomingTrack(
+                    CameraDescription.Track(description: description, controlURI: ""), format: format,
+                    firstSequenceNumber: 0
+                ) { sink.receive($0, track: index) })
+        }
+    }
+
+    func close() { isClosed.withLock { $0 = true } }
+
+    /// Takes one plain RTP packet, in order.
+    public func receive(_ packet: UnsafeRawBufferPointer, track: Int, at now: Instant) {
+        guard tracks.indices.contains(track), !isClosed.withLock({ $0 }) else { return }
+        tracks[track]?.incoming.receive(packet, at: now)
+        if tracks[track]?.incoming.reordering.isReordering == true, !descriptions[track].reordersPictures {
+            descriptions[track].reordersPictures = true
+            sink.handle(.tracks(descriptions))
+        }
+        if !isFlowing || isStalled && track == watched {
+            isFlowing = true
+            isStalled = false
+            sink.handle(.state(.flowing))
+        }
+    }
+
+    /// A track that had begun has brought nothing since `last`.
+    public func receiveNothing(track: Int, since last: Instant, at now: Instant) {
+        guard track == watched, isFlowing, !isStalled, now - last >= Self.patience, !isClosed.withLock({ $0 }) else {
+            return
+        }
+        isStalled = true
+        sink.handle(.state(.stalled(track: track)))
+    }
+
+    /// Takes a report of the publisher's clock.
+    public func receiveSenderReport(track: Int, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
+        guard tracks.indices.contains(track), let found = tracks[track], !isClosed.withLock({ $0 }) else { return }
+        sink.handle(
+            .senderReport(track: track, ntp: ntp, rtpTimestamp: found.incoming.timeline.outgoing(rtpTimestamp)))
+    }
+}

@@ -1,0 +1,202 @@
+import RTP
+import SDP
+import Testing
+import Transport
+
+@testable import Cameras
+
+@Suite struct IncomingTrackCodecTests {
+    let vps: [UInt8] = [0x40, 1, 0x0C]
+    let sps: [UInt8] = [0x42, 1, 1, 9]
+    let pps: [UInt8] = [0x44, 1, 0xC1]
+    let idr: [UInt8] = [0x26, 1, 0x80, 5]
+    let slice: [UInt8] = [0x02, 1, 0x80, 7]
+    var aggregation: [UInt8] { [0x60, 1, 0, 3] + vps + [0, 4] + sps + [0, 3] + pps }
+
+    // MARK: H.265
+
+    @Test func h265ParameterSetsOfTheDescriptionAreInsertedBeforeEachKeyFrame() {
+        let harness = TrackHarness(TrackHarness.h265, parameterSets: [pps, vps, sps])
+        harness.receive(rtpPacket(1, timestamp: 0, marker: true, idr))
+        harness.receive(rtpPacket(2, timestamp: 3000, marker: true, slice))
+        harness.receive(rtpPacket(3, timestamp: 6000, marker: true, idr))
+        let packets = harness.packets()
+        #expect(packets.map(\.payload) == [aggregation, idr, slice, aggregation, idr])
+        #expect(packets.map(\.sequenceNumber) == [1000, 1001, 1002, 1003, 1004])
+        #expect(packets[0].flags == [.startsFrame, .keyFrame] && packets[1].flags == [.keyFrame, .marker])
+        #expect(packets[2].flags == [.startsFrame, .marker])
+    }
+
+    @Test func h265ParameterSetsThatTheCameraSendsAreNotDoubled() {
+        let harness = TrackHarness(TrackHarness.h265)
+        for (index, unit) in [[0x46, 1, 0x50], vps, sps, pps, idr].enumerated() {
+            harness.receive(rtpPacket(index, timestamp: 0, marker: index == 4, unit))
+        }
+        // As an aggregation together with the picture, and with a set missing.
+        let together = aggregation + [0, 4] + idr
+        harness.receive(rtpPacket(5, timestamp: 90, marker: true, together))
+        harness.receive(rtpPacket(6, timestamp: 180, sps))
+        harness.receive(rtpPacket(7, timestamp: 180, marker: true, idr))
+        let packets = harness.packets()
+        #expect(packets.map(\.payload) == [vps, sps, pps, idr, vps, sps, pps, idr, aggregation, idr])
+        #expect(packets.map { $0.flags.contains(.startsFrame) }.filter { $0 }.count == 3)
+        #expect(packets.allSatisfy { $0.flags.contains(.keyFrame) })
+    }
+
+    @Test func anH265KeyFrameWithoutParameterSetsOrBeginningIsNone() {
+        let bare = TrackHarness(TrackHarness.h265, parameterSets: [vps])
+        bare.receive(rtpPacket(1, timestamp: 0, marker: true, idr))
+        #expect(bare.packets().map(\.flags) == [[.startsFrame, .marker]])
+        let harness = TrackHarness(TrackHarness.h265, parameterSets: [vps, sps, pps])
+        harness.receive(rtpPacket(1, timestamp: 0, marker: true, slice))
+        harness.receive(rtpPacket(3, timestamp: 9, marker: true, [0x62, 1, 19, 9, 9]))
+        #expect(harness.packets().map(\.flags) == [[.startsFrame, .marker], [.startsFrame, .marker]])
+    }
+
+    @Test func longH265FragmentsAndUnitsAreCutAnew() {
+        for isFragmented in [false, true] {
+            let harness = TrackHarness(TrackHarness.h265, parameterSets: [vps, sps, pps], limit: 100)
+            let content = [0x80] + (0..<999).map { UInt8($0 & 0xFF) }
+            if isFragmented {
+                for (index, start) in stride(from: 0, to: 1000, by: 250).enumerated() {
+                    let marks: UInt8 = (start == 0 ? 0x80 : 0) | (start == 750 ? 0x40 : 0)
+                    harness.receive(
+                        rtpPacket(
+                            index, timestamp: 0, marker: start == 750,
+                            [0x62, 1, marks | 19] + content[start..<start + 250]))
+                }
+            } else {
+                harness.receive(rtpPacket(1, timestamp: 0, marker: true, [0x26, 1] + content))
+            }
+            let packets = Array(harness.packets().dropFirst())
+            #expect(packets.count == (1000 + 96) / 97)
+            #expect(packets.allSatisfy { $0.payload.count <= 100 && $0.payload.starts(with: [0x62, 1]) })
+            #expect(packets.flatMap { $0.payload.dropFirst(3) } == content)
+            #expect(
+                packets.map { $0.payload[2] }
+                    == [0x80 | 19] + [UInt8](repeating: 19, count: packets.count - 2) + [0x40 | 19])
+            #expect(packets.last?.flags == [.keyFrame, .marker])
+        }
+    }
+
+    // MARK: Order
+
+    @Test func picturesThatAreSentInAnotherOrderThanShownAreNoticed() {
+        let harness = TrackHarness(TrackHarness.h264)
+        for (index, timestamp) in [0, 9000, 3000, 6000, 18000, 12000, 15000, 27000, 21000].enumerated() {
+            #expect(!harness.track.reordering.isReordering)
+            harness.receive(rtpPacket(index, timestamp: UInt32(timestamp), marker: true, [0x41, 0x9A, 7]))
+        }
+        #expect(harness.track.reordering.isReordering)
+        // A clock that is set back once is no B-frame.
+        let other = TrackHarness(TrackHarness.h264)
+        for (index, timestamp) in [9000, 18000, 6000, 15000, 24000].enumerated() {
+            other.receive(rtpPacket(index, timestamp: UInt32(timestamp), marker: true, [0x41, 0x9A, 7]))
+        }
+        #expect(!other.track.reordering.isReordering)
+    }
+
+    @Test func aBidirectionalSliceIsNoticedUnlessTheStreamPromisesOrder() {
+        // first_mb_in_slice 0, slice_type 6 (B): 1 00111….
+        let slice: [UInt8] = [0x01, 0b1001_1100, 0]
+        let harness = TrackHarness(TrackHarness.h264)
+        harness.receive(rtpPacket(1, timestamp: 0, marker: true, slice))
+        #expect(harness.track.reordering.isReordering)
+        let fragmented = TrackHarness(TrackHarness.h264)
+        fragmented.receive(rtpPacket(1, timestamp: 0, marker: true, [0x1C, 0x81, 0b1001_1100, 0]))
+        #expect(fragmented.track.reordering.isReordering)
+        // A Baseline stream has none, whatever its slices look like.
+        let baseline = TrackHarness(
+            TrackHarness.h264,
+            parameterSets: [[0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16, 0xE9, 0xA8], [0x68, 1]])
+        baseline.receive(rtpPacket(1, timestamp: 0, marker: true, slice))
+        #expect(!baseline.track.reordering.isReordering)
+    }
+
+    // MARK: VP9 and JPEG
+
+    @Test func longVP9PacketsAreCutAnew() {
+        let harness = TrackHarness(TrackHarness.vp9, limit: 100)
+        let frame = [0x82] + (0..<499).map { UInt8($0 & 0xFF) }
+        harness.receive(rtpPacket(1, timestamp: 0, [0x88, 5] + frame[..<250]))
+        harness.receive(rtpPacket(2, timestamp: 0, marker: true, [0x84, 5] + frame[250...]))
+        harness.receive(rtpPacket(3, timestamp: 90, marker: true, [0xCC, 6, 0x86, 2]))
+        let packets = harness.packets()
+        #expect(packets.count == 7)
+        #expect(packets[..<6].map { $0.payload[0] } == [0x88, 0x80, 0x80, 0x80, 0x80, 0x84])
+        #expect(packets[..<6].flatMap { $0.payload.dropFirst(2) } == frame)
+        #expect(packets[..<6].allSatisfy { $0.flags.contains(.keyFrame) })
+        #expect(packets[5].flags.contains(.marker) && packets[6].flags == [.startsFrame, .marker])
+    }
+
+    @Test func longJPEGPacketsAreCutWithTheirOffsets() {
+        let harness = TrackHarness(TrackHarness.jpeg, limit: 200)
+        let data = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let tables = [UInt8](repeating: 9, count: 64)
+        harness.receive(
+            rtpPacket(1, timestamp: 0, [0, 0, 0, 0, 1, 255, 80, 45, 0, 0, 0, 64] + tables + data[..<400]))
+        harness.receive(rtpPacket(2, timestamp: 0, marker: true, [0, 0, 1, 144, 1, 255, 80, 45] + data[400...]))
+        let packets = harness.packets()
+        #expect(packets.allSatisfy { $0.payload.count <= 200 && $0.flags.contains(.keyFrame) })
+        #expect(packets.map { $0.flags.contains(.marker) } == packets.indices.map { $0 == packets.count - 1 })
+        var collected: [UInt8] = []
+        for packet in packets {
+            let header = packet.payload.withUnsafeBytes { JPEGPayloadHeader(parsing: $0) }
+            #expect(header?.fragmentOffset == collected.count)
+            collected += packet.payload[(header?.length ?? 0)...]
+        }
+        #expect(collected == data)
+    }
+
+    // MARK: Sound
+
+    @Test func linearSoundIsCutBetweenSamples() {
+        let harness = TrackHarness(MediaCodec(name: "L16", clockRate: 44_100, channels: 2), limit: 99)
+        harness.receive(rtpPacket(1, timestamp: 7, [UInt8](repeating: 1, count: 200)))
+        let packets = harness.packets()
+        #expect(packets.map(\.payload.count) == [96, 96, 8])
+        #expect(packets.map(\.timestamp) == [7, 31, 55])
+    }
+
+    @Test(arguments: ["mpeg4-generic", "MP4A-LATM", "G726-32", "opus"])
+    func otherSoundGoesOnAsItCame(name: String) {
+        let harness = TrackHarness(MediaCodec(name: name, clockRate: 8000), limit: 100)
+        let payload = [UInt8](repeating: 3, count: 300)
+        harness.receive(rtpPacket(1, timestamp: 7, marker: true, payload))
+        let packets = harness.packets()
+        #expect(packets.map(\.payload) == [payload])
+        #expect(packets.map(\.flags) == [[.startsFrame, .keyFrame, .marker]])
+    }
+
+    // MARK: Input that is not as it should be
+
+    @Test(arguments: [TrackHarness.h265, TrackHarness.vp9, TrackHarness.jpeg])
+    func hostilePayloadsNeverTrapAndStayWithinTheLimit(codec: MediaCodec) {
+        let harness = TrackHarness(codec, parameterSets: [vps, sps, pps], limit: 200)
+        var random = RandomSource.seeded(9)
+        let starts: [[UInt8]] = [
+            aggregation, vps, sps, pps, idr, slice, [0x62, 1, 0x93], [0x62, 1, 0x53], [0x62, 1, 0x13],
+            [0x60, 1, 0, 200],
+            [0x64, 1], [0x88, 5, 0x82], [0x84, 5], [0x8A, 5, 0xF8], [0, 0, 0, 0, 65, 255, 80, 45, 0, 1, 0xFF, 0xFF],
+            [0, 0, 1, 0, 1, 50, 80, 45],
+        ]
+        var number = 0
+        var timestamp: UInt32 = 0
+        for _ in 0..<4000 {
+            number += Int.random(in: 0..<20, using: &random) == 0 ? Int.random(in: -200...4000, using: &random) : 1
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                timestamp = UInt32.random(in: 0...UInt32.max, using: &random)
+            }
+            harness.now = harness.now + .milliseconds(Int.random(in: 0...20, using: &random))
+            let start = starts[Int.random(in: 0..<starts.count, using: &random)]
+            let rest = (0..<Int.random(in: 0..<500, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            harness.receive(
+                rtpPacket(number, timestamp: timestamp, marker: Bool.random(using: &random), start + rest))
+        }
+        let packets = harness.packets()
+        #expect(packets.count > 500)
+        #expect(packets.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= 200 })
+    }
+}

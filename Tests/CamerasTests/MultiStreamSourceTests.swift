@@ -1,0 +1,135 @@
+import RTP
+import SDP
+import Synchronization
+import Testing
+import Transport
+
+@testable import Cameras
+
+/// A source that does what a test tells it.
+private final class ToldSource: CameraSource {
+    private let state = Mutex<(sink: (any CameraSink)?, requests: [Int])>((nil, []))
+
+    var speaker: (any CameraSpeaker)? { nil }
+    var isRunning: Bool { state.withLock { $0.sink != nil } }
+    var requests: [Int] { state.withLock { $0.requests } }
+    func start(sink: any CameraSink) { state.withLock { $0.sink = sink } }
+    func stop() {
+        tell(.state(.stopped))
+        state.withLock { $0.sink = nil }
+    }
+    func requestKeyFrame(track: Int) { state.withLock { $0.requests.append(track) } }
+    func tell(_ event: CameraEvent) { state.withLock { $0.sink }?.handle(event) }
+
+    func send(track: Int) {
+        var pool = PacketBatchPool()
+        [UInt8](repeating: 0x10, count: 8).withUnsafeBytes {
+            pool.append(
+                .init(offset: 0, length: 0, timestamp: 0, sequenceNumber: 0, payloadType: 96, flags: .startsFrame),
+                payload: $0)
+        }
+        if let batch = pool.finish(arrival: .zero) { state.withLock { $0.sink }?.receive(batch, track: track) }
+    }
+}
+
+@Suite struct MultiStreamSourceTests {
+    private static let video = TrackDescription(
+        kind: .video, codec: MediaCodec(name: "H264", clockRate: 90_000), payloadType: 96)
+    private static let audio = TrackDescription(
+        kind: .audio, codec: MediaCodec(name: "PCMA", clockRate: 8_000), payloadType: 8)
+
+    private final class Sink: CameraSink {
+        let events = Mutex<[CameraEvent]>([])
+        let received = Mutex<[Int]>([])
+        func receive(_ batch: PacketBatch, track: Int) { received.withLock { $0.append(track) } }
+        func handle(_ event: CameraEvent) { events.withLock { $0.append(event) } }
+
+        var tracks: [TrackDescription] {
+            events.withLock { events in
+                events.compactMap { if case .tracks(let tracks) = $0 { tracks } else { nil } }.last ?? []
+            }
+        }
+        var states: [SourceState] {
+            events.withLock { events in events.compactMap { if case .state(let state) = $0 { state } else { nil } } }
+        }
+    }
+
+    private let main = ToldSource()
+    private let sub = ToldSource()
+    private let sink = Sink()
+    private let source: MultiStreamSource
+
+    init() {
+        source = MultiStreamSource(main: main, substream: sub)
+        source.start(sink: sink)
+    }
+
+    @Test func theConnectionsOfASourceThatTakesItsPlaceAreOthers() throws {
+        main.tell(.tracks([Self.video]))
+        let (other, otherMain, otherSink) = (MultiStreamSource(main: sub, substream: sub), sub, Sink())
+        other.start(sink: otherSink)
+        otherMain.tell(.tracks([Self.video]))
+        let connections = (sink.tracks + otherSink.tracks).compactMap(\.connection)
+        #expect(connections.count >= 2 && Set(connections).count == connections.count)
+    }
+
+    @Test func whereTheSubstreamStandsIsKnown() {
+        main.tell(.state(.flowing))
+        sub.tell(.state(.backingOff(seconds: 2, reason: "gone")))
+        #expect(sink.states.last == .flowing)
+        #expect(source.substreamState == .backingOff(seconds: 2, reason: "gone"))
+    }
+
+    @Test func theTracksOfBothAreOneCamerasTracks() {
+        sub.tell(.tracks([Self.video]))
+        #expect(sink.tracks.map(\.stream) == [.sub])
+        main.tell(.tracks([Self.video, Self.audio]))
+        #expect(sink.tracks.map(\.stream) == [.main, .main, .sub])
+        #expect(sink.tracks.map(\.kind) == [.video, .audio, .video])
+        main.send(track: 1)
+        sub.send(track: 0)
+        #expect(sink.received.withLock { $0 } == [1, 2])
+        source.requestKeyFrame(track: 2)
+        source.requestKeyFrame(track: 0)
+        source.requestKeyFrame(track: 9)
+        source.requestKeyFrame(track: -1)
+        #expect(sub.requests == [0] && main.requests == [0])
+        sub.tell(.senderReport(track: 0, ntp: 1, rtpTimestamp: 2))
+        #expect(sink.events.withLock { $0.last } == .senderReport(track: 2, ntp: 1, rtpTimestamp: 2))
+    }
+
+    @Test func aStreamThatStartsAgainLeavesTheOtherAlone() {
+        main.tell(.tracks([Self.video]))
+        sub.tell(.tracks([Self.video]))
+        let before = sink.tracks.map(\.connection)
+        sub.tell(.state(.backingOff(seconds: 1, reason: "reset")))
+        sub.tell(.tracks([Self.video]))
+        let after = sink.tracks.map(\.connection)
+        #expect(after[0] == before[0] && after[1] != before[1])
+        // Telling more of the same packets is no restart.
+        var profiled = Self.video
+        profiled.reordersPictures = true
+        main.tell(.state(.flowing))
+        main.tell(.tracks([profiled]))
+        #expect(sink.tracks[0].connection == before[0] && sink.tracks[0].reordersPictures)
+    }
+
+    @Test func theCameraFlowsWhileOneOfItsStreamsDoes() {
+        main.tell(.state(.connecting))
+        sub.tell(.state(.flowing))
+        main.tell(.state(.backingOff(seconds: 1, reason: "reset")))
+        main.tell(.state(.flowing))
+        sub.tell(.state(.backingOff(seconds: 1, reason: "reset")))
+        #expect(sink.states == [.connecting, .flowing])
+        main.tell(.state(.stalled(track: 0)))
+        #expect(sink.states.last == .stalled(track: 0))
+    }
+
+    @Test func bothAreStoppedAndStartedTogether() {
+        #expect(main.isRunning && sub.isRunning)
+        source.stop()
+        #expect(!main.isRunning && !sub.isRunning)
+        source.start(sink: sink)
+        #expect(main.isRunning && sub.isRunning)
+    }
+}
