@@ -138,16 +138,34 @@ import Transport
         var wallClock = SourceWallClock()
         // The camera thinks that it is 1970, and its picture's report comes 300 ms before its sound's.
         let ntp = UInt64(2_208_988_800) << 32
-        let video = wallClock.instant(of: ntp, receivedAt: milliseconds(1_000))
+        let video = wallClock.instant(of: ntp, receivedAt: milliseconds(1_000)).instant
         let audio = wallClock.instant(of: ntp + UInt64(0.3 * 4_294_967_296), receivedAt: milliseconds(1_350))
+            .instant
         #expect(abs((audio - video).inMilliseconds - 300) < 0.01)
     }
 
     @Test func aCameraThatSetsItsClockIsTiedAgain() {
         var wallClock = SourceWallClock()
         _ = wallClock.instant(of: 1 << 32, receivedAt: milliseconds(0))
-        let after = wallClock.instant(of: 1_000_000 << 32, receivedAt: milliseconds(5_000))
+        let after = wallClock.instant(of: 1_000_000 << 32, receivedAt: milliseconds(5_000)).instant
         #expect(after == milliseconds(5_000))
+    }
+
+    @Test func aReportThatWasDelayedLessCorrectsAllTracks() throws {
+        var wallClock = SourceWallClock()
+        let second = UInt64(1) << 32
+        var picture = TrackClock(clockRate: 90_000)
+        // Delayed by 80 ms, then by 5.
+        picture.noteReport(timestamp: 0, at: wallClock.instant(of: second, receivedAt: milliseconds(80)).instant)
+        let (instant, correction) = wallClock.instant(of: 2 * second, receivedAt: milliseconds(1_005))
+        #expect(instant == milliseconds(1_005))
+        #expect(abs(correction.inMilliseconds + 75) < 0.01)
+        picture.correct(by: correction)
+        #expect(picture.timestamp(at: milliseconds(1_005)) == 90_000)
+        // What is delayed more again changes nothing.
+        let late = wallClock.instant(of: 3 * second, receivedAt: milliseconds(2_300))
+        #expect(late.correction == .zero)
+        #expect(abs((late.instant - milliseconds(2_005)).inMilliseconds) < 0.01)
     }
 
     @Test func withoutReportsTheArrivalHasToDo() throws {

@@ -8,7 +8,7 @@ struct Egress {
 
     // What each frame needs stands first, so that it shares few lines of the processor's cache: with hundreds of
     // viewers most of them have to come from memory for every frame.
-    let track: RelayTrack
+    private(set) var track: RelayTrack
     /// The next packet to send; nil while the viewer waits for a key frame.
     var cursor: TrackRing.Cursor?
     /// When the next burst of a backlog goes out.
@@ -31,12 +31,14 @@ struct Egress {
     /// The viewer has been too far behind: it goes on with the newest key frame when the frame under way is complete.
     var skipsAtNextFrame = false
 
-    let configuration: EgressConfiguration
+    private(set) var configuration: EgressConfiguration
+    /// The track with which the viewer goes on at its next key frame; nil while it stays with ``track``.
+    var nextTrack: RelayTrack?
     /// The numbering before ``epoch``, the oldest first.
     private var earlierEpochs: [EgressEpoch] = []
     /// The next packet index of the retransmission stream.
     var nextRetransmissionIndex: UInt64
-    private let timestampOffset: UInt32
+    private var timestampOffset: UInt32
     /// Writes the headers of the retransmission stream; nil where there is none.
     let retransmissionHeader: EgressHeader?
     /// How many frames of the track had started before the packet at which the viewer fell behind.
@@ -86,7 +88,7 @@ struct Egress {
             epoch.trackSequence = entry.sequence(of: cursor.packet)
             let behind = live &- (entry.batch.packets[cursor.packet].timestamp &+ entry.timestampOffset)
             if behind < 0x8000_0000, configuration.isVideo { epoch.backlogTicks = behind }
-            if self.epoch != nil {
+            if packetsSent > 0 {
                 // The viewer's timestamps never go back, however the backlog before was compressed.
                 let room = live &+ timestampOffset &- lastTimestamp
                 epoch.room = room < 0x8000_0000 ? min(EgressEpoch.compressedTicks, max(room, 1) - 1) : 0
@@ -99,6 +101,31 @@ struct Egress {
             earlierEpochs.append(previous)
         }
         self.epoch = epoch
+    }
+
+    /// Goes on with another track of the same codec. The viewer's numbers go on without a gap, and its timestamps by the
+    /// time that passes: a player sees a picture of another size, and nothing else.
+    mutating func move(to other: RelayTrack, at now: Instant) {
+        let live = other.timeline.newestTimestamp
+        if let before = track.clock.timestamp(at: now), let after = other.clock.timestamp(at: now) {
+            timestampOffset = timestampOffset &+ before &- after
+        }
+        // The clocks of two streams agree by some milliseconds only, and timestamps must not go back.
+        let ahead = Int32(bitPattern: live &+ timestampOffset &- lastTimestamp)
+        let room = Int32(EgressEpoch.compressedTicks) + 1
+        if packetsSent > 0, ahead < room { timestampOffset &+= UInt32(bitPattern: room &- ahead) }
+        track = other
+        configuration.track = other.id
+        nextTrack = nil
+        // What went before cannot be sent again: its numbers lead into another ring.
+        epoch = nil
+        earlierEpochs = []
+        cursor = nil
+        nextBurst = nil
+        behindSince = nil
+        leftOutFrom = nil
+        framesBefore = 0
+        skipsAtNextFrame = false
     }
 
     /// The track's sequence number after the last packet sent; the smallest number before the first.

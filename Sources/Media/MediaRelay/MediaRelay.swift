@@ -13,6 +13,9 @@ public struct RelayTrackDescription: Sendable {
     public var codec: MediaCodec
     /// Asks the source for a key frame. Called on the shard's thread: it must not wait.
     public var requestKeyFrame: @Sendable () -> Void
+    /// The track's inlet where its source has not started again, so that everything goes on as it was; nil for a track
+    /// that is new or whose source has started again.
+    public var continuing: TrackInlet?
 
     /// Describes a track.
     public init(isVideo: Bool, codec: MediaCodec, requestKeyFrame: @escaping @Sendable () -> Void) {
@@ -26,7 +29,7 @@ public struct RelayTrackDescription: Sendable {
 ///
 /// This object is the way in from other threads. All the work is done by one ``RelayShard`` on a thread of its own.
 public final class MediaRelay: Sendable {
-    private let shard: ShardThread<RelayShard>
+    let shard: ShardThread<RelayShard>
     /// The UDP port that all sessions share.
     public let port: UDPPort
 
@@ -45,8 +48,16 @@ public final class MediaRelay: Sendable {
     /// Says which tracks a camera sends, again after each of its restarts.
     /// - Returns: for each track, where to hand in its batches.
     public func setTracks(camera: String, _ tracks: [RelayTrackDescription]) -> [TrackInlet] {
-        let entries = tracks.enumerated().map { index, track in
-            (id: TrackID(camera: camera, index: index), description: track, inlet: makeInlet())
+        setTracks(camera: camera, tracks.enumerated().map { (index: $0, description: $1) })
+    }
+
+    /// Says which tracks a camera sends, each with its index, again after each of its restarts.
+    /// - Returns: for each track, where to hand in its batches: a track that continues keeps its inlet.
+    public func setTracks(
+        camera: String, _ tracks: [(index: Int, description: RelayTrackDescription)]
+    ) -> [TrackInlet] {
+        let entries = tracks.map { index, track in
+            (id: TrackID(camera: camera, index: index), description: track, inlet: track.continuing ?? makeInlet())
         }
         shard.post { handler, now in handler.setTracks(entries, camera: camera, at: now) }
         return entries.map(\.inlet)
@@ -69,6 +80,16 @@ public final class MediaRelay: Sendable {
         }
     }
 
+    /// Takes what moment a packet of a track stands for, where the gateway itself knows it: for a track that it makes.
+    public func noteCapture(_ track: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
+        shard.post { handler, _ in handler.noteCapture(track, rtpTimestamp: rtpTimestamp, at: instant) }
+    }
+
+    /// Empties a camera's rings: it is not pulled any more, and nobody is to be shown what is old.
+    public func clearTracks(of camera: String) {
+        shard.post { handler, now in handler.clearTracks(of: camera, at: now) }
+    }
+
     /// Takes a viewer in. `notify` is called on the shard's thread: it must not wait.
     public func addViewer(
         _ configuration: ViewerConfiguration, status: ViewerStatus,
@@ -85,9 +106,23 @@ public final class MediaRelay: Sendable {
         }
     }
 
+    /// Ends the sessions of all viewers of a track with a goodbye; taps stay.
+    public func dismissViewers(of track: TrackID, reason: String) {
+        shard.post { handler, now in
+            for viewer in handler.tracks[track]?.viewers ?? [] { handler.dismiss(viewer, reason: reason, at: now) }
+        }
+    }
+
     /// Opens the gate for a viewer's microphone, or shuts it with nil.
     public func setTalkbackSink(_ sessionID: String, _ sink: (any TalkbackSink)?) {
         shard.post { handler, _ in handler.viewers[sessionID]?.talkback.setSink(sink) }
+    }
+
+    /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
+    public func holdSound(_ sessionID: String, for duration: Duration?) {
+        shard.post { handler, now in
+            handler.viewers[sessionID]?.holdSound(until: duration.map { now + $0 })
+        }
     }
 
     /// Adds candidates that came after the offer.

@@ -25,10 +25,11 @@ extension RelayShard {
         _ descriptions: [(id: TrackID, description: RelayTrackDescription, inlet: TrackInlet)], camera: String,
         at now: Instant
     ) {
-        wallClocks[camera]?.reset()
+        if descriptions.contains(where: { $0.description.continuing == nil }) { wallClocks[camera]?.reset() }
         let kept = Set(descriptions.map(\.id))
         for id in tracks.keys where id.camera == camera && !kept.contains(id) { removeTrack(id, at: now) }
         for (id, description, inlet) in descriptions {
+            if description.continuing != nil, tracks[id] != nil { continue }
             inlets.removeAll { $0.id == id }
             inlets.append((id, inlet))
             if let track = tracks[id], track.isVideo == description.isVideo,
@@ -40,7 +41,10 @@ extension RelayShard {
                 continue
             }
             if tracks[id] != nil { removeTrack(id, keepingInlet: true, at: now) }
-            tracks[id] = RelayTrack(id: id, description: description, limits: limits)
+            let track = RelayTrack(id: id, description: description, limits: limits)
+            tracks[id] = track
+            // Sound that had gone, and whose viewers stayed for the picture.
+            for viewer in viewers.values { viewer.takeBack(track, at: now) }
         }
     }
 
@@ -56,8 +60,15 @@ extension RelayShard {
             inlets.removeAll { $0.id == id }
         }
         guard let track = tracks.removeValue(forKey: id) else { return }
-        // What they negotiated is not sent any more.
+        track.endTaps()
         for viewer in track.viewers {
+            for index in viewer.egress.indices where viewer.egress[index].nextTrack === track {
+                viewer.egress[index].nextTrack = nil
+            }
+            guard viewer.egress.contains(where: { $0.track === track }) else { continue }
+            // What they negotiated is not sent any more; but a picture goes on without its sound.
+            let hasPicture = viewer.egress.contains { $0.configuration.isVideo && $0.track !== track }
+            if !track.isVideo, hasPicture { continue }
             dismiss(viewer, reason: Self.trackGone, at: now)
         }
     }
@@ -126,9 +137,27 @@ extension RelayShard {
     /// Takes a report of the camera's clock.
     func noteSenderReport(_ id: TrackID, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
         guard let track = tracks[id], ntp != 0 else { return }
-        let instant = wallClocks[id.camera, default: SourceWallClock()].instant(of: ntp, receivedAt: now)
+        let (instant, correction) = wallClocks[id.camera, default: SourceWallClock()]
+            .instant(of: ntp, receivedAt: now)
+        if correction != .zero {
+            for other in tracks.values where other.id.camera == id.camera { other.clock.correct(by: correction) }
+        }
         guard let offset = track.newestTimestampOffset else { return }
         track.clock.noteReport(timestamp: rtpTimestamp &+ offset, at: instant)
+    }
+
+    /// Takes what moment a packet of a track that the gateway makes stands for.
+    func noteCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
+        guard let track = tracks[id], let offset = track.newestTimestampOffset else { return }
+        track.clock.noteReport(timestamp: rtpTimestamp &+ offset, at: instant)
+    }
+
+    /// Empties a camera's rings. Its viewers stay, and go on when it comes back.
+    func clearTracks(of camera: String, at now: Instant) {
+        for track in tracks.values where track.id.camera == camera {
+            track.noteRestart()
+            for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
+        }
     }
 
     /// What the shard has done.

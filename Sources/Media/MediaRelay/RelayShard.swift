@@ -54,6 +54,7 @@ final class RelayShard {
             guard !waiting.isEmpty, let track = tracks[id] else { continue }
             for batch in waiting where track.append(batch) {
                 if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.noteKeyFrame() }
+                if !track.taps.isEmpty { track.feedTaps() }
             }
             // The ring holds them now; a reference left here would keep a batch from being used again.
             waiting.removeAll(keepingCapacity: true)
@@ -63,7 +64,9 @@ final class RelayShard {
 
     @inline(__always)
     private func forward(_ track: RelayTrack, to viewer: Viewer, at now: Instant) {
-        for index in viewer.egress.indices where viewer.egress[index].track === track {
+        for index in viewer.egress.indices {
+            if viewer.egress[index].nextTrack === track { viewer.completeMove(index, at: now) }
+            guard viewer.egress[index].track === track else { continue }
             viewer.mediaArrived(index, through: &sender, limits: limits, at: now)
             if let burst = viewer.egress[index].nextBurst { deadlines.schedule(viewer.sessionID, at: burst) }
         }
@@ -123,6 +126,13 @@ final class RelayShard {
         if viewer.isConnected, let next = viewer.reports.next, next <= now {
             viewer.sendReports(through: &sender, scratch: scratch, at: now)
         }
+        if let ingest = viewer.ingest {
+            viewer.serviceIngest(through: &sender, scratch: scratch, at: now)
+            if ingest.isOver {
+                dismiss(viewer, reason: "the publisher has said goodbye", at: now)
+                return
+            }
+        }
         if let deadline = viewer.nextDeadline {
             // One whose deadline stays in the past must not keep the others from theirs.
             deadlines.schedule(viewer.sessionID, at: max(deadline, now + Self.shortestPause))
@@ -155,7 +165,10 @@ final class RelayShard {
         for address in viewer.askedAddresses where byAskedAddress[address] === viewer { byAskedAddress[address] = nil }
         for address in viewer.knownAddresses where byAddress[address] === viewer { byAddress[address] = nil }
         deadlines.remove(viewer.sessionID)
-        for index in viewer.egress.indices { viewer.egress[index].track.viewers.removeAll { $0 === viewer } }
+        for index in viewer.egress.indices {
+            viewer.egress[index].track.viewers.removeAll { $0 === viewer }
+            viewer.egress[index].nextTrack?.viewers.removeAll { $0 === viewer }
+        }
         viewer.talkback.close()
         viewer.status.noteEnd(reason: reason)
         counters.ended += 1

@@ -13,6 +13,8 @@ final class RelayTrack {
     var clock: TrackClock
     /// The sessions that this track is sent to, in the order in which they came.
     var viewers: [Viewer] = []
+    /// Consumers that are no viewers.
+    var taps: [TapEntry] = []
     /// What to add to the newest source timestamps to get the track's; nil before the first packet.
     private(set) var newestTimestampOffset: UInt32?
     /// Asks the source for a key frame.
@@ -61,6 +63,7 @@ final class RelayTrack {
         clock.reset()
         newestTimestampOffset = nil
         ring.removeAll()
+        restartTaps()
     }
 
     /// A viewer needs a key frame. The source is asked at most once in ``keyFrameRequestInterval``; a request that

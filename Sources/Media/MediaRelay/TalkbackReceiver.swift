@@ -64,6 +64,10 @@ extension Viewer {
     /// Takes a plain RTP packet that the viewer sent.
     func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
-        talkback.receive(packet, at: now)
+        if let ingest {
+            ingest.receive(packet, at: now)
+        } else {
+            talkback.receive(packet, at: now)
+        }
     }
 }

@@ -41,6 +41,11 @@ struct TrackClock {
         set(timestamp, at: instant)
     }
 
+    /// Moves what a report has said by `correction`, because the camera's wall clock has been understood better.
+    mutating func correct(by correction: Duration) {
+        if fromReport { anchor = anchor.map { $0 + correction } }
+    }
+
     /// Forgets everything, because the source has started again.
     mutating func reset() {
         anchor = nil
@@ -55,7 +60,8 @@ struct TrackClock {
         return anchorTimestamp &+ UInt32(truncatingIfNeeded: Int64(ticks.rounded()))
     }
 
-    private func instant(of timestamp: UInt32) -> Instant? {
+    /// The moment that `timestamp` stands for; nil before the first packet.
+    func instant(of timestamp: UInt32) -> Instant? {
         guard let anchor else { return nil }
         let ticks = Int64(Int32(bitPattern: timestamp &- anchorTimestamp))
         return anchor + .nanoseconds(ticks * 1_000_000_000 / Int64(clockRate))
@@ -71,20 +77,26 @@ struct TrackClock {
 struct SourceWallClock {
     private var anchor: (ntp: UInt64, instant: Instant)?
 
-    /// The instant that the camera's NTP time stands for. The first report of a connection ties the clocks together;
-    /// a camera that then sets its clock (more than a second away from where it should be) is tied again.
-    mutating func instant(of ntp: UInt64, receivedAt now: Instant) -> Instant {
+    /// The instant that the camera's NTP time stands for.
+    ///
+    /// A report is never older than its NTP time, so the one that was delayed least ties the clocks together best. When
+    /// one comes that was delayed less than those before it, all that they said was late by the same `correction`
+    /// (negative), and the camera's other tracks must be moved with it. A camera that sets its clock, more than a second
+    /// away from where it should be, is tied again.
+    mutating func instant(of ntp: UInt64, receivedAt now: Instant) -> (instant: Instant, correction: Duration) {
+        var correction = Duration.zero
         if let anchor {
             let ticks = Int64(bitPattern: ntp &- anchor.ntp)
             let seconds = Double(ticks) / 4_294_967_296
             if abs(seconds) < 86_400 {
                 let translated = anchor.instant + .nanoseconds(Int64(seconds * 1e9))
-                let difference = translated - now
-                if difference < .seconds(1), difference > .seconds(-1) { return translated }
+                let early = translated - now
+                if early <= .zero, early > .seconds(-1) { return (translated, .zero) }
+                if early > .zero, early < .seconds(1) { correction = now - translated }
             }
         }
         anchor = (ntp, now)
-        return now
+        return (now, correction)
     }
 
     /// Forgets the camera's clock.

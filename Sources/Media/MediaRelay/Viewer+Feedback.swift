@@ -34,6 +34,7 @@ extension Viewer {
             switch packet {
             case .senderReport(let report, let blocks):
                 talkback.noteSenderReport(report, at: now)
+                ingest?.noteSenderReport(report, at: now)
                 receive(blocks, at: now)
             case .receiverReport(_, let blocks):
                 receive(blocks, at: now)
@@ -56,7 +57,8 @@ extension Viewer {
                         feedback.transportPackets.received += 1
                     }
                 }
-            case .goodbye:
+            case .goodbye(let goodbye):
+                ingest?.noteGoodbye(goodbye)
                 // A browser says goodbye for a source, not for the connection: consent decides (RFC 7675).
                 feedback.goodbye = true
             case .sourceDescription, .unknown, .malformed:

@@ -18,6 +18,11 @@ extension Viewer {
     func mediaArrived(_ index: Int, through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
         // A burst under way picks the new packets up when their turn comes.
         guard mediaFlows, egress[index].nextBurst == nil else { return }
+        if let heldUntil = soundHeldUntil, !egress[index].configuration.isVideo {
+            if now < heldUntil { return }
+            // Nobody has said that the viewer has stopped talking, as when its packets stopped in the middle of a word.
+            holdSound(until: nil)
+        }
         if egress[index].cursor == nil { resumeAtKeyFrame(index) }
         send(index, through: &sender, limits: limits, at: now)
     }

@@ -14,6 +14,8 @@ final class Viewer {
     private(set) var mediaFlows = false
     /// Whether every step of the start has been noted.
     var startIsComplete = false
+    /// Until when the viewer gets no sound, because it talks: half duplex against howl.
+    private(set) var soundHeldUntil: Instant?
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
     /// Where media goes: kept here, so that the hot loop need not ask the connection.
@@ -37,6 +39,8 @@ final class Viewer {
     var hasEnded = false
 
     var talkback: TalkbackReceiver
+    /// What a publisher sends; nil for a viewer.
+    var ingest: Ingest?
     var reports: ReportSchedule
     var feedback = FeedbackState()
 
@@ -65,6 +69,7 @@ final class Viewer {
         if isConnected {
             consider(mediaDue)
             consider(reports.next)
+            consider(ingest?.nextDeadline)
             for index in egress.indices { consider(egress[index].nextBurst) }
         }
         return next
@@ -87,5 +92,17 @@ final class Viewer {
             }
         }
         reports.start(at: now)
+    }
+
+    /// Leaves sound out until `until`, or goes on with it at the live edge.
+    func holdSound(until: Instant?) {
+        let wasHeld = soundHeldUntil != nil
+        soundHeldUntil = until
+        guard mediaFlows, wasHeld != (until != nil) else { return }
+        for index in egress.indices where !egress[index].configuration.isVideo {
+            egress[index].nextBurst = nil
+            egress[index].behindSince = nil
+            if until == nil { egress[index].start(at: egress[index].track.ring.head) }
+        }
     }
 }

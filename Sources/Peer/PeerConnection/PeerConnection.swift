@@ -70,12 +70,12 @@ public struct PeerConnection: ~Copyable {
     public init(
         configuration: PeerConnectionConfiguration, random: RandomSource, now: Instant
     ) throws(PeerConnectionError) {
-        ice = ICEAgent(
-            configuration: ICEConfiguration(
-                role: configuration.iceRole, localCredentials: configuration.localCredentials,
-                remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
-                remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination),
-            random: random, now: now)
+        var connectivity = ICEConfiguration(
+            role: configuration.iceRole, localCredentials: configuration.localCredentials,
+            remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
+            remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
+        connectivity.timing = configuration.timing
+        ice = ICEAgent(configuration: connectivity, random: random, now: now)
         do {
             dtls = try DTLSEndpoint(
                 identity: configuration.identity, role: configuration.dtlsRole,

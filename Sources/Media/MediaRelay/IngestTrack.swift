@@ -1,0 +1,148 @@
+import RTP
+import Transport
+
+/// One track that a publisher sends: finds out what is missing, has it sent again, and puts the packets in order.
+///
+/// It lives on the shard's thread only. All memory is kept, so a steady stream allocates nothing.
+final class IngestTrack {
+    /// How long a lost packet of a picture is waited for: some round trips of a retransmission.
+    static let pictureDelay = Duration.milliseconds(300)
+    /// Sound is not asked for again, so only reordering is waited for.
+    static let soundDelay = Duration.milliseconds(40)
+    /// Another source takes a track over when the one before has been silent for so long.
+    static let silence = Duration.seconds(1)
+    /// Key frames are asked for at most once in this time.
+    static let keyFrameRequestInterval = Duration.milliseconds(500)
+
+    let configuration: PublishedTrack
+    private(set) var ssrc: UInt32?
+    private(set) var statistics: ReceptionStatistics
+    private(set) var nacks: NackGenerator
+    private var buffer: PacketReorderBuffer
+    /// When the track last brought a packet.
+    private(set) var lastPacket: Instant?
+    /// The number of the next packet that is handed on: packets that only pad leave no gap.
+    private var nextSequenceNumber: UInt16 = 0
+    private var keyFrameWanted = false
+    private var lastKeyFrameRequest: Instant?
+    var saidGoodbye = false
+
+    init(_ configuration: PublishedTrack) {
+        self.configuration = configuration
+        ssrc = configuration.ssrc
+        statistics = ReceptionStatistics(clockRate: configuration.clockRate)
+        nacks = Self.makeNacks()
+        buffer = Self.makeBuffer(configuration)
+    }
+
+    private static func makeNacks() -> NackGenerator {
+        NackGenerator(configuration: .init(maximumAge: pictureDelay))
+    }
+
+    private static func makeBuffer(_ configuration: PublishedTrack) -> PacketReorderBuffer {
+        PacketReorderBuffer(maximumDelay: configuration.isVideo ? pictureDelay : soundDelay)
+    }
+
+    /// Takes a packet of the track's own payload type. Answers whether it was of the track's source.
+    func receive(_ packet: RTPPacketView, at now: Instant) -> Bool {
+        if packet.ssrc != ssrc {
+            // Whoever published has named its source, or has begun to send: another one must not mix in. A source that
+            // has fallen silent may come back under another number, as encoders do that start again.
+            guard ssrc == nil || lastPacket.map({ now - $0 >= Self.silence }) ?? false else { return false }
+            if ssrc != nil { restart() }
+            ssrc = packet.ssrc
+        }
+        lastPacket = now
+        saidGoodbye = false
+        statistics.receive(
+            sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, payloadLength: packet.payload.count,
+            at: now)
+        insert(packet.sequenceNumber, packet, payload: packet.payload, at: now)
+        return true
+    }
+
+    /// Takes a packet of the retransmission stream (RFC 4588, section 4).
+    func receiveRetransmission(_ packet: RTPPacketView, at now: Instant) {
+        // Before the track's first packet nothing can have been asked for; empty ones only probe the path.
+        guard statistics.hasReceived, let original = Retransmission.parse(payload: packet.payload),
+            !original.payload.isEmpty
+        else { return }
+        insert(original.originalSequenceNumber, packet, payload: original.payload, at: now)
+    }
+
+    private func insert(
+        _ sequenceNumber: UInt16, _ packet: RTPPacketView, payload: UnsafeRawBufferPointer, at now: Instant
+    ) {
+        if configuration.takesNack, nacks.receive(sequenceNumber: sequenceNumber, at: now) == .tooManyMissing {
+            keyFrameWanted = true
+        }
+        buffer.insert(
+            sequenceNumber: sequenceNumber, timestamp: packet.timestamp, marker: packet.marker, payload: payload,
+            at: now)
+    }
+
+    private func restart() {
+        statistics = ReceptionStatistics(clockRate: configuration.clockRate)
+        nacks = Self.makeNacks()
+        buffer = Self.makeBuffer(configuration)
+        keyFrameWanted = configuration.isVideo
+    }
+
+    /// Hands on what is in order. Each packet is written into `scratch` with a plain header of its own.
+    func deliver(_ scratch: UnsafeMutableRawBufferPointer, at now: Instant, to body: (UnsafeRawBufferPointer) -> Void) {
+        while let output = buffer.next(at: now) {
+            switch output {
+            case .gap(let count):
+                nextSequenceNumber &+= UInt16(truncatingIfNeeded: count)
+                // What follows cannot be decoded without what is missing.
+                if configuration.isVideo { keyFrameWanted = true }
+            case .packet(let packet):
+                let length = 12 + packet.payload.count
+                guard !packet.payload.isEmpty, length <= scratch.count else { continue }
+                scratch[0] = 0x80
+                scratch[1] = configuration.payloadType & 0x7F | (packet.marker ? 0x80 : 0)
+                scratch.storeBytes(of: nextSequenceNumber.bigEndian, toByteOffset: 2, as: UInt16.self)
+                scratch.storeBytes(of: packet.timestamp.bigEndian, toByteOffset: 4, as: UInt32.self)
+                scratch.storeBytes(of: (ssrc ?? 0).bigEndian, toByteOffset: 8, as: UInt32.self)
+                UnsafeMutableRawBufferPointer(rebasing: scratch[12..<length]).copyMemory(from: packet.payload)
+                nextSequenceNumber &+= 1
+                body(UnsafeRawBufferPointer(rebasing: scratch[..<length]))
+            }
+        }
+    }
+
+    func noteSenderReport(_ report: RTCPSenderReport, at now: Instant) {
+        statistics.receiveSenderReport(ntp: report.ntp, at: now)
+    }
+
+    /// Replaces `numbers` by the sequence numbers to ask for now.
+    func takeRequests(at now: Instant, into numbers: inout [UInt16]) {
+        nacks.takeRequests(at: now, into: &numbers)
+    }
+
+    func requestKeyFrame() {
+        if configuration.isVideo, configuration.takesPictureLossIndication { keyFrameWanted = true }
+    }
+
+    func takeKeyFrameRequest(at now: Instant) -> Bool {
+        guard keyFrameWanted, ssrc != nil, keyFrameRequestDue <= now else { return false }
+        keyFrameWanted = false
+        lastKeyFrameRequest = now
+        return configuration.takesPictureLossIndication
+    }
+
+    private var keyFrameRequestDue: Instant { lastKeyFrameRequest.map { $0 + Self.keyFrameRequestInterval } ?? .zero }
+
+    func makeReportBlock(at now: Instant) -> RTCPReportBlock? {
+        guard let ssrc, statistics.hasReceived else { return nil }
+        return statistics.makeReportBlock(ssrc: ssrc, at: now)
+    }
+
+    /// When a packet, a request for packets or one for a key frame may be due.
+    var nextDeadline: Instant? {
+        var next = buffer.nextDeadline()
+        if let due = nacks.nextDeadline() { next = min(next ?? due, due) }
+        if keyFrameWanted, ssrc != nil { next = min(next ?? keyFrameRequestDue, keyFrameRequestDue) }
+        return next
+    }
+}

@@ -1,0 +1,195 @@
+import DTLS
+import ICE
+import NetworkSimulator
+import PeerConnection
+import RTP
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// A publisher, the network, and the relay that takes its media in.
+private struct PublishingWorld {
+    let simulation: Simulation
+    let host: RelayHost
+    let publisher: SimulatedPublisher
+    let packets = CollectedPackets()
+    let notices = Notices()
+
+    init(
+        conditions: LinkConditions = LinkConditions(latency: .milliseconds(20)), seed: UInt64 = 3,
+        hasTransportSequence: Bool = true
+    ) throws {
+        let now = RelayWorld.start
+        let relayAddress = try #require(TransportAddress("203.0.113.5", port: 8189))
+        let address = try #require(TransportAddress("198.51.100.7", port: 40_000))
+        host = RelayHost(address: relayAddress, limits: RelayLimits(), seed: seed, now: now)
+        var random = RandomSource.seeded(seed)
+        let (theirs, ours) = (ICECredentials(using: &random), ICECredentials(using: &random))
+        let (publisherIdentity, relayIdentity) = (try Identities.viewer.get(), try Identities.gateway.get())
+        let priority = ICE.candidatePriority(type: .host, localPreference: 65_535)
+        publisher = try SimulatedPublisher(
+            PeerConnectionConfiguration(
+                iceRole: .controlling, localCredentials: theirs, remoteCredentials: ours, remoteIsLite: false,
+                hostAddresses: [address],
+                remoteCandidates: [RemoteCandidate(address: relayAddress, priority: priority)], dtlsRole: .client,
+                identity: publisherIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
+            seed: random.next(), now: now)
+        let sequence: UInt8? = hasTransportSequence ? 3 : nil
+        let notices = notices
+        host.shard.add(
+            PublisherConfiguration(
+                sessionID: "publisher",
+                peer: PeerConnectionConfiguration(
+                    iceRole: .controlled, localCredentials: ours, remoteCredentials: theirs, remoteIsLite: false,
+                    hostAddresses: [relayAddress], remoteCandidates: [], dtlsRole: .server, identity: relayIdentity,
+                    remoteFingerprints: [publisherIdentity.fingerprint]),
+                tracks: [
+                    PublishedTrack(
+                        isVideo: true, payloadType: 96, retransmissionPayloadType: 97,
+                        ssrc: SimulatedPublisher.videoSSRC, clockRate: 90_000, takesNack: true,
+                        takesPictureLossIndication: true, transportSequenceExtension: sequence,
+                        wantsEstimate: !hasTransportSequence),
+                    PublishedTrack(
+                        isVideo: false, payloadType: 111, retransmissionPayloadType: nil, ssrc: nil,
+                        clockRate: 48_000, takesNack: false, takesPictureLossIndication: false,
+                        transportSequenceExtension: sequence, wantsEstimate: false),
+                ], reducedSizeRTCP: true), status: ViewerStatus(), sink: packets, notify: { notices.add($0) }, at: now)
+        simulation = Simulation(
+            network: SimulatedNetwork(seed: seed, conditions: conditions), endpoints: [host, publisher], start: now)
+    }
+
+    var now: Instant { simulation.now }
+    var ingest: Ingest? { host.shard.viewers["publisher"]?.ingest }
+
+    func run(_ duration: Duration) {
+        simulation.run(for: duration)
+        #expect(simulation.stall == nil)
+    }
+
+    func requestKeyFrame() throws {
+        let viewer = try #require(host.shard.viewers["publisher"])
+        viewer.ingest?.requestKeyFrame(track: 0)
+        host.now = now
+        host.shard.service(viewer, at: now)
+    }
+}
+
+@Suite struct PublishingTests {
+    @Test func everythingArrivesAndThePublisherIsToldSo() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(4))
+        #expect(world.notices.all.first == .connected)
+        #expect(world.packets.video.count > 300 && world.packets.isWhole)
+        #expect(world.packets.numbers == Array(0..<world.packets.video.count))
+        #expect(world.packets.sound > 150)
+        #expect(world.publisher.reportBlocks.count >= 6)
+        #expect(Set(world.publisher.reportBlocks.map(\.ssrc)) == [500, 502])
+        #expect(world.publisher.arrivals.received > 450 && world.publisher.arrivals.lost == 0)
+        #expect(world.publisher.requestedPackets == 0 && world.publisher.keyFrameRequests.isEmpty)
+        #expect(world.ingest?.unexpectedPackets == 0)
+    }
+
+    @Test func whatIsLostIsAskedForAgainAndPutInOrder() throws {
+        let world = try PublishingWorld(conditions: LinkConditions(latency: .milliseconds(20), loss: 0.05))
+        world.run(.seconds(12))
+        #expect(world.publisher.requestedPackets > 20)
+        #expect(world.packets.video.count > 900)
+        // Of what was lost nearly all has come again in time, and nothing comes twice or out of order.
+        let missing = world.publisher.sent - world.packets.video.count
+        #expect(missing < 60)
+        #expect(zip(world.packets.numbers, world.packets.numbers.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(world.publisher.arrivals.lost > 10)
+        #expect(world.publisher.reportBlocks.contains { $0.fractionLost > 0 })
+    }
+
+    @Test func aLossThatCannotBeMendedLeavesAGapAndAsksForAKeyFrame() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        world.publisher.retransmits = false
+        world.simulation.network.setConditions(LinkConditions(latency: .milliseconds(20), loss: 0.5))
+        world.run(.milliseconds(100))
+        world.simulation.network.setConditions(LinkConditions(latency: .milliseconds(20)))
+        world.run(.seconds(2))
+        #expect(!world.packets.isWhole)
+        #expect(!world.publisher.keyFrameRequests.isEmpty && world.publisher.keyFrameRequests.count <= 4)
+        #expect(world.packets.numbers.last.map { $0 > world.publisher.sent - 10 } == true)
+    }
+
+    @Test func requestsForKeyFramesThatComeTogetherAreOne() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        for _ in 0..<10 {
+            try world.requestKeyFrame()
+            world.run(.milliseconds(20))
+        }
+        world.run(.seconds(2))
+        // The first one at once, the others together when they may be.
+        let requests = world.publisher.keyFrameRequests
+        #expect(requests.count == 2)
+        #expect(zip(requests, requests.dropFirst()).allSatisfy { $1 - $0 >= .milliseconds(490) })
+    }
+
+    @Test func withoutTransportWideFeedbackAnEstimateIsSent() throws {
+        let world = try PublishingWorld(hasTransportSequence: false)
+        world.run(.seconds(4))
+        #expect(world.publisher.arrivals.received == 0)
+        #expect(world.publisher.estimates.count >= 2 && world.publisher.estimates.allSatisfy { $0 > 1_000_000 })
+    }
+
+    @Test func anEncoderThatStartsAgainUnderAnotherNumberIsFollowed() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        // Another source beside the agreed one must not mix in.
+        world.publisher.send([0x10, 0, 0, 0, 0, 0, 0], payloadType: 96, ssrc: 900, index: 7, marker: true)
+        world.publisher.send([1], payloadType: 50, ssrc: 901, index: 7, marker: true)
+        world.run(.milliseconds(100))
+        #expect(world.ingest?.unexpectedPackets == 2)
+        #expect(world.packets.isWhole)
+        world.publisher.isSending = false
+        world.run(.seconds(3))
+        #expect(world.packets.silences.contains { $0.track == 0 })
+        let before = world.packets.video.count
+        world.publisher.videoSource = 900
+        world.publisher.isSending = true
+        world.run(.seconds(1))
+        #expect(world.packets.video.count > before + 80)
+    }
+
+    @Test func aPublisherThatVanishesOrSaysGoodbyeIsLetGoOf() throws {
+        let gone = try PublishingWorld()
+        gone.run(.seconds(2))
+        gone.publisher.hasVanished = true
+        gone.run(.seconds(45))
+        #expect(gone.host.shard.viewers.isEmpty)
+        guard case .ended(let reason) = gone.notices.all.last else {
+            Issue.record("nobody was told")
+            return
+        }
+        #expect(reason.contains("checks"))
+
+        let polite = try PublishingWorld()
+        polite.run(.seconds(2))
+        polite.publisher.sayGoodbye([SimulatedPublisher.videoSSRC])
+        polite.run(.milliseconds(200))
+        // One track of two: it has only switched its picture off.
+        #expect(polite.host.shard.viewers.count == 1)
+        polite.publisher.isSending = false
+        polite.run(.milliseconds(200))
+        polite.publisher.sayGoodbye([SimulatedPublisher.videoSSRC, SimulatedPublisher.audioSSRC])
+        polite.run(.milliseconds(200))
+        #expect(polite.host.shard.viewers.isEmpty)
+        #expect(polite.notices.all.last == .ended(reason: "the publisher has said goodbye"))
+    }
+
+    @Test func thePublishersClockIsHandedOn() throws {
+        let world = try PublishingWorld()
+        world.run(.seconds(2))
+        world.publisher.sendReport(
+            RTCPSenderReport(
+                ssrc: SimulatedPublisher.videoSSRC, ntp: NTPTimestamp(unixNanoseconds: 1_800_000_000_000_000_000),
+                rtpTimestamp: 5, packetCount: 1, octetCount: 1))
+        world.run(.milliseconds(100))
+        #expect(world.packets.reports == 1)
+    }
+}

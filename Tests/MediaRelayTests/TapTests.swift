@@ -1,0 +1,95 @@
+import RTP
+import SDP
+import Synchronization
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// Keeps what a tap is told.
+private final class RecordingTap: TrackTap {
+    struct State {
+        var batches: [TappedBatch] = []
+        var restarts = 0
+        var hasEnded = false
+    }
+
+    let state = Mutex(State())
+
+    func receive(_ batch: TappedBatch) { state.withLock { $0.batches.append(batch) } }
+    func trackRestarted() { state.withLock { $0.restarts += 1 } }
+    func trackEnded() { state.withLock { $0.hasEnded = true } }
+
+    var batches: [TappedBatch] { state.withLock { $0.batches } }
+
+    /// The numbers of all packets from the first key frame on, on the track's line.
+    var sequences: [Int64] {
+        batches.flatMap { tapped in
+            (tapped.firstPacket..<tapped.batch.packets.count).map { tapped.sequence(of: $0) }
+        }
+    }
+}
+
+@Suite struct TapTests {
+    @Test func aTapBeginsWithTheNewestKeyFrameAndMissesNothing() throws {
+        let world = try RelayWorld()
+        world.run(.milliseconds(7_300))
+        let tap = RecordingTap()
+        let track = try #require(world.shard.tracks[world.camera.video])
+        track.addTap(tap)
+        let first = try #require(tap.batches.first)
+        #expect(first.batch.packets[first.firstPacket].flags.contains([.keyFrame, .startsFrame]))
+        #expect(tap.batches.count > 40)
+        world.run(.seconds(3))
+        let sequences = tap.sequences
+        #expect(sequences.count > 300)
+        #expect(sequences == Array(sequences[0]..<(sequences[0] + Int64(sequences.count))))
+    }
+
+    @Test func aTapThatComesBeforeTheFirstKeyFrameWaitsForIt() throws {
+        let world = try RelayWorld { $0.keyFrameInterval = 60 }
+        world.run(.milliseconds(500))
+        let track = try #require(world.shard.tracks[world.camera.video])
+        track.noteRestart()
+        let tap = RecordingTap()
+        track.addTap(tap)
+        #expect(tap.batches.isEmpty)
+        world.run(.seconds(5))
+        let first = try #require(tap.batches.first)
+        #expect(first.batch.packets[first.firstPacket].flags.contains([.keyFrame, .startsFrame]))
+    }
+
+    @Test func aTapOfSoundGetsWhatComesFromNowOn() throws {
+        let world = try RelayWorld()
+        world.run(.seconds(1))
+        let tap = RecordingTap()
+        try #require(world.shard.tracks[world.camera.audio]).addTap(tap)
+        #expect(tap.batches.isEmpty)
+        world.run(.seconds(1))
+        #expect((49...51).contains(tap.batches.count))
+    }
+
+    @Test func aTapHearsOfARestartAndOfTheEnd() throws {
+        let world = try RelayWorld()
+        world.run(.seconds(1))
+        let tap = RecordingTap()
+        let track = try #require(world.shard.tracks[world.camera.video])
+        track.addTap(tap)
+        track.noteRestart()
+        #expect(tap.state.withLock { $0.restarts } == 1)
+        world.shard.removeCamera(world.camera.video.camera, at: world.now)
+        #expect(tap.state.withLock { $0.hasEnded })
+    }
+
+    @Test func aTapThatIsTakenOffGetsNothingMore() throws {
+        let world = try RelayWorld()
+        world.run(.seconds(1))
+        let tap = RecordingTap()
+        let track = try #require(world.shard.tracks[world.camera.video])
+        track.addTap(tap)
+        let count = tap.batches.count
+        track.removeTap(tap)
+        world.run(.seconds(1))
+        #expect(tap.batches.count == count)
+    }
+}
