@@ -10,6 +10,8 @@ final class FakeCamera: CameraSource {
         var sink: (any CameraSink)?
         var keyFrameRequests: [Int] = []
         var isStopped = false
+        var starts = 0
+        var stops = 0
     }
 
     private let state = Mutex(State())
@@ -22,11 +24,20 @@ final class FakeCamera: CameraSource {
     var speaker: (any CameraSpeaker)? { fakeSpeaker }
     var keyFrameRequests: [Int] { state.withLock { $0.keyFrameRequests } }
 
-    func start(sink: any CameraSink) { state.withLock { $0.sink = sink } }
+    /// How often it was started and stopped.
+    var runs: (starts: Int, stops: Int) { state.withLock { ($0.starts, $0.stops) } }
+
+    func start(sink: any CameraSink) {
+        state.withLock {
+            $0.sink = sink
+            $0.starts += 1
+        }
+    }
 
     func stop() {
         state.withLock {
             $0.isStopped = true
+            $0.stops += 1
             $0.sink = nil
         }
     }
@@ -37,12 +48,12 @@ final class FakeCamera: CameraSource {
 
     func tell(_ event: CameraEvent) { sink?.handle(event) }
 
-    func tellTracks(_ codecs: [MediaCodec]) {
-        let tracks = codecs.enumerated().map { index, codec in
+    func tellTracks(_ codecs: [MediaCodec], _ change: (inout [TrackDescription]) -> Void = { _ in }) {
+        var tracks = codecs.enumerated().map { index, codec in
             TrackDescription(
-                kind: ["opus", "PCMU", "PCMA"].contains(codec.name) ? .audio : .video, codec: codec,
-                payloadType: UInt8(96 + index))
+                kind: codec.clockRate == 90_000 ? .video : .audio, codec: codec, payloadType: UInt8(96 + index))
         }
+        change(&tracks)
         tell(.tracks(tracks))
         tell(.state(.flowing))
     }
@@ -64,6 +75,32 @@ final class FakeCamera: CameraSource {
         }
         if let batch = pool.finish(arrival: now) { sink?.receive(batch, track: 0) }
     }
+
+    /// Hands a batch in.
+    func deliver(_ batch: PacketBatch, track: Int) { sink?.receive(batch, track: track) }
+
+    /// Sends 20 ms of a tone in L16 of 16 kHz.
+    func sendSound(number: UInt16, track: Int, at now: Instant) {
+        var pool = PacketBatchPool()
+        let payload = (0..<320).flatMap { index -> [UInt8] in
+            let sample = Int16(8_000 * (index / 18 % 2 == 0 ? 1 : -1))
+            return [UInt8(truncatingIfNeeded: sample >> 8), UInt8(truncatingIfNeeded: sample)]
+        }
+        payload.withUnsafeBytes {
+            pool.append(
+                PacketBatch.Packet(
+                    offset: 0, length: 0, timestamp: UInt32(number) * 320, sequenceNumber: number, payloadType: 97,
+                    flags: [.startsFrame, .keyFrame]),
+                payload: $0)
+        }
+        if let batch = pool.finish(arrival: now) { sink?.receive(batch, track: track) }
+    }
+}
+
+extension MediaCodec {
+    /// Sound that no browser plays.
+    static let linear = MediaCodec(name: "L16", clockRate: 16_000)
+    static let h265 = MediaCodec(name: "H265", clockRate: 90_000)
 }
 
 /// A speaker that counts.
@@ -79,4 +116,20 @@ final class FakeSpeaker: CameraSpeaker {
     }
 
     func end() { state.withLock { $0.ends += 1 } }
+
+    private let answer = Mutex<(state: SpeakerState, tell: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
+
+    /// What the next talk is told at its beginning.
+    func answerNext(_ state: SpeakerState) { answer.withLock { $0.state = state } }
+
+    /// Tells the talk that goes on.
+    func tellNow(_ state: SpeakerState) { answer.withLock { $0.tell }?(state) }
+
+    func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
+        let state = answer.withLock { answer in
+            answer.tell = tell
+            return answer.state
+        }
+        if state != .opening { tell(state) }
+    }
 }

@@ -108,6 +108,11 @@ import Transport
         let error = await failure { _ = try await world.start() }
         #expect(error == .unknownDevice("door"))
 
+        let changed = try await ServiceWorld()
+        _ = try await changed.start()
+        await changed.service.remove("door", reason: "the camera starts anew")
+        #expect(changed.announcements.ends == ["the camera starts anew"])
+
         let other = try await ServiceWorld()
         _ = try await other.start()
         _ = try await other.start(principal: "guest")

@@ -2,6 +2,7 @@ import Cameras
 import DTLS
 import DatagramPort
 import Foundation
+import ICE
 import MediaRelay
 import SDP
 import Synchronization
@@ -54,6 +55,7 @@ final class Announcements: Sendable {
 /// A service with one camera, on a relay that only this host can reach.
 final class ServiceWorld: Sendable {
     let service: LiveViewService
+    let station: CameraStation
     let relay: MediaRelay
     let camera: FakeCamera
     let clock = TestClock()
@@ -61,7 +63,8 @@ final class ServiceWorld: Sendable {
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
-        _ change: (inout SessionLimits) -> Void = { _ in }
+        _ change: (inout SessionLimits) -> Void = { _ in },
+        station configure: (inout CameraStation.Configuration) -> Void = { _ in }
     ) async throws {
         var limits = SessionLimits()
         change(&limits)
@@ -71,11 +74,16 @@ final class ServiceWorld: Sendable {
             addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
         configuration.interfaceAddresses = { interfaceAddresses }
         configuration.cameraTimeout = .milliseconds(100)
+        // The relay lives in real time: a viewer that never comes is not given up however slow the machine is.
+        configuration.connectivity.patience = .seconds(3600)
         let clock = clock
         configuration.now = { clock.now }
         service = LiveViewService(configuration: configuration, relay: relay)
         camera = FakeCamera(speaks: speaks)
-        let station = CameraStation(id: "door", source: camera, relay: relay)
+        var stationConfiguration = CameraStation.Configuration()
+        stationConfiguration.now = { clock.now }
+        configure(&stationConfiguration)
+        station = CameraStation(id: "door", source: camera, relay: relay, configuration: stationConfiguration)
         await service.add(station)
         station.start()
         if !codecs.isEmpty { camera.tellTracks(codecs) }

@@ -91,17 +91,3 @@ import Transport
         try start("5", "door", "guest")
     }
 }
-
-@Suite struct TalkbackFloorTests {
-    @Test func oneSessionTalksToACameraAtATime() throws {
-        var floor = TalkbackFloor()
-        try floor.take(deviceID: "door", sessionID: "a")
-        try floor.take(deviceID: "door", sessionID: "a")
-        try floor.take(deviceID: "yard", sessionID: "b")
-        #expect(throws: SignallingError.self) { try floor.take(deviceID: "door", sessionID: "b") }
-        #expect(floor.release(sessionID: "a") == "door")
-        #expect(floor.release(sessionID: "a") == nil)
-        try floor.take(deviceID: "door", sessionID: "c")
-        #expect(floor.isTalking("c"))
-    }
-}

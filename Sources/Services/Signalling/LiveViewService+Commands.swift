@@ -20,41 +20,37 @@ extension LiveViewService {
         end(mediaSessionId, reason: "the viewer stopped the live view")
     }
 
-    public func startTalkback(
-        mediaSessionId: String, principal: String, offerSdp: String?
-    ) async throws(SignallingError) {
-        let lease = try ledger.lease(mediaSessionId, of: principal)
-        guard let session = sessions[mediaSessionId] else { throw .unknownSession }
-        guard let speaker = session.station.source.speaker else {
-            throw .failedPrecondition("\(lease.deviceID) has no speaker")
-        }
-        guard !session.talkbackCodecs.isEmpty else {
-            throw .failedPrecondition(
-                "this live view was started without a microphone: offer sendrecv audio when starting it")
-        }
-        try floor.take(deviceID: lease.deviceID, sessionID: mediaSessionId)
-        guard session.talkback == nil else { return }
-        do {
-            let decoder = try TalkbackDecoder(speaker: speaker, codecs: session.talkbackCodecs)
-            sessions[mediaSessionId]?.talkback = decoder
-            relay.setTalkbackSink(mediaSessionId, decoder)
-        } catch {
-            _ = floor.release(sessionID: mediaSessionId)
-            throw .internalFault("the talkback decoder could not be made: \(error)")
-        }
-    }
-
-    public func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError) {
-        _ = try ledger.lease(mediaSessionId, of: principal)
-        releaseFloor(mediaSessionId)
-    }
-
     public func changeLiveViewQuality(
         mediaSessionId: String, principal: String, qualityHint: QualityHint
     ) async throws(SignallingError) -> QualityHint {
         _ = try ledger.lease(mediaSessionId, of: principal)
-        // A camera has one stream here, so the nearest to any wish is that one, whatever its size.
-        return .unspecified
+        guard let session = sessions[mediaSessionId] else { throw .unknownSession }
+        guard let index = session.streams.firstIndex(where: { $0.track.description.kind == .video }) else {
+            return .unspecified
+        }
+        let stream = session.streams[index]
+        let tracks = session.station.tracks
+        // What offer and answer agreed on stays: the other stream must be of the same codec.
+        let candidates = tracks.filter { track in
+            track.description.kind == .video && track.description.codec.suits(stream.codec)
+        }
+        guard Set(tracks.filter { $0.description.kind == .video }.map(\.description.stream)).count > 1 else {
+            // A camera with one stream: the nearest to any wish is that one, whatever its size.
+            return .unspecified
+        }
+        let wanted: TrackDescription.Stream = qualityHint == .sd ? .sub : .main
+        let best = Self.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
+        if let best, best.id != stream.track.id {
+            sessions[mediaSessionId]?.uses[best.id] = session.station.use(best.id)
+            sessions[mediaSessionId]?.streams[index].track = best
+            relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id)
+            // The relay may send the old one until the new one has a key frame, which it goes on making meanwhile.
+            session.uses[stream.track.id]?.release()
+            sessions[mediaSessionId]?.uses[stream.track.id] = nil
+        }
+        let used = best?.description.stream ?? stream.track.description.stream
+        if used == .sub { return .sd }
+        return qualityHint == .unspecified || qualityHint == .sd ? .hd : qualityHint
     }
 
     public func trickle(
@@ -106,15 +102,20 @@ extension LiveViewService {
         return sessions.compactMap { sessionID, session in
             guard let lease = ledger.leases[sessionID] else { return nil }
             let isConnected = session.status.isConnected
+            let camera = session.station.snapshot
+            let failures = session.streams.compactMap { session.station.derivedStatus($0.track.id)?.failure }
+            let costs = session.streams.compactMap { session.station.cost(of: $0.track.id)?.words }
             return LiveViewSnapshot(
                 mediaSessionId: sessionID, deviceID: lease.deviceID, principal: lease.principal,
                 state: isConnected ? "connected" : "connecting", expiresInSeconds: (lease.expiry - now).inSeconds,
-                isTalking: floor.isTalking(sessionID), codecs: session.codecs,
+                isTalking: session.talk?.isOpen ?? false, codecs: session.streams.map(\.codec.name),
                 steps: session.status.steps.map {
                     LiveViewSnapshot.Step(name: $0.step.rawValue, milliseconds: $0.elapsed.inMilliseconds)
                 },
                 statistics: LiveViewSnapshot.Statistics(statistics[sessionID] ?? ViewerStatistics()),
-                notes: session.notes)
+                notes: session.notes + failures + costs, cameraState: camera.state.name,
+                cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words,
+                talkback: talkback(of: session))
         }.sorted { $0.mediaSessionId < $1.mediaSessionId }
     }
 }

@@ -15,23 +15,23 @@ extension LiveViewService: LiveViewServing {
         guard let station = stations[request.deviceID] else { throw .unknownDevice(request.deviceID) }
         try ledger.admit(deviceID: request.deviceID, principal: request.principal)
         let offer = try parse(request.offerSdp)
-        let tracks = await station.tracks(within: configuration.cameraTimeout)
-        guard !tracks.isEmpty else {
+        // The camera is woken now, and connects while the viewer's own connection is made.
+        let pull = station.acquire(reason: "live view")
+        let layout = await station.tracks(within: configuration.cameraTimeout)
+        guard !layout.tracks.isEmpty else {
             throw .cameraUnavailable(
-                "\(request.deviceID) is not delivering: \(describe(station.snapshot.state))")
+                "\(request.deviceID) is not delivering: \(station.snapshot.state.words)")
         }
 
         let local = ICECredentials(
             usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
         let hosts = hostCandidates(reached: request.reachedAddresses)
-        let offered = localTracks(tracks, camera: request.deviceID, speaks: station.source.speaker != nil)
-        let negotiated = try negotiate(offer, tracks: offered.map(\.track), local: local, hosts: hosts)
+        let offered = offeredTracks(
+            Self.ranked(layout.tracks, hint: request.qualityHint), camera: request.deviceID,
+            speaks: station.source.speaker != nil)
+        let negotiated = try negotiate(offer, offered, of: station, layout, local: local, hosts: hosts)
         let sending = negotiated.media.filter { $0.direction.sends }
-        guard !sending.isEmpty else {
-            throw .codecMismatch(
-                "nothing of \(request.deviceID) can be played by this viewer: "
-                    + negotiated.notes.joined(separator: "; "))
-        }
+        let streams = sending.compactMap { stream(for: $0, among: offered, camera: request.deviceID) }
 
         // The camera may have taken its time, and others may have started meanwhile, or it was removed.
         guard stations[request.deviceID] === station else { throw .unknownDevice(request.deviceID) }
@@ -44,19 +44,21 @@ extension LiveViewService: LiveViewServing {
         _ = ledger.start(
             sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, at: now)
         let session = Session(
-            station: station, status: ViewerStatus(), codecs: sending.map(\.codec.name), notes: negotiated.notes,
+            station: station, status: ViewerStatus(), streams: streams,
+            notes: negotiated.notes + Self.notes(on: streams, layout),
             talkbackCodecs: talkbackCodecs ?? [:], localCredentials: local, remoteCredentials: remote,
-            hosts: hosts)
+            hosts: hosts, pull: pull, uses: station.use(streams.map(\.track.id)))
         sessions[sessionID] = session
+        var peer = PeerConnectionConfiguration(
+            iceRole: negotiated.remote.isLite ? .controlling : .controlled, localCredentials: local,
+            remoteCredentials: remote, remoteIsLite: negotiated.remote.isLite, hostAddresses: hosts,
+            remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
+            dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
+            remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
+        peer.timing = configuration.connectivity
         let viewer = ViewerConfiguration(
-            sessionID: sessionID,
-            peer: PeerConnectionConfiguration(
-                iceRole: negotiated.remote.isLite ? .controlling : .controlled, localCredentials: local,
-                remoteCredentials: remote, remoteIsLite: negotiated.remote.isLite, hostAddresses: hosts,
-                remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
-                dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
-                remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:))),
-            egress: sending.compactMap { egress(for: $0, among: offered, camera: request.deviceID) },
+            sessionID: sessionID, peer: peer,
+            egress: streams.map(\.egress),
             talkbackPayloadTypes: (talkbackCodecs ?? [:]).keys.sorted(), offerReceived: offerReceived,
             answerReady: MonotonicClock.now)
         let events = viewerEvents
@@ -66,7 +68,7 @@ extension LiveViewService: LiveViewServing {
         return StartLiveViewResponse(
             mediaSessionId: sessionID, answerSdp: negotiated.answer.encoded(),
             liveSessionDurationSeconds: configuration.limits.durationSeconds, iceGeneration: "1",
-            notes: negotiated.notes)
+            notes: session.notes)
     }
 
     private func parse(_ text: String) throws(SignallingError) -> SessionDescription {
@@ -78,7 +80,8 @@ extension LiveViewService: LiveViewServing {
     }
 
     private func negotiate(
-        _ offer: SessionDescription, tracks: [LocalTrack], local: ICECredentials, hosts: [TransportAddress]
+        _ offer: SessionDescription, _ offered: [OfferedTrack], of station: CameraStation, _ layout: TrackLayout,
+        local: ICECredentials, hosts: [TransportAddress]
     ) throws(SignallingError) -> NegotiatedSession {
         let transport = LocalTransportDescription(
             usernameFragment: local.usernameFragment, password: local.password,
@@ -88,14 +91,53 @@ extension LiveViewService: LiveViewServing {
                     bytes: configuration.identity.fingerprint.bytes)
             ],
             candidates: candidates(hosts))
+        let mismatch = Self.mismatch(
+            layout.tracks, camera: station.id, offer: offer, transcodesVideo: station.configuration.transcodesVideo,
+            notes: layout.notes)
+        let negotiated: NegotiatedSession
         do {
-            return try LiveViewAnswerer(local: transport, tracks: tracks).answer(offer)
+            var answerer = LiveViewAnswerer(local: transport, tracks: offered.map(\.local))
+            answerer.keepsUnplayableAudio = true
+            negotiated = try answerer.answer(offer)
         } catch {
             switch error {
-            case .codecMismatch(let reason): throw .codecMismatch(reason)
-            case .invalidDescription, .noUsableMedia: throw .invalidOffer("\(error)")
+            case .codecMismatch: throw mismatch
+            case .invalidDescription, .noUsableMedia:
+                // With B-frames alone there is nothing that the answerer could have used.
+                let hasPicture = offered.contains { $0.track.description.kind == .video }
+                let lacksPicture = !hasPicture && layout.tracks.contains { $0.description.kind == .video }
+                if case .noUsableMedia = error, lacksPicture, offer.wantsVideo { throw mismatch }
+                throw .invalidOffer("\(error)")
             }
         }
+        let sends = negotiated.media.filter { $0.direction.sends }
+        // A black picture with sound tells nobody what is wrong.
+        if offer.wantsVideo, layout.tracks.contains(where: { $0.description.kind == .video }),
+            !offered.contains(where: { $0.track.description.kind == .video })
+        {
+            throw mismatch
+        }
+        guard !sends.isEmpty else {
+            throw .codecMismatch(
+                "nothing of \(station.id) can be played by this viewer: "
+                    + (negotiated.notes + layout.notes).joined(separator: "; "))
+        }
+        return negotiated
+    }
+
+    /// What a person should know of the choice of tracks.
+    private static func notes(on streams: [Session.Stream], _ layout: TrackLayout) -> [String] {
+        var notes = layout.notes
+        for stream in streams {
+            guard let origin = stream.track.derivedFrom,
+                let source = layout.tracks.first(where: { $0.id == origin })
+            else { continue }
+            let name = source.description.codec.name
+            let reason = source.description.reordersPictures ? "\(name) with B-frames" : name
+            notes.append(
+                "\(stream.track.description.kind.name): \(reason) is made \(stream.track.description.codec.name)")
+        }
+        return notes
     }
 
     /// The addresses at which this viewer may reach the media port: first the one that it has just reached the gateway
@@ -119,31 +161,10 @@ extension LiveViewService: LiveViewServing {
         }
     }
 
-    private func localTracks(
-        _ tracks: [TrackDescription], camera: String, speaks: Bool
-    ) -> [(index: Int, track: LocalTrack)] {
-        tracks.enumerated().map { index, track in
-            let isAudio = track.kind == .audio
-            return (
-                index,
-                LocalTrack(
-                    kind: track.kind, codecs: [track.codec], receives: isAudio && speaks,
-                    receiveCodecs: isAudio && speaks ? Self.talkbackCodecs : [],
-                    ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
-                    rtxSSRC: isAudio ? nil : UInt32(truncatingIfNeeded: random.next()) & ~1,
-                    cname: camera, streamID: "\(camera)-\(track.kind.name)",
-                    trackID: "\(camera)-\(track.kind.name)-\(index)")
-            )
-        }
-    }
-
-    /// What the gateway can decode of a viewer's microphone, the best first.
-    private static let talkbackCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
-
-    private func egress(
-        for media: NegotiatedMedia, among offered: [(index: Int, track: LocalTrack)], camera: String
-    ) -> EgressConfiguration? {
-        guard let entry = offered.first(where: { $0.track.ssrc == media.ssrc }) else { return nil }
+    private func stream(
+        for media: NegotiatedMedia, among offered: [OfferedTrack], camera: String
+    ) -> Session.Stream? {
+        guard let entry = offered.first(where: { $0.local.ssrc == media.ssrc }) else { return nil }
         var retransmission: (ssrc: UInt32, payloadType: UInt8)?
         if let payloadType = media.rtxPayloadType, let ssrc = media.rtxSSRC {
             retransmission = (ssrc, payloadType)
@@ -151,26 +172,19 @@ extension LiveViewService: LiveViewServing {
         // Without a retransmission stream a packet is sent again as it was, so it may hold nothing that changes.
         let sequenceExtension = media.headerExtensions.transportWideCC.flatMap { (1...14).contains($0) ? $0 : nil }
         let numbered = media.kind == .audio || retransmission != nil
-        return EgressConfiguration(
-            track: TrackID(camera: camera, index: entry.index), isVideo: media.kind == .video, ssrc: media.ssrc,
-            payloadType: media.payloadType, retransmission: retransmission,
-            transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera)
+        return Session.Stream(
+            track: entry.track, codec: media.codec,
+            egress: EgressConfiguration(
+                track: entry.track.id, isVideo: media.kind == .video, ssrc: media.ssrc,
+                payloadType: media.payloadType, retransmission: retransmission,
+                transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera))
     }
+}
 
-    private func describe(_ state: SourceState) -> String {
-        switch state {
-        case .idle: "it has not been started"
-        case .resolving: "its host name is being looked up"
-        case .connecting: "it is being connected to"
-        case .authenticating: "it asks for credentials"
-        case .describing: "it is being asked what it sends"
-        case .settingUp: "its tracks are being set up"
-        case .playing: "it has agreed to play but has sent nothing yet"
-        case .flowing: "it is flowing"
-        case .stalled(let track): "track \(track) has stalled"
-        case .backingOff(let seconds, let reason): "\(reason); the next try is in \(Int(seconds.rounded(.up))) s"
-        case .stopped: "it has been stopped"
-        }
+extension SessionDescription {
+    /// Whether the offer asks for a picture.
+    var wantsVideo: Bool {
+        media.contains { $0.kind == .video && !$0.isRejected && direction(of: $0).receives }
     }
 }
 

@@ -24,6 +24,18 @@ public actor LiveViewService {
         public var interfaceAddresses: @Sendable () -> [TransportAddress] = { hostAddresses().map(\.address) }
         /// How long a start waits for a camera that has not told its tracks yet.
         public var cameraTimeout: Duration = .seconds(10)
+        /// How long the way to a camera's speaker may take to open.
+        public var speakerTimeout: Duration = .seconds(10)
+        /// How long a talker may send nothing before they lose the floor.
+        public var talkbackPatience: Duration = .seconds(5)
+        /// Whether a talker hears nothing of the camera while they speak: what the camera's microphone takes of its own
+        /// speaker would howl, or come back as an echo.
+        public var mutesReturnPath = true
+        /// How long after the last word the talker still hears nothing: their words are on the way to the camera's
+        /// speaker and back from its microphone.
+        public var voiceHold: Duration = .milliseconds(600)
+        /// The intervals of connectivity checks, and how long a viewer may take to connect.
+        public var connectivity = ICETiming()
         /// The clock by which leases end.
         public var now: @Sendable () -> Instant = { MonotonicClock.now }
 
@@ -36,25 +48,48 @@ public actor LiveViewService {
     }
 
     struct Session {
+        /// One of the tracks that the session is sent.
+        struct Stream {
+            var track: StationTrack
+            /// The codec as the viewer named it.
+            var codec: MediaCodec
+            var egress: EgressConfiguration
+        }
+
         let station: CameraStation
         let status: ViewerStatus
-        let codecs: [String]
-        let notes: [String]
+        var streams: [Stream]
+        var notes: [String]
         let talkbackCodecs: [UInt8: MediaCodec]
         var localCredentials: ICECredentials
         var remoteCredentials: ICECredentials
         /// Our candidates, as the answer named them.
         let hosts: [TransportAddress]
+        /// The camera is pulled as long as the session lives.
+        let pull: PullLease
+        /// What is made for the session, as long as it lives.
+        var uses: [TrackID: PullLease]
         var generation = 1
-        var talkback: TalkbackDecoder?
+        var talk: Talk?
+        /// What became of the talk before.
+        var lastTalk: TalkbackSnapshot?
     }
 
     let configuration: Configuration
     let relay: MediaRelay
     var stations: [String: CameraStation] = [:]
     var ledger: SessionLedger
-    var floor = TalkbackFloor()
+    var floor: TalkbackFloor
+    /// The clip that each device plays or played last.
+    var clips: [String: PlayedClip] = [:]
+    var nextTalk: UInt64 = 0
+    /// Who waits for a speaker to open, by the talk.
+    var openings: [UInt64: SpeakerOpening] = [:]
+    var floorTimer: Task<Void, Never>?
+    /// What cameras' speakers tell, in their order.
+    let speakerEvents: AsyncStream<(talk: UInt64, talker: TalkbackFloor.Talker, state: SpeakerState)>.Continuation
     var sessions: [String: Session] = [:]
+    var publishers: [String: PublishingSession] = [:]
     var random = RandomSource.system
     var now: Instant { configuration.now() }
     private var expiry: Task<Void, Never>?
@@ -68,15 +103,23 @@ public actor LiveViewService {
         self.configuration = configuration
         self.relay = relay
         self.ledger = SessionLedger(limits: configuration.limits)
+        floor = TalkbackFloor(patience: configuration.talkbackPatience)
+        let (speakers, speakerContinuation) = AsyncStream.makeStream(
+            of: (talk: UInt64, talker: TalkbackFloor.Talker, state: SpeakerState).self)
+        speakerEvents = speakerContinuation
         let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
         viewerEvents = continuation
         Task { [weak self] in
             for await (sessionID, event) in events { await self?.viewerChanged(sessionID, event) }
         }
+        Task { [weak self] in
+            for await event in speakers { await self?.speakerChanged(event.talk, event.talker, event.state) }
+        }
     }
 
     deinit {
         viewerEvents.finish()
+        speakerEvents.finish()
     }
 
     /// Adds a camera. One with the same identifier is replaced.
@@ -85,10 +128,16 @@ public actor LiveViewService {
     }
 
     /// Takes a camera away; its sessions end.
-    public func remove(_ deviceID: String) {
+    /// - Parameter reason: what its viewers are told, for example that it starts anew with other settings.
+    public func remove(_ deviceID: String, reason: String = "the camera was removed") {
+        if let talker = floor.holder(of: deviceID) { releaseFloor(talker, reason: reason) }
         stations[deviceID] = nil
+        clips[deviceID] = nil
         for lease in ledger.leases.values where lease.deviceID == deviceID {
-            end(lease.sessionID, reason: "the camera was removed")
+            end(lease.sessionID, reason: reason)
+        }
+        for (sessionID, session) in publishers where session.deviceID == deviceID {
+            endPublisher(sessionID, reason: "the camera was removed")
         }
     }
 
@@ -100,6 +149,8 @@ public actor LiveViewService {
     /// Ends every session, for a shutdown.
     public func endAll(reason: String) {
         for sessionID in Array(sessions.keys) { end(sessionID, reason: reason) }
+        for sessionID in Array(publishers.keys) { endPublisher(sessionID, reason: reason) }
+        for talker in floor.talkers { releaseFloor(talker, reason: reason) }
     }
 
     func announce(_ change: LiveViewChange) {
@@ -125,9 +176,11 @@ extension LiveViewService {
     }
 
     private func close(_ lease: SessionLedger.Lease, reason: String) {
-        releaseFloor(lease.sessionID)
+        releaseFloor(.session(lease.sessionID), reason: reason)
         if let session = sessions.removeValue(forKey: lease.sessionID) {
             session.status.noteEnd(reason: reason)
+            session.pull.release()
+            for use in session.uses.values { use.release() }
             relay.removeViewer(lease.sessionID, reason: reason)
         }
         announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, reason: reason))
@@ -136,6 +189,7 @@ extension LiveViewService {
 
     /// The relay tells that a viewer has changed.
     func viewerChanged(_ sessionID: String, _ event: ViewerEvent) {
+        if case .ended(let reason) = event, publishers[sessionID] != nil { endPublisher(sessionID, reason: reason) }
         guard let lease = ledger.leases[sessionID] else { return }
         switch event {
         case .connected: announce(.connected(mediaSessionId: sessionID, deviceID: lease.deviceID))
@@ -163,13 +217,5 @@ extension LiveViewService {
         armedFor = nil
         for lease in ledger.expire(at: now) { close(lease, reason: "the lease was not extended") }
         armExpiry()
-    }
-
-    /// Gives back the floor that a session holds.
-    func releaseFloor(_ sessionID: String) {
-        guard floor.release(sessionID: sessionID) != nil else { return }
-        relay.setTalkbackSink(sessionID, nil)
-        sessions[sessionID]?.talkback?.finish()
-        sessions[sessionID]?.talkback = nil
     }
 }

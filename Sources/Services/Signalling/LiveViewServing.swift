@@ -14,8 +14,24 @@ public protocol LiveViewServing: Sendable {
     /// Ends a session. Ending one that has already ended is `unknownSession`.
     func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError)
 
-    /// Takes the camera's floor for this session's microphone.
+    /// Takes the camera's floor for this session's microphone, and opens the way to the camera's speaker. Returns when
+    /// what is said reaches the camera.
+    ///
+    /// `offerSdp` is of use to devices whose talkback is of the type `renegotiation`. All of the gateway's are
+    /// `directly`: the sound takes the way that the live view has negotiated, and the offer is not looked at.
     func startTalkback(mediaSessionId: String, principal: String, offerSdp: String?) async throws(SignallingError)
+
+    /// Plays a clip through a camera's speaker, which takes the floor as a talker of its own. Returns when the camera's
+    /// speaker is open; the clip then plays by itself.
+    func playClip(
+        _ clip: TalkClip, deviceID: String, principal: String
+    ) async throws(SignallingError) -> TalkClipSnapshot
+
+    /// Ends a clip. Ending one that has ended is no error.
+    func stopClip(_ id: String, deviceID: String) async throws(SignallingError)
+
+    /// Who has a device's speaker, and what is delivered to it.
+    func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot
 
     /// Gives the floor back. Idempotent.
     func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError)
@@ -32,6 +48,54 @@ public protocol LiveViewServing: Sendable {
 
     /// All sessions now alive.
     func sessions() async -> [LiveViewSnapshot]
+
+    /// Fails unless the device's media is published, and not pulled.
+    func requirePublishing(deviceID: String) async throws(SignallingError)
+
+    /// Answers a publisher's offer (RFC 9725) and lets it be the camera, in the place of the publisher before.
+    func startPublishing(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse
+
+    /// Fails unless the publisher is there, the principal's, and of this device.
+    func requirePublisher(sessionID: String, deviceID: String, principal: String) async throws(SignallingError)
+
+    /// Adds candidates to a publisher's session, or restarts its ICE (RFC 9725, section 4.4).
+    func tricklePublisher(
+        _ fragment: String, sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) -> TrickleResult
+
+    /// Ends a publisher.
+    func stopPublishing(sessionID: String, deviceID: String, principal: String) async throws(SignallingError)
+
+    /// The newest picture of a device as a JPEG image: for every codec, and without waiting for a key frame where the
+    /// camera is being pulled.
+    /// - Parameter maximumWidth: the most pixels across; nil for the picture as it is.
+    /// - Throws: `unknownDevice`, `cameraUnavailable`, or `deadlineExceeded` when no picture came.
+    func snapshot(of deviceID: String, maximumWidth: Int?) async throws(SignallingError) -> CameraSnapshot
+}
+
+/// A service without cameras that can be published to.
+extension LiveViewServing {
+    public func requirePublishing(deviceID: String) async throws(SignallingError) {
+        throw .failedPrecondition("\(deviceID) cannot be published to")
+    }
+
+    public func startPublishing(
+        _ request: StartLiveViewRequest
+    ) async throws(SignallingError) -> StartLiveViewResponse {
+        throw .failedPrecondition("\(request.deviceID) cannot be published to")
+    }
+
+    public func requirePublisher(
+        sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) { throw .unknownSession }
+
+    public func tricklePublisher(
+        _ fragment: String, sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) -> TrickleResult { throw .unknownSession }
+
+    public func stopPublishing(
+        sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) { throw .unknownSession }
 }
 
 /// The size of picture that a viewer would like (Home APIs, `QualityHint`); raw values in the order of the reference.
@@ -116,10 +180,25 @@ public enum SignallingError: Error, Hashable, Sendable {
     case failedPrecondition(String)
     /// Somebody else talks to the camera.
     case talkbackBusy(String)
+    /// A clip cannot be played; says what is wrong with it.
+    case invalidClip(String)
     /// Too many sessions; says which limit.
     case limitReached(String)
     /// The camera took too long.
     case deadlineExceeded(String)
     /// A fault of the gateway.
     case internalFault(String)
+}
+
+/// Services without clips, as those of tests.
+extension LiveViewServing {
+    public func playClip(
+        _ clip: TalkClip, deviceID: String, principal: String
+    ) async throws(SignallingError) -> TalkClipSnapshot {
+        throw .failedPrecondition("\(deviceID) has no speaker")
+    }
+
+    public func stopClip(_ id: String, deviceID: String) async throws(SignallingError) {}
+
+    public func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
 }

@@ -59,11 +59,18 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var statistics: Statistics
     /// In words, what of the offer was not used and why.
     public var notes: [String]
+    /// Where the camera stands, as the device's source state names it: a viewer stays while the camera starts again.
+    public var cameraState: String?
+    /// In words, why the camera is not flowing, or what of it is not; nil while all is well.
+    public var cameraReason: String?
+    /// What becomes of what is said: of the talk that goes on, or of the last one; nil when there has been none.
+    public var talkback: TalkbackSnapshot?
 
     /// Describes a session.
     public init(
         mediaSessionId: String, deviceID: String, principal: String, state: String, expiresInSeconds: Double,
-        isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String]
+        isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String],
+        cameraState: String? = nil, cameraReason: String? = nil, talkback: TalkbackSnapshot? = nil
     ) {
         self.mediaSessionId = mediaSessionId
         self.deviceID = deviceID
@@ -75,5 +82,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         self.steps = steps
         self.statistics = statistics
         self.notes = notes
+        self.cameraState = cameraState
+        self.cameraReason = cameraReason
+        self.talkback = talkback
     }
 }

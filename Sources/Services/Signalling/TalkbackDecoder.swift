@@ -14,6 +14,20 @@ final class TalkbackDecoder: TalkbackSink {
         var lastSequenceNumber: UInt16?
         var isFinished = false
         var samples = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket)
+        var counts = Counts()
+        var voice: VoiceActivity
+        var isSpeaking = false
+        var lastTold: Instant?
+    }
+
+    /// What has come.
+    struct Counts: Sendable {
+        /// Packets that were decoded.
+        var received: UInt64 = 0
+        /// Packets that were missing before one that came.
+        var lost: UInt64 = 0
+        /// When the last packet came.
+        var lastHeard: Instant?
     }
 
     /// The same bound as in RFC 3550, appendix A.1 (MAX_MISORDER).
@@ -21,13 +35,22 @@ final class TalkbackDecoder: TalkbackSink {
 
     private let speaker: any CameraSpeaker
     private let codecs: [UInt8: MediaCodec]
+    private let voiceChanged: (@Sendable (Bool) -> Void)?
     private let state: Locked<State>
 
-    /// - Parameter codecs: what each payload type of the microphone stands for.
-    init(speaker: any CameraSpeaker, codecs: [UInt8: MediaCodec]) throws(CodecError) {
+    /// - Parameters:
+    ///   - codecs: what each payload type of the microphone stands for.
+    ///   - voiceHold: how long the talker still counts as speaking after a word.
+    ///   - voiceChanged: hears whether the talker speaks, again each second while they do, on the relay's thread: it must
+    ///     not wait.
+    init(
+        speaker: any CameraSpeaker, codecs: [UInt8: MediaCodec], voiceHold: Duration = .milliseconds(600),
+        voiceChanged: (@Sendable (Bool) -> Void)? = nil
+    ) throws(CodecError) {
         self.speaker = speaker
         self.codecs = codecs
-        var state = State()
+        self.voiceChanged = voiceChanged
+        var state = State(voice: VoiceActivity(hold: voiceHold))
         if codecs.values.contains(where: { $0.isNamed("opus") }) { state.opus = try OpusDecoder(channels: 1) }
         self.state = Locked(state)
     }
@@ -40,21 +63,34 @@ final class TalkbackDecoder: TalkbackSink {
         // The lock runs its closure here and now, so the memory outlives its use. It goes in as a number because the
         // compiler cannot know that, and takes a pointer in the closure for one that the state might keep.
         let (address, count) = (UInt(bitPattern: payload.baseAddress), payload.count)
-        state.withLock { state in
-            guard !state.isFinished else { return }
+        let change = state.withLock { state -> Bool? in
+            guard !state.isFinished else { return nil }
             let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
             let step = state.lastSequenceNumber.map { sequenceNumber &- $0 } ?? 1
             // A late packet would be played out of turn; what it held has been concealed already. One that is far
             // behind comes from a source that has started again (RFC 3550, appendix A.1).
-            guard step != 0, step < 0x8000 || 0 &- step > Self.mostReordering else { return }
+            guard step != 0, step < 0x8000 || 0 &- step > Self.mostReordering else { return nil }
             state.lastSequenceNumber = sequenceNumber
+            state.counts.received &+= 1
+            if step < 1000 { state.counts.lost &+= UInt64(step - 1) }
+            state.counts.lastHeard = now
             if codec.isNamed("opus") {
-                decodeOpus(payload, missing: Int(step) - 1, &state)
+                decodeOpus(payload, missing: Int(step) - 1, &state, at: now)
             } else {
-                decodeG711(payload, codec.isNamed("PCMA") ? .aLaw : .muLaw, &state)
+                decodeG711(payload, codec.isNamed("PCMA") ? .aLaw : .muLaw, &state, at: now)
             }
+            let isSpeaking = state.voice.isActive(at: now)
+            let isDue = isSpeaking && state.lastTold.map { now - $0 >= .seconds(1) } ?? true
+            guard isSpeaking != state.isSpeaking || isDue else { return nil }
+            state.isSpeaking = isSpeaking
+            state.lastTold = now
+            return isSpeaking
         }
+        if let change { voiceChanged?(change) }
     }
+
+    /// What has come so far.
+    var counts: Counts { state.withLock { $0.counts } }
 
     /// The talker has given the floor back. A packet that the relay is just handing in is not played any more: the
     /// speaker takes calls of one thread at a time.
@@ -65,7 +101,7 @@ final class TalkbackDecoder: TalkbackSink {
         }
     }
 
-    private func decodeOpus(_ payload: UnsafeRawBufferPointer, missing: Int, _ state: inout State) {
+    private func decodeOpus(_ payload: UnsafeRawBufferPointer, missing: Int, _ state: inout State, at now: Instant) {
         // Up to 60 ms are concealed; a longer gap is a pause, and sounds better as one.
         let concealed = missing <= 3 ? missing : 0
         state.samples.withUnsafeMutableBufferPointer { samples in
@@ -77,12 +113,14 @@ final class TalkbackDecoder: TalkbackSink {
             }
             // A packet that does not decode is one lost packet, which the next one makes good.
             guard let count = try? state.opus?.decode(payload, into: samples) else { return }
-            speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
+            let sound = UnsafeBufferPointer(rebasing: samples[..<count])
+            _ = state.voice.hear(sound, at: now)
+            speaker.play(sound)
         }
     }
 
     /// 8 kHz to 48 kHz by straight lines between the samples: telephone sound has nothing above 4 kHz to lose.
-    private func decodeG711(_ payload: UnsafeRawBufferPointer, _ law: G711, _ state: inout State) {
+    private func decodeG711(_ payload: UnsafeRawBufferPointer, _ law: G711, _ state: inout State, at now: Instant) {
         let count = min(payload.count, state.samples.count / 6)
         state.samples.withUnsafeMutableBufferPointer { samples in
             var previous: Int32?
@@ -94,7 +132,9 @@ final class TalkbackDecoder: TalkbackSink {
                 }
                 previous = value
             }
-            speaker.play(UnsafeBufferPointer(rebasing: samples[..<(count * 6)]))
+            let sound = UnsafeBufferPointer(rebasing: samples[..<(count * 6)])
+            _ = state.voice.hear(sound, at: now)
+            speaker.play(sound)
         }
     }
 }

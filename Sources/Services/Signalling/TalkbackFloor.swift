@@ -1,25 +1,74 @@
-/// Who talks to each camera. A camera has one speaker, so one session holds its floor and everybody else hears "busy".
+import Transport
+
+/// Who talks to each camera. A camera has one speaker, so one talker holds its floor and everybody else hears "busy".
+///
+/// The floor is a lease: it is kept by the talker's sound, and a talker of whom nothing has come for a while loses it.
 struct TalkbackFloor {
-    private var holders: [String: String] = [:]
-
-    /// The session that holds the floor of `deviceID`.
-    func holder(of deviceID: String) -> String? { holders[deviceID] }
-
-    /// Whether `sessionID` holds any floor.
-    func isTalking(_ sessionID: String) -> Bool { holders.values.contains(sessionID) }
-
-    /// Takes the floor. Taking what one already holds is no error.
-    mutating func take(deviceID: String, sessionID: String) throws(SignallingError) {
-        if let holder = holders[deviceID], holder != sessionID {
-            throw .talkbackBusy("somebody else is talking to \(deviceID); try again when they have finished")
-        }
-        holders[deviceID] = sessionID
+    /// Who talks: a viewer's session, or a clip that is played.
+    enum Talker: Hashable, Sendable {
+        case session(String)
+        case clip(String)
     }
 
-    /// Gives back what `sessionID` holds. Answers the device whose floor is free now.
-    mutating func release(sessionID: String) -> String? {
-        guard let deviceID = holders.first(where: { $0.value == sessionID })?.key else { return nil }
-        holders[deviceID] = nil
+    private struct Hold {
+        let talker: Talker
+        var lastHeard: Instant
+    }
+
+    /// How long a talker may be silent: browsers send sound also while nobody speaks.
+    let patience: Duration
+    private var holds: [String: Hold] = [:]
+
+    init(patience: Duration = .seconds(5)) {
+        self.patience = patience
+    }
+
+    /// Who holds the floor of `deviceID`.
+    func holder(of deviceID: String) -> Talker? { holds[deviceID]?.talker }
+
+    /// The device whose floor `talker` holds.
+    func device(of talker: Talker) -> String? { holds.first { $0.value.talker == talker }?.key }
+
+    /// Takes the floor. Taking what one already holds is no error.
+    mutating func take(deviceID: String, talker: Talker, at now: Instant) throws(SignallingError) {
+        if let hold = holds[deviceID] {
+            guard hold.talker != talker else { return }
+            switch hold.talker {
+            case .session:
+                throw .talkbackBusy("somebody else is talking to \(deviceID); try again when they have finished")
+            case .clip:
+                throw .talkbackBusy("a clip is being played to \(deviceID); try again when it has ended")
+            }
+        }
+        // A clip ends by itself.
+        if case .clip = talker {
+            holds[deviceID] = Hold(talker: talker, lastHeard: .distantFuture)
+        } else {
+            holds[deviceID] = Hold(talker: talker, lastHeard: now)
+        }
+    }
+
+    /// Sound of `talker` came at `instant`.
+    mutating func note(_ talker: Talker, heardAt instant: Instant) {
+        guard let device = device(of: talker), let hold = holds[device] else { return }
+        holds[device]?.lastHeard = max(hold.lastHeard, instant)
+    }
+
+    /// Gives back what `talker` holds. Answers the device whose floor is free now.
+    mutating func release(_ talker: Talker) -> String? {
+        guard let deviceID = device(of: talker) else { return nil }
+        holds[deviceID] = nil
         return deviceID
+    }
+
+    /// When the next floor is lost, unless its talker is heard before.
+    var nextExpiry: Instant? { holds.values.map { $0.lastHeard + patience }.min() }
+
+    /// The talkers that hold a floor.
+    var talkers: [Talker] { holds.values.map(\.talker) }
+
+    /// Talkers that have been silent for too long.
+    func expired(at now: Instant) -> [Talker] {
+        holds.values.filter { $0.lastHeard + patience <= now }.map(\.talker)
     }
 }

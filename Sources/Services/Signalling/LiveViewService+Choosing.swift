@@ -1,0 +1,78 @@
+import Cameras
+import MediaRelay
+import SDP
+import Transport
+
+/// A track that a viewer is offered, and how it is named to the viewer.
+struct OfferedTrack {
+    var track: StationTrack
+    var local: LocalTrack
+}
+
+extension LiveViewService {
+    /// What a viewer can be given of a camera, of each kind the best first: what the camera sends as it is, before what the
+    /// gateway has to make; the main stream before the smaller one, unless the viewer would like a small picture.
+    static func ranked(_ tracks: [StationTrack], hint: QualityHint?) -> [StationTrack] {
+        let prefersSub = hint == .sd
+        // A browser stutters on B-frames, so such a stream is none that it can play.
+        let playable = tracks.filter { $0.derivedFrom != nil || !$0.description.reordersPictures }
+        func rank(_ position: Int) -> (Int, Int, Int, Int) {
+            let track = playable[position]
+            let isDerived = track.derivedFrom == nil ? 0 : 1
+            let isOtherStream = (track.description.stream == .sub) == prefersSub ? 0 : 1
+            // Of sound that can pass through, Opus is the best; the first of the camera's other tracks is its own choice.
+            let codec = track.description.kind == .audio && !track.description.codec.isNamed("opus") ? 1 : 0
+            return (isDerived, codec, isOtherStream, position)
+        }
+        return playable.indices.sorted { rank($0) < rank($1) }.map { playable[$0] }
+    }
+
+    /// The tracks as the answerer takes them.
+    func offeredTracks(_ tracks: [StationTrack], camera: String, speaks: Bool) -> [OfferedTrack] {
+        tracks.map { track in
+            let kind = track.description.kind
+            let talks = kind == .audio && speaks
+            return OfferedTrack(
+                track: track,
+                local: LocalTrack(
+                    kind: kind, codecs: [track.description.codec], receives: talks,
+                    receiveCodecs: talks ? Self.talkbackCodecs : [],
+                    ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
+                    rtxSSRC: kind == .audio ? nil : UInt32(truncatingIfNeeded: random.next()) & ~1,
+                    cname: camera, streamID: "\(camera)-\(kind.name)",
+                    trackID: "\(camera)-\(kind.name)-\(track.id.index)", choice: kind.name))
+        }
+    }
+
+    /// What the gateway can decode of a viewer's microphone, the best first.
+    private static let talkbackCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
+
+    /// Why a viewer can play no picture of a camera, and what would help.
+    static func mismatch(
+        _ tracks: [StationTrack], camera: String, offer: SessionDescription, transcodesVideo: Bool, notes: [String]
+    ) -> SignallingError {
+        let own = tracks.filter { $0.derivedFrom == nil && $0.description.kind == .video }
+        let ours = own.map { track in
+            track.description.codec.summary + (track.description.reordersPictures ? " with B-frames" : "")
+                + (track.description.stream == .sub ? " (substream)" : "")
+        }
+        var theirs: [String] = []
+        for payload in offer.media.filter({ $0.kind == .video }).flatMap(\.payloads) where !payload.codec.isAuxiliary {
+            if !theirs.contains(payload.codec.summary) { theirs.append(payload.codec.summary) }
+        }
+        var remedies: [String] = []
+        if !transcodesVideo {
+            remedies.append("set transcodeVideo: true for \(camera)")
+        } else if !theirs.contains(where: { $0.lowercased() == "vp8" }) {
+            remedies.append("use a viewer that takes VP8, which the gateway makes")
+        }
+        if !own.contains(where: { $0.description.stream == .sub }) {
+            remedies.append("give it a substream in H.264 without B-frames")
+        }
+        remedies.append("have the camera encode what the viewer plays")
+        return .codecMismatch(
+            "no codec in common for the video: \(camera) sends \(ours.joined(separator: ", ")), the viewer takes "
+                + "\(theirs.isEmpty ? "none" : theirs.joined(separator: ", ")); "
+                + remedies.joined(separator: ", or ") + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"))
+    }
+}

@@ -1,0 +1,93 @@
+import Cameras
+
+/// What becomes of a talker's sound on its way from the microphone through the gateway to the camera.
+public struct TalkbackSnapshot: Sendable, Codable, Equatable {
+    /// `opening`: the camera is being asked. `talking`: what is said reaches it. `refused`: it does not take it; see
+    /// ``reason``. `ended`: the talk is over.
+    public var state: String
+    /// Why the talk was refused or ended; nil while it goes on.
+    public var reason: String?
+    /// The codec of the camera's speaker, for example `PCMU/8000`.
+    public var codec: String?
+    /// How long the way to the camera took to open, in milliseconds.
+    public var millisecondsToOpen: Double?
+    /// Packets of the microphone that were decoded; none for a clip.
+    public var packetsReceived: UInt64 = 0
+    /// Packets of the microphone that were lost, and made up for or left silent.
+    public var packetsLost: UInt64 = 0
+    /// Milliseconds of sound that came.
+    public var millisecondsReceived: Double = 0
+    /// Milliseconds that wait to be sent to the camera.
+    public var millisecondsQueued: Double = 0
+    /// Milliseconds that were sent, silence that filled gaps included.
+    public var millisecondsSent: Double = 0
+    /// Milliseconds that were dropped because they had become too old.
+    public var millisecondsDropped: Double = 0
+    /// Milliseconds of silence that filled gaps.
+    public var millisecondsOfSilence: Double = 0
+    /// Packets that were sent to the camera.
+    public var packetsSent: UInt64 = 0
+    /// Packets that the connection to the camera did not take in time.
+    public var packetsDropped: UInt64 = 0
+
+    /// A talk in `state`.
+    public init(state: String, reason: String? = nil) {
+        self.state = state
+        self.reason = reason
+    }
+
+    /// Takes over what the speaker has counted.
+    mutating func count(_ delivery: SpeakerDelivery) {
+        codec = delivery.codec
+        millisecondsToOpen = delivery.millisecondsToOpen
+        millisecondsReceived = delivery.millisecondsReceived
+        millisecondsQueued = delivery.millisecondsQueued
+        millisecondsSent = delivery.millisecondsSent
+        millisecondsDropped = delivery.millisecondsDropped
+        millisecondsOfSilence = delivery.millisecondsOfSilence
+        packetsSent = delivery.packetsSent
+        packetsDropped = delivery.packetsDropped
+    }
+}
+
+/// A device's speaker and who has it.
+public struct SpeakerSnapshot: Sendable, Codable, Equatable {
+    /// Who talks.
+    public enum Talker: String, Sendable, Codable {
+        /// A viewer.
+        case session
+        /// A clip.
+        case clip
+    }
+
+    /// Who has the floor; nil when it is free.
+    public var talker: Talker?
+    /// The clip that is played or was played last, with what became of it.
+    public var clip: TalkClipSnapshot?
+    /// The talk that goes on; nil when there is none.
+    public var talkback: TalkbackSnapshot?
+
+    /// Describes a speaker.
+    public init(talker: Talker? = nil, clip: TalkClipSnapshot? = nil, talkback: TalkbackSnapshot? = nil) {
+        self.talker = talker
+        self.clip = clip
+        self.talkback = talkback
+    }
+}
+
+/// A clip that a camera's speaker plays.
+public struct TalkClipSnapshot: Sendable, Codable, Equatable {
+    /// The clip's name.
+    public var id: String
+    /// How long it sounds, in seconds.
+    public var durationSeconds: Double
+    /// What becomes of it.
+    public var talkback: TalkbackSnapshot
+
+    /// Describes a clip.
+    public init(id: String, durationSeconds: Double, talkback: TalkbackSnapshot) {
+        self.id = id
+        self.durationSeconds = durationSeconds
+        self.talkback = talkback
+    }
+}

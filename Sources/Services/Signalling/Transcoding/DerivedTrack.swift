@@ -1,0 +1,268 @@
+import Cameras
+import Codecs
+import DatagramPort
+import MediaRelay
+import RTP
+import SDP
+import Transport
+
+/// A track that the gateway makes of one of a camera's, for viewers who cannot play the camera's own: one transcoder,
+/// shared by all of them, which runs only while somebody uses it.
+final class DerivedTrack: Sendable {
+    /// What a derived track says of itself.
+    struct Status: Sendable, Equatable {
+        /// How many sessions use it.
+        var users = 0
+        /// Whether its transcoder runs.
+        var isRunning = false
+        /// Why it gives nothing, in words.
+        var failure: String?
+        /// What the transcoder that runs, or was the last one, has done.
+        var counters = TranscodingCounters()
+        /// What those before it left out, and what they could not decode.
+        var skippedEarlier: UInt64 = 0
+        var failuresEarlier: UInt64 = 0
+        /// The processor time of all transcoders so far.
+        var processorTime = Duration.zero
+        /// What the transcoder that runs takes of a core.
+        var share: ProcessorShare?
+    }
+
+    private struct State {
+        var status = Status()
+        var source: TrackDescription
+        var inlet: TrackInlet?
+        var worker: TranscoderWorker?
+        var wantsKeyFrame = false
+    }
+
+    static let opusPayloadType: UInt8 = 111
+    static let vp8PayloadType: UInt8 = 96
+    /// So many packets that cannot be decoded, one after the other, end a transcoder.
+    private static let mostFailures = 100
+
+    /// The track as viewers get it.
+    let id: TrackID
+    /// The track that it is made of.
+    let sourceID: TrackID
+    /// What it is.
+    let description: TrackDescription
+    private let relay: MediaRelay
+    private let state: Locked<State>
+
+    init(id: TrackID, sourceID: TrackID, source: TrackDescription, description: TrackDescription, relay: MediaRelay) {
+        self.id = id
+        self.sourceID = sourceID
+        self.description = description
+        self.relay = relay
+        state = Locked(State(source: source))
+    }
+
+    deinit {
+        state.withLock { $0.worker }?.stop()
+    }
+
+    var status: Status { state.withLock { $0.status } }
+
+    /// What it costs; nil before anybody has used the track.
+    var cost: TranscodingCost? {
+        state.withLock { state in
+            guard state.status.processorTime > .zero else { return nil }
+            return TranscodingCost(
+                source: state.source.codec.name, result: description.codec.name, users: state.status.users,
+                processorTime: state.status.processorTime, share: state.status.share?.share,
+                skipped: state.status.skippedEarlier + state.status.counters.skipped,
+                failures: state.status.failuresEarlier + state.status.counters.failures)
+        }
+    }
+
+    /// The camera has told its tracks again.
+    func update(source: TrackDescription, inlet: TrackInlet) {
+        state.withLock { state in
+            // Another codec needs another transcoder, and one that had failed is given another chance.
+            if state.source.codec != source.codec || state.status.failure != nil { stop(&state) }
+            state.source = source
+            state.inlet = inlet
+            state.status.failure = nil
+            reconcile(&state)
+        }
+    }
+
+    /// Asks for a picture from which decoding can start.
+    func requestKeyFrame() {
+        state.withLock { $0.wantsKeyFrame = true }
+    }
+
+    /// Takes the wish for a key frame.
+    func takeKeyFrameRequest() -> Bool {
+        state.withLock { state in
+            defer { state.wantsKeyFrame = false }
+            return state.wantsKeyFrame
+        }
+    }
+
+    /// A session uses the track until the lease ends.
+    func use() -> PullLease {
+        state.withLock { state in
+            state.status.users += 1
+            if state.status.users == 1 { state.status.failure = nil }
+            reconcile(&state)
+        }
+        return PullLease { [self] in
+            state.withLock { state in
+                state.status.users -= 1
+                reconcile(&state)
+            }
+        }
+    }
+
+    /// Starts or stops the transcoder as the users want it. What it asks of the relay is asked under the lock, so that
+    /// the relay hears of start and stop in their order.
+    private func reconcile(_ state: inout State) {
+        let isWanted = state.status.users > 0 && state.status.failure == nil && state.inlet != nil
+        if isWanted, state.worker == nil { start(&state) }
+        if !isWanted { stop(&state) }
+    }
+
+    private func start(_ state: inout State) {
+        let worker = TranscoderWorker(bound: description.kind == .audio ? .milliseconds(500) : .seconds(2))
+        let (codec, kind) = (state.source.codec, description.kind)
+        let isRunning = worker.start { [weak self] worker in
+            if kind == .audio {
+                Self.transcodeAudio(codec, for: worker) { self }
+            } else {
+                Self.transcodeVideo(codec, for: worker) { self }
+            }
+        }
+        guard isRunning else {
+            state.status.failure = "the process has no thread left"
+            return
+        }
+        state.worker = worker
+        state.status.isRunning = true
+        state.status.skippedEarlier += state.status.counters.skipped
+        state.status.failuresEarlier += state.status.counters.failures
+        state.status.counters = TranscodingCounters()
+        state.status.share = ProcessorShare(since: MonotonicClock.now)
+        relay.addTap(worker, to: sourceID)
+    }
+
+    private func stop(_ state: inout State) {
+        guard let worker = state.worker.take() else { return }
+        state.status.isRunning = false
+        state.status.share = nil
+        relay.removeTap(worker, from: sourceID)
+        worker.stop()
+    }
+
+    /// The transcoder gives up; its viewers keep what else they have.
+    func fail(_ reason: String, _ worker: TranscoderWorker) {
+        state.withLock { state in
+            guard state.worker === worker else { return }
+            stop(&state)
+            state.status.failure = reason
+        }
+    }
+
+    /// Gives a batch to the viewers.
+    func deliver(
+        _ batch: PacketBatch?, capture: (timestamp: UInt32, instant: Instant)?, counters: TranscodingCounters,
+        work: Duration
+    ) {
+        let now = MonotonicClock.now
+        let inlet = state.withLock { state in
+            state.status.counters = counters
+            state.status.processorTime += work
+            state.status.share?.note(work, at: now)
+            return state.inlet
+        }
+        if let batch { inlet?.deliver(batch) }
+        if let capture { relay.noteCapture(id, rtpTimestamp: capture.timestamp, at: capture.instant) }
+    }
+}
+
+extension DerivedTrack {
+    /// How often the viewers' reports learn which moment the timestamps stand for.
+    private static let captureInterval = Duration.milliseconds(500)
+
+    /// The audio transcoder's thread. The track is asked for each time, so that the thread does not keep it alive.
+    private static func transcodeAudio(
+        _ codec: MediaCodec, for worker: TranscoderWorker, _ track: () -> DerivedTrack?
+    ) {
+        var random = RandomSource.system
+        var processor = ThreadProcessorTime()
+        do throws(CodecError) {
+            var transcoding = try AudioTranscoding(
+                codec: codec, firstTimestamp: UInt32(truncatingIfNeeded: random.next()),
+                firstSequenceNumber: UInt16(truncatingIfNeeded: random.next()))
+            var nextCapture = Instant.zero
+            while let work = worker.take() {
+                for item in work {
+                    switch item {
+                    case .restart: try transcoding.restart(codec: codec)
+                    // The line leaves a gap where numbers are missing.
+                    case .noteOverflow: break
+                    case .transcode(let tapped):
+                        let output = try transcoding.transcode(tapped)
+                        let isDue = output.batch != nil && tapped.batch.arrival >= nextCapture
+                        if isDue { nextCapture = tapped.batch.arrival + captureInterval }
+                        track()?.deliver(
+                            output.batch, capture: isDue ? output.capture : nil, counters: transcoding.counters,
+                            work: processor.lap())
+                        if transcoding.failuresInARow >= mostFailures {
+                            track()?.fail(
+                                "its sound cannot be decoded: \(transcoding.lastFailure?.reason ?? "")", worker)
+                            return
+                        }
+                    }
+                }
+            }
+        } catch {
+            track()?.fail("its sound cannot be made Opus: \(error.description)", worker)
+        }
+    }
+}
+
+extension DerivedTrack {
+    /// Pictures that came so long before the newest one are decoded and not shown: what the ring held is caught up with as
+    /// fast as it goes, and so is an encoder that falls behind. A camera with B-frames sends several pictures at once.
+    private static let pictureBacklog = Duration.milliseconds(300)
+
+    /// The video transcoder's thread.
+    private static func transcodeVideo(
+        _ codec: MediaCodec, for worker: TranscoderWorker, _ track: () -> DerivedTrack?
+    ) {
+        var random = RandomSource.system
+        var processor = ThreadProcessorTime()
+        do throws(CodecError) {
+            var transcoding = try VideoTranscoding(
+                codec: codec, firstPictureID: UInt16(truncatingIfNeeded: random.next()),
+                firstSequenceNumber: UInt16(truncatingIfNeeded: random.next()))
+            var nextCapture = Instant.zero
+            while let work = worker.take() {
+                let newest = work.lazy.compactMap(\.arrival).max() ?? .zero
+                for item in work {
+                    switch item {
+                    case .restart, .noteOverflow: try transcoding.restart()
+                    case .transcode(let tapped):
+                        if track()?.takeKeyFrameRequest() == true { transcoding.requestKeyFrame() }
+                        let output = try transcoding.transcode(
+                            tapped, isBehind: newest - tapped.batch.arrival > pictureBacklog)
+                        let isDue = output.batch != nil && tapped.batch.arrival >= nextCapture
+                        if isDue { nextCapture = tapped.batch.arrival + captureInterval }
+                        track()?.deliver(
+                            output.batch, capture: isDue ? output.capture : nil, counters: transcoding.counters,
+                            work: processor.lap())
+                        if transcoding.failuresInARow >= mostFailures {
+                            track()?.fail(
+                                "its pictures cannot be decoded: \(transcoding.lastFailure?.reason ?? "")", worker)
+                            return
+                        }
+                    }
+                }
+            }
+        } catch {
+            track()?.fail("its video cannot be made VP8: \(error.description)", worker)
+        }
+    }
+}

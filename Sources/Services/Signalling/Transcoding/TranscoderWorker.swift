@@ -1,0 +1,103 @@
+import Dispatch
+import MediaRelay
+import RTP
+import SDP
+import Transport
+
+/// A tap that hands what it gets to a thread of its own, through a queue that is bounded in time: a transcoder that falls
+/// behind leaves something out instead of becoming late.
+final class TranscoderWorker: TrackTap {
+    /// What the thread is to do next.
+    enum Work: Sendable {
+        case transcode(TappedBatch)
+        /// The source has started again.
+        case restart
+        /// What came before has been left out.
+        case noteOverflow
+
+        /// When the batch arrived; nil for what is none.
+        var arrival: Instant? {
+            if case .transcode(let tapped) = self { tapped.batch.arrival } else { nil }
+        }
+    }
+
+    private struct State {
+        var waiting: [Work] = []
+        var oldest: Instant?
+        /// What the track's ring held is long in time, and comes at once: the bound holds from when it has been taken.
+        var hasCaughtUp = false
+        var isStopped = false
+        var dropped: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+    private let somethingToDo = DispatchSemaphore(value: 0)
+    /// How much media may wait.
+    private let bound: Duration
+
+    init(bound: Duration) {
+        self.bound = bound
+    }
+
+    /// Starts the thread: `body` is called on it once, and takes work until ``take()`` answers nil.
+    func start(_ body: @escaping @Sendable (TranscoderWorker) -> Void) -> Bool {
+        startDetachedThread { body(self) }
+    }
+
+    /// Ends the thread after what it is at.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.waiting = []
+        }
+        somethingToDo.signal()
+    }
+
+    /// Waits for work and takes all that there is; nil when the worker has been stopped.
+    func take() -> [Work]? {
+        while true {
+            let (work, isStopped) = state.withLock { state in
+                if state.waiting.isEmpty { state.hasCaughtUp = true }
+                defer {
+                    state.waiting = []
+                    state.oldest = nil
+                }
+                return (state.waiting, state.isStopped)
+            }
+            if isStopped { return nil }
+            if !work.isEmpty { return work }
+            somethingToDo.wait()
+        }
+    }
+
+    /// How many batches have been left out.
+    var dropped: UInt64 { state.withLock { $0.dropped } }
+
+    func receive(_ batch: TappedBatch) {
+        let isFirst = state.withLock { state -> Bool in
+            guard !state.isStopped else { return false }
+            let wasEmpty = state.waiting.isEmpty
+            let bound = state.hasCaughtUp ? bound : max(bound, .seconds(15))
+            if let oldest = state.oldest, batch.batch.arrival - oldest > bound {
+                state.dropped += UInt64(state.waiting.count)
+                state.waiting = [.noteOverflow]
+                state.oldest = nil
+            }
+            if state.oldest == nil { state.oldest = batch.batch.arrival }
+            state.waiting.append(.transcode(batch))
+            return wasEmpty
+        }
+        if isFirst { somethingToDo.signal() }
+    }
+
+    func trackRestarted() {
+        let isFirst = state.withLock { state -> Bool in
+            defer { state.waiting.append(.restart) }
+            return state.waiting.isEmpty
+        }
+        if isFirst { somethingToDo.signal() }
+    }
+
+    /// The owner is told of the tracks by the camera, and decides.
+    func trackEnded() {}
+}

@@ -1,0 +1,97 @@
+import Codecs
+import MediaRelay
+import RTP
+import SDP
+import Transport
+
+/// Makes VP8 of a camera's video, picture by picture. It has no thread and no clock.
+struct VideoTranscoding: ~Copyable {
+    /// Pictures of more than this are made smaller: VP8 at 2560 pixels across would cost a core and more.
+    static let maximumWidth = 1920
+
+    private var reader: PictureReader
+    private var encoder: VP8Encoder?
+    /// What the encoder was made for.
+    private var size = (0, 0)
+    private var packetizer: VP8Packetizer
+    private var pool = PacketBatchPool()
+    private var sequenceNumber: UInt16
+    private var lastTimestamp: UInt32?
+    private var needsKeyFrame = true
+    private(set) var counters = TranscodingCounters()
+
+    init(codec: MediaCodec, firstPictureID: UInt16, firstSequenceNumber: UInt16) throws(CodecError) {
+        let reader = try PictureReader(codec: codec)
+        self.reader = reader
+        packetizer = VP8Packetizer(firstPictureID: firstPictureID)
+        sequenceNumber = firstSequenceNumber
+    }
+
+    var failuresInARow: Int { reader.failuresInARow }
+    var lastFailure: CodecError? { reader.lastFailure }
+
+    /// The source has started again, or something was left out.
+    mutating func restart() throws(CodecError) {
+        try reader.restart()
+        needsKeyFrame = true
+    }
+
+    /// The next picture is one from which decoding can start.
+    mutating func requestKeyFrame() { needsKeyFrame = true }
+
+    /// Takes what the tap brought.
+    /// - Parameter isBehind: whether more waits already: then pictures are decoded, since others need them, but not encoded.
+    mutating func transcode(
+        _ tapped: TappedBatch, isBehind: Bool
+    ) throws(CodecError) -> AudioTranscoding.Output {
+        var output = AudioTranscoding.Output()
+        var pictures: [PictureReader.Picture] = []
+        reader.read(tapped) { pictures.append($0) }
+        counters.failures = reader.failures
+        for picture in pictures {
+            if isBehind {
+                counters.skipped += 1
+                continue
+            }
+            // Timestamps rise, whatever the camera's do: a picture that is not newer would replace one that was shown.
+            if let lastTimestamp, Int32(bitPattern: picture.timestamp &- lastTimestamp) <= 0, !needsKeyFrame {
+                continue
+            }
+            lastTimestamp = picture.timestamp
+            try encode(picture)
+            if output.capture == nil { output.capture = (picture.timestamp, picture.capture) }
+        }
+        output.batch = pool.finish(arrival: tapped.batch.arrival)
+        return output
+    }
+
+    private mutating func encode(_ picture: PictureReader.Picture) throws(CodecError) {
+        let frame = picture.frame.fitting(Self.maximumWidth)
+        try prepareEncoder(for: frame)
+        let isKeyFrame = needsKeyFrame
+        needsKeyFrame = false
+        counters.packets += 1
+        try encoder?.encode(frame, asKeyFrame: isKeyFrame) { bytes, _ in
+            packetizer.packetize(bytes) { payload in
+                pool.append(
+                    PacketBatch.Packet(
+                        offset: 0, length: 0, timestamp: picture.timestamp, sequenceNumber: sequenceNumber,
+                        payloadType: DerivedTrack.vp8PayloadType, flags: payload.flags),
+                    payload: payload.bytes)
+                sequenceNumber &+= 1
+            }
+        }
+    }
+
+    /// Makes the encoder for pictures of this size: a camera may change it at any key frame.
+    private mutating func prepareEncoder(for frame: borrowing I420Frame) throws(CodecError) {
+        if size == (frame.width, frame.height) { return }
+        needsKeyFrame = true
+        // Some 0.1 bit a pixel at 15 pictures a second is what calm pictures of a fixed camera need.
+        let bits = min(max(frame.width * frame.height * 15 / 10, 300_000), 4_000_000)
+        encoder = try VP8Encoder(
+            VP8Encoder.Configuration(
+                width: frame.width, height: frame.height, framesPerSecond: 15, bitsPerSecond: bits, speed: -10))
+        size = (frame.width, frame.height)
+    }
+}

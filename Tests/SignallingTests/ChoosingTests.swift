@@ -1,0 +1,146 @@
+import Cameras
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+@Suite(.ownThread) struct ChoosingTests {
+    static let chromium = "offers/chromium-recvonly-av.offer.sdp"
+
+    /// An offer without the lines that name `codec`, as of a viewer that does not know it.
+    static func offer(without codec: String) throws -> String {
+        try ServiceWorld.text(chromium).replacing(codec, with: "X-UNKNOWN")
+    }
+
+    @Test func soundThatNoBrowserPlaysIsMadeOpus() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        let session = try #require(await world.service.sessions().first)
+        #expect(session.codecs.map { $0.lowercased() }.sorted() == ["opus", "vp8"])
+        #expect(session.notes.contains { $0.contains("L16 is made opus") })
+    }
+
+    @Test func whatTheViewerPlaysIsPassedThrough() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear, .pcma])
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        #expect(await world.service.sessions().first?.codecs.sorted() == ["PCMA", "VP8"])
+        #expect(world.station.derived.allSatisfy { !$0.status.isRunning })
+    }
+
+    @Test func opusIsPreferredWhereverTheCameraNamesIt() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear, .pcma, .opus])
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        #expect(await world.service.sessions().first?.codecs.contains("opus") == true)
+    }
+
+    @Test func aSubstreamIsUsedWhereTheMainStreamCannotBePlayed() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        #expect(await world.service.sessions().first?.codecs == ["H264"])
+    }
+
+    @Test func aViewerThatTakesH265GetsTheMainStream() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        let offer = try ServiceWorld.text(Self.chromium).replacing("VP9/90000", with: "H265/90000")
+            .replacing("profile-id=0", with: "profile-id=1")
+        _ = try await world.start(offer)
+        #expect(await world.service.sessions().first?.codecs == ["H265"])
+    }
+
+    @Test func whoAsksForASmallPictureGetsTheSubstream() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        world.camera.tellTracks([.vp8, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        for (hint, codec) in [(QualityHint.sd, "H264"), (.fhd, "VP8"), (.unspecified, "VP8")] {
+            let response = try await world.service.startLiveView(
+                StartLiveViewRequest(
+                    deviceID: "door", principal: "owner", offerSdp: try ServiceWorld.text(Self.chromium),
+                    qualityHint: hint))
+            #expect(await world.service.sessions().first?.codecs == [codec])
+            try await world.service.stopLiveView(mediaSessionId: response.mediaSessionId, principal: "owner")
+        }
+    }
+
+    @Test func bFramesAreNeverPassedToABrowser() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
+        let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
+        guard case .codecMismatch(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("B-frames") && message.contains("transcodeVideo: true"))
+        #expect(message.contains("VP8") && message.contains("substream"))
+        #expect(await world.service.sessions().isEmpty)
+    }
+
+    @Test func bFramesAreMadeVP8WhereTheConfigSaysSo() async throws {
+        let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = true })
+        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        let session = try #require(await world.service.sessions().first)
+        #expect(session.codecs == ["VP8", "opus"] || session.codecs == ["opus", "VP8"])
+        #expect(session.notes.contains { $0.contains("H264 with B-frames is made VP8") })
+    }
+
+    @Test func bFramesThatShowLaterEndTheSessionsThatWouldStutter() async throws {
+        let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "4d001f"), .opus])
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
+        await world.announcements.waitForEnd()
+        #expect(world.announcements.ends.first?.contains("B-frames") == true)
+    }
+
+    @Test func qualityMovesAViewerBetweenTheStreams() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        let h264 = MediaCodec.h264(profileLevelID: "42e01f")
+        world.camera.tellTracks([h264, h264, .opus]) { $0[1].stream = .sub }
+        let session = try await world.start(try ServiceWorld.text(Self.chromium))
+        func change(_ hint: QualityHint) async throws -> QualityHint {
+            try await world.service.changeLiveViewQuality(
+                mediaSessionId: session.mediaSessionId, principal: "owner", qualityHint: hint)
+        }
+        #expect(try await change(.sd) == .sd)
+        #expect(await world.service.sessions().first?.codecs.contains("H264") == true)
+        #expect(try await change(.sd) == .sd)
+        #expect(try await change(.fhd) == .fhd)
+        #expect(await world.viewerCount() == 1)
+    }
+
+    @Test func aMismatchNamesBothSidesAndWhatWouldHelp() async throws {
+        let world = try await ServiceWorld(codecs: [.h265, .opus])
+        let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
+        guard case .codecMismatch(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        for part in ["H265", "VP8", "H264", "set transcodeVideo: true for door", "substream in H.264"] {
+            #expect(message.contains(part), "\(part) in \(message)")
+        }
+    }
+
+    @Test func soundThatCannotBeMadeOpusLeavesThePicture() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, MediaCodec(name: "G723", clockRate: 8_000)])
+        let response = try await world.start(try ServiceWorld.text(Self.chromium))
+        let session = try #require(await world.service.sessions().first)
+        #expect(session.codecs == ["VP8"])
+        #expect(session.notes.contains { $0.contains("G723") })
+        let answer = try SessionDescription(parsing: response.answerSdp)
+        let audio = try #require(answer.media.first { $0.kind == .audio })
+        #expect(answer.direction(of: audio) == .inactive && !audio.isRejected)
+    }
+
+    @Test func aViewerWithoutG711GetsOpus() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .pcmu])
+        _ = try await world.start(try Self.offer(without: "PCMU"))
+        #expect(await world.service.sessions().first?.codecs.contains("opus") == true)
+    }
+}
+
+extension CameraStation {
+    /// What the gateway makes.
+    var derived: [DerivedTrack] { state.withLock { Array($0.derived.values) } }
+}

@@ -1,0 +1,119 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// Waits until `isDone`, which threads of the code under test bring about; gives up when they have had two minutes, which
+/// is long on a machine whose threads are all busy with other tests.
+func eventually(_ isDone: () async -> Bool) async -> Bool {
+    let end = MonotonicClock.now + .seconds(120)
+    for look in 0..<1_000_000 where MonotonicClock.now < end {
+        if await isDone() { return true }
+        // At first it is a matter of microseconds.
+        if look < 1_000 { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(2)) }
+    }
+    return await isDone()
+}
+
+@Suite(.ownThread) struct DerivedTrackTests {
+    private func feed(_ world: ServiceWorld, _ numbers: Range<UInt16>) {
+        for number in numbers {
+            world.camera.sendSound(number: number, track: 1, at: .zero + .milliseconds(20 * Int(number)))
+        }
+    }
+
+    @Test func aTranscoderRunsOnlyWhileSomebodyUsesIt() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        let derived = try #require(world.station.derived.first)
+        #expect(derived.status == DerivedTrack.Status())
+        let session = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
+        #expect(derived.status.isRunning && derived.status.users == 1)
+        feed(world, 0..<10)
+        #expect(await eventually { derived.status.counters.packets >= 8 })
+        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        #expect(!derived.status.isRunning && derived.status.users == 0)
+        _ = await world.viewerCount()
+        feed(world, 10..<30)
+        _ = await world.viewerCount()
+        #expect(derived.status.counters.packets <= 10, "nothing of what came afterwards")
+    }
+
+    @Test func aSecondViewerSharesTheEncode() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        let derived = try #require(world.station.derived.first)
+        let first = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
+        _ = try await world.start(try ServiceWorld.text(ChoosingTests.chromium), principal: "guest")
+        #expect(derived.status.users == 2)
+        // Less than the queue's bound of half a second, however slow the machine is.
+        feed(world, 0..<22)
+        #expect(await eventually { derived.status.counters.packets >= 20 })
+        #expect(derived.status.counters.packets <= 22, "each packet is made once")
+        try await world.service.stopLiveView(mediaSessionId: first.mediaSessionId, principal: "owner")
+        #expect(derived.status.isRunning && derived.status.users == 1)
+    }
+
+    @Test func soundThatFailsLeavesThePictureAndSaysWhy() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, MediaCodec(name: "mpeg4-generic", clockRate: 16_000)])
+        let derived = try #require(world.station.derived.first)
+        _ = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
+        // Bytes that are no AAC.
+        feed(world, 0..<300)
+        #expect(await eventually { derived.status.failure != nil })
+        let session = try #require(await world.service.sessions().first)
+        #expect(session.codecs.contains("VP8"))
+        #expect(world.station.transcodingCosts.first?.failures ?? 0 >= 100)
+        #expect(session.notes.contains { $0.contains("cannot be decoded") })
+        #expect(session.cameraState == "flowing" && session.cameraReason?.contains("cannot be decoded") == true)
+        #expect(await world.viewerCount() == 1)
+    }
+
+    @Test func theTranscoderFollowsACameraThatComesBackWithAnotherCodec() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        let derived = try #require(world.station.derived.first)
+        _ = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
+        feed(world, 0..<10)
+        #expect(await eventually { derived.status.counters.packets >= 8 })
+        world.camera.tell(.state(.backingOff(seconds: 1, reason: "connection reset")))
+        world.camera.tellTracks([.vp8, MediaCodec(name: "L16", clockRate: 8_000)])
+        #expect(world.station.derived.first === derived && derived.status.isRunning)
+        #expect(await world.viewerCount() == 1)
+        feed(world, 0..<20)
+        #expect(await eventually { derived.status.counters.packets >= 25 })
+    }
+
+    @Test func picturesThatComeAtOnceAreAllShown() async throws {
+        let world = try await ServiceWorld(codecs: [.h265], station: { $0.transcodesVideo = true })
+        let derived = try #require(world.station.derived.first)
+        let lease = derived.use()
+        _ = await world.viewerCount()
+        // Cameras with B-frames send several pictures at a time.
+        for batch in try CodedPictures.batches(CodedPictures.h265WithBFrames(), arrival: { _ in .zero }) {
+            world.camera.deliver(batch, track: 0)
+        }
+        #expect(await eventually { derived.status.counters.packets >= 8 })
+        #expect(derived.status.counters.skipped == 0)
+        lease.release()
+    }
+
+    @Test func manyViewersComingAndGoingLeaveNothingRunning() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        let derived = try #require(world.station.derived.first)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    for _ in 0..<20 {
+                        let lease = derived.use()
+                        await Task.yield()
+                        lease.release()
+                        lease.release()
+                    }
+                }
+            }
+        }
+        #expect(derived.status.users == 0 && !derived.status.isRunning)
+    }
+}

@@ -1,0 +1,145 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// A service with one camera that is published to, and one that is pulled.
+private struct PublishingWorld {
+    let world: ServiceWorld
+    let source = WHIPSource()
+    let station: CameraStation
+
+    init() async throws {
+        world = try await ServiceWorld()
+        station = CameraStation(id: "phone", source: source, relay: world.relay)
+        await world.service.add(station)
+        station.start()
+    }
+
+    func publish(
+        _ offer: String = "chromium-sendonly-publish-av", device: String = "phone", principal: String = "owner"
+    ) async throws -> StartLiveViewResponse {
+        let text = try ServiceWorld.text("offers/\(offer).offer.sdp")
+        return try await world.service.startPublishing(
+            StartLiveViewRequest(deviceID: device, principal: principal, offerSdp: text))
+    }
+
+    func stop(_ session: String, device: String = "phone", principal: String = "owner") async throws {
+        try await world.service.stopPublishing(sessionID: session, deviceID: device, principal: principal)
+    }
+
+    static let waiting = SourceState.backingOff(seconds: 0, reason: "waiting for a publisher")
+    static let stopped = SourceState.backingOff(
+        seconds: 0, reason: "the publisher has stopped; waiting for a publisher")
+}
+
+@Suite(.ownThread) struct PublishingTests {
+    @Test func aPublisherBecomesTheCameraAndEnds() async throws {
+        let publishing = try await PublishingWorld()
+        #expect(publishing.station.snapshot.state == PublishingWorld.waiting)
+        let session = try await publishing.publish()
+        #expect(publishing.station.snapshot.state == .connecting)
+        // The picture comes first, whatever the order of the offer.
+        #expect(publishing.station.snapshot.tracks.map(\.codec.name) == ["VP8", "opus"])
+        let answer = try SessionDescription(parsing: session.answerSdp)
+        #expect(answer.media.allSatisfy { answer.direction(of: $0) == .recvonly })
+        #expect(await publishing.world.viewerCount() == 1)
+        try await publishing.world.service.requirePublisher(
+            sessionID: session.mediaSessionId, deviceID: "phone", principal: "owner")
+        try await publishing.stop(session.mediaSessionId)
+        #expect(publishing.station.snapshot.state == PublishingWorld.stopped)
+        #expect(await publishing.world.viewerCount() == 0)
+        #expect(await failure { try await publishing.stop(session.mediaSessionId) } == .unknownSession)
+        #expect(await publishing.world.service.sessions().isEmpty)
+    }
+
+    @Test func theNewerPublisherTakesOver() async throws {
+        let publishing = try await PublishingWorld()
+        let first = try await publishing.publish()
+        let second = try await publishing.publish("firefox-sendonly-publish-av")
+        #expect(await publishing.world.viewerCount() == 1)
+        #expect(publishing.station.snapshot.state == .connecting)
+        #expect(await failure { try await publishing.stop(first.mediaSessionId) } == .unknownSession)
+        try await publishing.stop(second.mediaSessionId)
+        #expect(publishing.station.snapshot.state == PublishingWorld.stopped)
+    }
+
+    @Test func onlyThePublisherItselfReachesItsSession() async throws {
+        let publishing = try await PublishingWorld()
+        let session = try await publishing.publish().mediaSessionId
+        #expect(await failure { try await publishing.stop(session, principal: "guest") } == .unknownSession)
+        #expect(await failure { try await publishing.stop(session, device: "door") } == .unknownSession)
+        let fragment = "a=ice-ufrag:other\r\na=ice-pwd:0123456789abcdefghijklmn\r\n"
+        #expect(
+            await failure {
+                _ = try await publishing.world.service.tricklePublisher(
+                    fragment, sessionID: session, deviceID: "phone", principal: "guest")
+            } == .unknownSession)
+        #expect(await publishing.world.viewerCount() == 1)
+    }
+
+    @Test func candidatesAreAddedAndICEIsRestarted() async throws {
+        let publishing = try await PublishingWorld()
+        let session = try await publishing.publish().mediaSessionId
+        func trickle(_ fragment: String) async throws -> TrickleResult {
+            try await publishing.world.service.tricklePublisher(
+                fragment, sessionID: session, deviceID: "phone", principal: "owner")
+        }
+        let candidate = "m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 1 192.0.2.9 5000 typ host\r\n"
+        guard case .added = try await trickle(candidate) else {
+            Issue.record("a candidate is no restart")
+            return
+        }
+        guard
+            case .restarted(let answer, let generation) = try await trickle(
+                "a=ice-ufrag:other\r\na=ice-pwd:0123456789abcdefghijklmn\r\n")
+        else {
+            Issue.record("other credentials are a restart")
+            return
+        }
+        #expect(generation == "2")
+        #expect(try TrickleFragment(parsing: answer).credentials != nil)
+        guard case .invalidOffer = await failure({ _ = try await trickle("no fragment") }) else {
+            Issue.record("garbage was taken")
+            return
+        }
+    }
+
+    @Test func whatCannotBePublishedIsRefused() async throws {
+        let publishing = try await PublishingWorld()
+        guard case .failedPrecondition(let reason) = await failure({ _ = try await publishing.publish(device: "door") })
+        else {
+            Issue.record("a camera with a source of its own was taken over")
+            return
+        }
+        #expect(reason.contains("source: whip"))
+        #expect(
+            await failure { _ = try await publishing.publish(device: "attic") } == .unknownDevice("attic"))
+        guard case .codecMismatch = await failure({ _ = try await publishing.publish("chromium-recvonly-av") }) else {
+            Issue.record("who sends nothing is no publisher")
+            return
+        }
+        // What is refused disturbs nobody.
+        let session = try await publishing.publish()
+        #expect(await failure { _ = try await publishing.publish("chromium-recvonly-av") } != nil)
+        try await publishing.stop(session.mediaSessionId)
+    }
+
+    @Test func aCameraThatGoesEndsItsPublisher() async throws {
+        let publishing = try await PublishingWorld()
+        let session = try await publishing.publish()
+        await publishing.world.service.remove("phone")
+        #expect(await publishing.world.viewerCount() == 0)
+        #expect(await failure { try await publishing.stop(session.mediaSessionId) } == .unknownSession)
+        let other = try await PublishingWorld()
+        _ = try await other.publish()
+        await other.world.service.endAll(reason: "the gateway ends")
+        #expect(await other.world.viewerCount() == 0)
+        other.station.stop()
+        #expect(await failure { _ = try await other.publish() } == .cameraUnavailable("phone has been stopped"))
+    }
+}

@@ -1,0 +1,142 @@
+import Cameras
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+@Suite(.ownThread) struct PullingTests {
+    private func world() async throws -> ServiceWorld {
+        let world = try await ServiceWorld(codecs: [], station: { $0.pull = .onDemand })
+        return world
+    }
+
+    @Test func aCameraOnDemandRestsUntilAViewerComes() async throws {
+        let world = try await world()
+        #expect(world.camera.runs.starts == 0)
+        #expect(world.station.snapshot.state == .idle)
+        #expect(world.station.snapshot.reason?.contains("on demand") == true)
+        async let starting = world.start()
+        #expect(await eventually { world.camera.runs.starts == 1 })
+        world.camera.tellTracks([.vp8, .opus])
+        let session = try await starting
+        #expect(world.station.snapshot.state == .flowing && world.station.snapshot.pulledFor == ["live view"])
+        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        // It goes on for ten seconds more, for somebody who reloads the page.
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.stops == 0)
+        world.clock.advance(by: .seconds(9))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.stops == 0)
+        world.clock.advance(by: .seconds(1))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.stops == 1)
+        #expect(world.station.snapshot.state == .idle)
+    }
+
+    @Test func theSecondViewerOfACameraAtRestIsAnsweredAtOnce() async throws {
+        let world = try await world()
+        let lease = world.station.acquire(reason: "RTSP client")
+        world.station.waitUntilSettled()
+        world.camera.tellTracks([.vp8, .opus])
+        lease.release()
+        world.clock.advance(by: .seconds(10))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.stops == 1)
+        // Its tracks are remembered, so it connects while the viewer's own connection is made.
+        _ = try await world.start()
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.starts == 2)
+    }
+
+    @Test func aStartThatFailsLeavesNothingPulled() async throws {
+        let world = try await world()
+        let error = await failure { _ = try await world.start() }
+        guard case .cameraUnavailable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        world.clock.advance(by: .seconds(10))
+        world.station.waitUntilSettled()
+        #expect(world.station.snapshot.pulledFor.isEmpty)
+        #expect(world.camera.runs.stops == 1)
+    }
+
+    @Test func aPressOpensTheStreamAheadOfTheFirstViewer() async throws {
+        let world = try await world()
+        world.station.noteAttention()
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.starts == 1)
+        world.camera.tellTracks([.vp8, .opus])
+        world.clock.advance(by: .seconds(30))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.stops == 1)
+    }
+
+    @Test func aCameraThatIsAlwaysPulledIsNotStoppedByLeases() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        world.clock.advance(by: .seconds(3_600))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs == (1, 0))
+        world.station.stop()
+        #expect(world.camera.runs == (1, 1))
+        #expect(world.station.snapshot.state == .stopped)
+    }
+}
+
+@Suite(.ownThread) struct RebootTests {
+    @Test func viewersStayThroughARebootAndSeeWhy() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        #expect(await world.service.sessions().first?.cameraState == "flowing")
+        #expect(await world.service.sessions().first?.cameraReason == nil)
+        world.camera.tell(.state(.stalled(track: 0)))
+        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        for _ in 0..<20 {
+            world.clock.advance(by: .seconds(10))
+            _ = try await world.service.extendLiveView(
+                mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: nil)
+        }
+        let waiting = try #require(await world.service.sessions().first)
+        #expect(waiting.cameraState == "backingOff" && waiting.cameraReason?.contains("connection refused") == true)
+        world.camera.tellTracks([.vp8, .opus])
+        let back = try #require(await world.service.sessions().first)
+        #expect(back.mediaSessionId == session.mediaSessionId && back.cameraState == "flowing")
+        #expect(await world.viewerCount() == 1)
+    }
+
+    @Test func aCameraThatComesBackWithAnotherPictureCodecEndsItsSessions() async throws {
+        let world = try await ServiceWorld()
+        _ = try await world.start()
+        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tellTracks([.h265, .opus])
+        await world.announcements.waitForEnd()
+        #expect(world.announcements.ends == ["the camera does not send this track any more"])
+    }
+
+    @Test func aCameraThatComesBackWithoutItsSoundGoesOnWithItsPicture() async throws {
+        let world = try await ServiceWorld()
+        _ = try await world.start()
+        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tellTracks([.vp8])
+        #expect(await world.viewerCount() == 1)
+        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tellTracks([.vp8, .pcma])
+        #expect(await world.viewerCount() == 1)
+        #expect(world.announcements.ends.isEmpty)
+    }
+
+    @Test func aProfileThatTheStreamTellsLaterIsNoRestart() async throws {
+        let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "42e01f"), .opus])
+        let inlets = world.station.state.withLock { $0.inlets }
+        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus])
+        let after = world.station.state.withLock { $0.inlets }
+        #expect(inlets.count == 2 && zip(inlets, after).allSatisfy { $0 === $1 })
+        world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus])
+        let restarted = world.station.state.withLock { $0.inlets }
+        #expect(!zip(inlets, restarted).contains { $0 === $1 })
+    }
+}

@@ -1,0 +1,150 @@
+import Cameras
+import Codecs
+import DatagramPort
+import MediaRelay
+import RTP
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// Pictures to take.
+private enum PicturesOfTheBuiltInCamera {
+    /// What the built-in camera's own encoder makes of pictures with their numbers stamped in.
+    static func frames(count: Int, width: Int = 320, height: Int = 180) throws -> [[UInt8]] {
+        var encoder = try VP8Encoder(
+            .init(width: width, height: height, framesPerSecond: 15, bitsPerSecond: 400_000))
+        var frames: [[UInt8]] = []
+        for number in 0..<count {
+            var frame = I420Frame(width: width, height: height)
+            // Brighter with every picture.
+            for index in frame.luma.indices { frame.luma[index] = UInt8(20 + number * 4) }
+            frames.append(try encoder.encode(frame, asKeyFrame: number == 0) { bytes, _ in Array(bytes) })
+        }
+        return frames
+    }
+}
+
+@Suite(.ownThread) struct SnapshotTests {
+    /// Sends `count` pictures, of which the first is a key frame.
+    private func send(_ world: ServiceWorld, count: Int) throws {
+        var pool = PacketBatchPool()
+        var packetizer = VP8Packetizer(firstPictureID: 1)
+        var sequence: UInt16 = 10
+        let now = MonotonicClock.now
+        for (number, frame) in try PicturesOfTheBuiltInCamera.frames(count: count).enumerated() {
+            frame.withUnsafeBytes { bytes in
+                packetizer.packetize(bytes) { payload in
+                    pool.append(
+                        PacketBatch.Packet(
+                            offset: 0, length: 0, timestamp: UInt32(number * 6_000), sequenceNumber: sequence,
+                            payloadType: 96, flags: payload.flags),
+                        payload: payload.bytes)
+                    sequence &+= 1
+                }
+            }
+            let arrival = now - .nanoseconds(Int64(count - 1 - number) * 66_666_667)
+            if let batch = pool.finish(arrival: arrival) { world.camera.deliver(batch, track: 0) }
+        }
+    }
+
+    private func brightness(_ snapshot: CameraSnapshot) throws -> Int {
+        let decoder = try VideoDecoder(codec: "JPEG")
+        let frame = try #require(try decoder.decode(snapshot.jpeg))
+        #expect(frame.width == snapshot.width && frame.height == snapshot.height)
+        return frame.luma.reduce(0) { $0 + Int($1) } / frame.luma.count
+    }
+
+    @Test func theNewestPictureComesOutOfTheRingWithoutAKeyFrame() async throws {
+        let world = try await ServiceWorld()
+        let before = MonotonicClock.now
+        try send(world, count: 40)
+        let snapshot = try await world.service.snapshot(of: "door", maximumWidth: nil)
+        #expect(snapshot.width == 320 && snapshot.height == 180)
+        #expect(abs(try brightness(snapshot) - (20 + 39 * 4)) < 8)
+        #expect(snapshot.age >= .zero && snapshot.age < MonotonicClock.now - before + .seconds(1))
+        #expect(world.camera.keyFrameRequests.isEmpty)
+    }
+
+    @Test(arguments: ["H264", "H265", "JPEG"]) func everyCodecGivesItsNewestPicture(name: String) async throws {
+        let pictures =
+            switch name {
+            case "H264": try CodedPictures.h264()
+            case "H265": try CodedPictures.h265()
+            default: try CodedPictures.jpeg()
+            }
+        let world = try await ServiceWorld(codecs: [MediaCodec(name: name, clockRate: 90_000)])
+        let now = MonotonicClock.now
+        for batch in CodedPictures.batches(pictures, arrival: { now - .milliseconds(67 * (pictures.count - 1 - $0)) }) {
+            world.camera.deliver(batch, track: 0)
+        }
+        let snapshot = try await world.service.snapshot(of: "door", maximumWidth: nil)
+        #expect(snapshot.width == CodedPictures.width && snapshot.height == CodedPictures.height)
+        #expect(snapshot.jpeg.starts(with: [0xFF, 0xD8, 0xFF]))
+        let decoder = try VideoDecoder(codec: "JPEG")
+        let luma = try #require(try decoder.decode(snapshot.jpeg)).luma.sorted()
+        // Also of B-frames the one that is shown last, not the one that came last.
+        #expect(abs(Int(luma[luma.count / 2]) - CodedPictures.brightness(CodedPictures.count - 1)) < 8)
+    }
+
+    @Test func aSmallerOneCanBeHad() async throws {
+        let world = try await ServiceWorld()
+        try send(world, count: 3)
+        let snapshot = try await world.service.snapshot(of: "door", maximumWidth: 160)
+        #expect(snapshot.width == 160 && snapshot.height == 90)
+        _ = try brightness(snapshot)
+        #expect(try await world.service.snapshot(of: "door", maximumWidth: 1_000).width == 320)
+    }
+
+    @Test func manyWhoAskAtOnceGetTheSamePicture() async throws {
+        let world = try await ServiceWorld()
+        try send(world, count: 5)
+        let service = world.service
+        let images = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<20 { group.addTask { try await service.snapshot(of: "door", maximumWidth: nil).jpeg } }
+            return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+        }
+        #expect(images.count == 1)
+    }
+
+    @Test func whyThereIsNoPictureIsSaid() async throws {
+        let world = try await ServiceWorld(codecs: [])
+        #expect(
+            await failure { _ = try await world.service.snapshot(of: "attic", maximumWidth: nil) }
+                == .unknownDevice("attic"))
+        world.camera.tell(.state(.backingOff(seconds: 3, reason: "no route to host")))
+        let gone = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+        guard case .cameraUnavailable(let reason) = gone else {
+            Issue.record("\(String(describing: gone))")
+            return
+        }
+        #expect(reason.contains("no route to host"))
+        world.camera.tellTracks([.vp8])
+        let late = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+        guard case .deadlineExceeded(let text) = late else {
+            Issue.record("\(String(describing: late))")
+            return
+        }
+        #expect(text.contains("key frame"))
+        world.camera.tellTracks([.opus])
+        let mute = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+        guard case .failedPrecondition = mute else {
+            Issue.record("\(String(describing: mute))")
+            return
+        }
+    }
+
+    @Test func aCameraAtRestIsPulledForIt() async throws {
+        let world = try await ServiceWorld(codecs: [], station: { $0.pull = .onDemand })
+        let station = world.station
+        async let snapshot = station.snapshot(timeout: .seconds(60))
+        #expect(await eventually { world.camera.runs.starts == 1 })
+        world.camera.tellTracks([.vp8])
+        try send(world, count: 2)
+        #expect(try await snapshot.width == 320)
+        world.clock.advance(by: .seconds(10))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.stops == 1)
+    }
+}

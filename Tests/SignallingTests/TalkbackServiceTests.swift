@@ -1,0 +1,135 @@
+import Cameras
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// Talks and clips on a clock that the test moves.
+@Suite(.ownThread) struct TalkbackServiceTests {
+    static func clip(seconds: Double) throws -> TalkClip {
+        let samples = [Int16](repeating: 1000, count: Int(seconds * 8000))
+        return try TalkClip(wav: Self.wav(samples, rate: 8000))
+    }
+
+    static func wav(_ samples: [Int16], rate: Int) -> [UInt8] {
+        func little(_ value: Int, _ size: Int) -> [UInt8] {
+            (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        var bytes = Array("RIFF".utf8) + little(36 + samples.count * 2, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+        bytes += little(1, 2) + little(1, 2) + little(rate, 4) + little(rate * 2, 4) + little(2, 2) + little(16, 2)
+        bytes += Array("data".utf8) + little(samples.count * 2, 4)
+        for sample in samples { bytes += little(Int(sample), 2) }
+        return bytes
+    }
+
+    @Test func aTalkerOfWhomNothingComesLosesTheFloor() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        let service = world.service
+        try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        #expect(await service.sessions().first?.talkback?.state == "talking")
+        world.clock.advance(by: .seconds(4))
+        await service.expireFloor()
+        #expect(await service.sessions().first?.isTalking == true)
+        world.clock.advance(by: .seconds(2))
+        await service.expireFloor()
+        let snapshot = try #require(await service.sessions().first)
+        #expect(!snapshot.isTalking && snapshot.talkback?.state == "ended")
+        #expect(snapshot.talkback?.reason == "no sound has come from the talker for 5 s")
+        #expect(world.camera.fakeSpeaker?.ends == 1)
+        // The floor is free for others, and for the same talker.
+        try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        #expect(await service.sessions().first?.isTalking == true)
+    }
+
+    @Test func aCameraThatRefusesIsNamedAndTheFloorIsFree() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        let speaker = try #require(world.camera.fakeSpeaker)
+        speaker.answerNext(.refused(.noBackChannel))
+        let refused = await failure {
+            try await world.service.startTalkback(
+                mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        }
+        #expect(refused == .failedPrecondition(SpeakerRefusal.noBackChannel.description))
+        let snapshot = try #require(await world.service.sessions().first)
+        #expect(!snapshot.isTalking && snapshot.talkback?.state == "refused")
+        speaker.answerNext(.refused(.unreachable("gone")))
+        let unreachable = await failure {
+            _ = try await world.service.playClip(Self.clip(seconds: 0.1), deviceID: "door", principal: "owner")
+        }
+        guard case .cameraUnavailable = unreachable else {
+            Issue.record("\(String(describing: unreachable))")
+            return
+        }
+        #expect(try await world.service.speaker(of: "door").talker == nil)
+    }
+
+    @Test func aTalkThatBreaksOffGivesTheFloorBack() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        try await world.service.startTalkback(
+            mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        world.camera.fakeSpeaker?.tellNow(.refused(.brokenOff("the camera closed the connection")))
+        #expect(
+            await eventually {
+                await world.service.sessions().first?.talkback?.reason?.contains("broke") == true
+            })
+        #expect(await world.service.sessions().first?.isTalking == false)
+    }
+
+    @Test func aClipIsATalkerOfItsOwn() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        let service = world.service
+        let clip = try await service.playClip(Self.clip(seconds: 20), deviceID: "door", principal: "owner")
+        #expect(clip.durationSeconds == 20 && clip.talkback.state == "talking")
+        #expect(try await service.speaker(of: "door").talker == .clip)
+        let busy = await failure {
+            try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        }
+        guard case .talkbackBusy = busy else {
+            Issue.record("\(String(describing: busy))")
+            return
+        }
+        try await service.stopClip(clip.id, deviceID: "door")
+        #expect(world.camera.fakeSpeaker?.ends == 1)
+        #expect(try await service.speaker(of: "door").clip?.talkback.reason == "the clip was stopped")
+        try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+    }
+
+    @Test func clipsThatCannotBePlayedAreToldApart() throws {
+        #expect(throws: SignallingError.self) { try TalkClip(wav: Array("no wav".utf8)) }
+        #expect(throws: SignallingError.self) { try TalkClip(wav: Self.wav([], rate: 8000)) }
+        #expect(throws: SignallingError.self) { try Self.clip(seconds: 31) }
+        #expect(TalkClip.chime.durationSeconds > 1)
+    }
+
+    @Test func theTalkersVoiceMutesTheReturnPath() throws {
+        let speaker = FakeSpeaker()
+        let changes = Announced()
+        let decoder = try TalkbackDecoder(
+            speaker: speaker, codecs: [0: .pcmu], voiceHold: .milliseconds(200)
+        ) { changes.add($0) }
+        // µ-law: 0xFF is silence, 0x80 and 0x00 are the loudest samples.
+        for number in 0..<100 {
+            let isLoud = (30..<50).contains(number)
+            let payload = (0..<160).map { index -> UInt8 in isLoud ? (index % 2 == 0 ? 0x80 : 0x00) : 0xFF }
+            payload.withUnsafeBytes {
+                decoder.receive(
+                    $0, payloadType: 0, sequenceNumber: UInt16(number), timestamp: UInt32(number * 160),
+                    at: .zero + .milliseconds(20 * number))
+            }
+        }
+        #expect(changes.all == [true, false])
+        #expect(decoder.counts.received == 100 && decoder.counts.lost == 0)
+    }
+}
+
+/// What a handler was told, in order.
+final class Announced: Sendable {
+    private let values = Locked<[Bool]>([])
+    var all: [Bool] { values.withLock { $0 } }
+    func add(_ value: Bool) { values.withLock { $0.append(value) } }
+}
