@@ -1,0 +1,93 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import RTSP
+import Transport
+
+/// One client's connection, its session, and what it reads. It lives on the server's thread.
+final class RTSPConnection {
+    let id: UInt64
+    let peer: TransportAddress
+    let local: TransportAddress
+    let socket: StreamSocket
+    var session: RTSPServerSession
+    var watch: ShardContext.Watch?
+    /// What the watch waits for.
+    var interest: ShardContext.Readiness = .readable
+    /// The tracks that were set up, in that order.
+    var tracks: [ReaderTrack] = []
+    /// The same for all tracks of the reader, so that a player plays them in sync.
+    let canonicalName: String
+    /// The camera whose tracks the session is about.
+    var camera: ServedCamera?
+    /// Keeps a camera delivering.
+    private var lease: (camera: String, value: any CameraLease)?
+    /// A description that waits for the camera, and until when.
+    var description: (camera: ServedCamera, deadline: Instant)?
+    /// The answer to PLAY waits for the first packets until then.
+    var startDeadline: Instant?
+    /// Whether media flows, which was told to the observer.
+    var isReader = false
+    /// Bytes that the socket has not taken yet, from `unsentOffset` on.
+    var unsent: [UInt8] = []
+    var unsentOffset = 0
+    /// Since when the socket takes nothing.
+    var blockedSince: Instant?
+    private(set) var isEnded = false
+
+    init(
+        id: UInt64, socket: StreamSocket, peer: TransportAddress, local: TransportAddress,
+        session: consuming RTSPServerSession, canonicalName: String
+    ) {
+        self.id = id
+        self.socket = socket
+        self.peer = peer
+        self.local = local
+        self.session = session
+        self.canonicalName = canonicalName
+    }
+
+    func noteEnd() { isEnded = true }
+
+    /// Makes a camera deliver, and lets go of another one that did so for this connection.
+    func acquire(_ camera: ServedCamera) {
+        guard lease?.camera != camera.id else { return }
+        releaseCamera()
+        lease = (camera.id, camera.acquire())
+    }
+
+    /// Lets go of the camera.
+    func releaseCamera() {
+        lease?.value.release()
+        lease = nil
+    }
+
+    var isPlaying: Bool { session.state == .playing }
+
+    var isBlocked: Bool { unsentOffset < unsent.count }
+
+    /// How many packets all tracks have sent.
+    var packetsSent: UInt64 { tracks.reduce(0) { $0 + $1.packetsSent } }
+
+    /// How many frames were left out.
+    var framesDropped: UInt64 { tracks.reduce(0) { $0 + $1.queue.framesDropped } }
+
+    /// Whether any track travels in datagrams.
+    var usesDatagrams: Bool {
+        tracks.contains { if case .datagrams = $0.transport { true } else { false } }
+    }
+
+    /// When something is due. `limits` are the server's.
+    func nextDeadline(_ limits: RTSPServerConfiguration) -> Instant {
+        var deadline = session.nextDeadline
+        if let startDeadline { deadline = min(deadline, startDeadline) }
+        if let blockedSince { deadline = min(deadline, blockedSince + limits.stallTimeout) }
+        guard isPlaying else { return deadline }
+        for track in tracks {
+            if let burst = track.nextBurst { deadline = min(deadline, burst) }
+            // A connection that takes nothing takes no report either.
+            if let report = track.nextReport, !isBlocked { deadline = min(deadline, report) }
+        }
+        return deadline
+    }
+}

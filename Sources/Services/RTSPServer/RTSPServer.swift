@@ -1,0 +1,113 @@
+public import DatagramPort
+public import MediaRelay
+import RTP
+import RTSP
+import Transport
+
+/// Serves each camera on `rtsp://host:port/{device}`, so that other programs share the gateway's one connection to it.
+///
+/// Packets are read from the relay's rings and copied once, into what goes to the reader's socket. All the work is done
+/// on a thread of its own, so that no reader, however slow, holds up a live view.
+public final class RTSPServer: Sendable {
+    private let shard: ShardThread<RTSPServerShard>
+    /// The TCP port.
+    public let port: UInt16
+    /// The UDP ports that media leaves from; nil when they could not be opened, and `udpFailure` says why.
+    public let datagramPorts: (rtp: UInt16, rtcp: UInt16)?
+    /// Why media goes over TCP alone; nil when it does not.
+    public let udpFailure: SystemCallError?
+
+    /// Starts to listen. No camera is served before ``setCameras(_:)``.
+    ///
+    /// - Parameter tell: What happens with readers. Called on the server's thread: it must not wait.
+    /// - Throws: When the TCP port cannot be opened. Without the UDP ports the server works over TCP.
+    public init(
+        _ configuration: RTSPServerConfiguration, relay: MediaRelay, random: RandomSource = .system,
+        tell: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
+    ) throws(SystemCallError) {
+        let (listening, port) = try Self.listen(configuration.addresses)
+        var failure: SystemCallError?
+        var ports: DatagramPorts?
+        do throws(SystemCallError) {
+            ports = try DatagramPorts(
+                addresses: configuration.addresses, port: configuration.addresses.first?.port ?? 0)
+        } catch {
+            failure = error
+        }
+        var limits = configuration
+        limits.session.serverPorts = ports.map { ($0.rtp.localPort, $0.rtcp.localPort) }
+        // The thread needs a port to wait on; without the pair it is one that nobody knows.
+        let waiting = if let ports { ports.rtcp } else { try UDPPort(.loopback()) }
+        let inbox = MediaInbox()
+        let descriptors = ListeningSockets(listening)
+        let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)
+        let served = ports
+        let settled = limits
+        shard = try ShardThread(name: "rtsp-server", port: waiting) { context in
+            RTSPServerShard(
+                context: context, limits: settled, relay: relay, ports: served, inbox: inbox,
+                listeners: descriptors.take(), clock: clock, random: random, tell: tell)
+        }
+        self.port = port
+        datagramPorts = limits.session.serverPorts
+        udpFailure = failure
+        inbox.setWake { [weak shard] in shard?.post { handler, now in handler.handleInbox(at: now) } }
+    }
+
+    /// Opens one listener for each address, all on one port.
+    private static func listen(
+        _ addresses: [TransportAddress]
+    ) throws(SystemCallError) -> (sockets: [StreamSocket], port: UInt16) {
+        var sockets: [StreamSocket] = []
+        var port = addresses.first?.port ?? 0
+        for address in addresses {
+            do throws(SystemCallError) {
+                let socket = try StreamSocket.listening(on: address.withPort(port))
+                port = socket.localAddress?.port ?? port
+                sockets.append(socket)
+            } catch {
+                // A host without IPv6 is served over IPv4.
+                guard address.family == .ipv6, !sockets.isEmpty, error.isMissingFamily else { throw error }
+            }
+        }
+        return (sockets, port)
+    }
+
+    /// Serves these cameras from now on; readers of the others are ended.
+    public func setCameras(_ cameras: [ServedCamera]) {
+        shard.post { handler, now in handler.setCameras(cameras, at: now) }
+    }
+
+    /// What the server has done.
+    public func counters() async -> RTSPServerCounters {
+        await withCheckedContinuation { continuation in
+            let posted = shard.post { handler, _ in continuation.resume(returning: handler.readCounters()) }
+            if !posted { continuation.resume(returning: RTSPServerCounters()) }
+        }
+    }
+
+    /// The processor time that the server's thread has used.
+    public var processorTime: Duration { shard.counters.processorTime }
+
+    /// Says goodbye to every reader and ends the thread; returns when it has ended.
+    public func stop() {
+        shard.stop()
+        shard.join()
+    }
+}
+
+/// Carries the listening sockets to the thread that they belong to from then on.
+private final class ListeningSockets: Sendable {
+    private let sockets: Locked<[StreamSocket]>
+
+    init(_ sockets: sending [StreamSocket]) {
+        self.sockets = Locked(sockets)
+    }
+
+    func take() -> [StreamSocket] {
+        sockets.withLock { sockets in
+            defer { sockets = [] }
+            return sockets
+        }
+    }
+}

@@ -1,0 +1,47 @@
+public import RTSP
+import Transport
+
+/// How cameras are served.
+public struct RTSPServerConfiguration: Sendable {
+    /// Where to listen: at most one address of each family.
+    public var addresses: [TransportAddress]
+    /// Who may use the server, and how long its sessions live.
+    public var session: RTSPServerSession.Configuration
+    /// How many connections there may be.
+    public var maximumConnections = 128
+    /// How many of them may come from one host.
+    public var maximumConnectionsPerHost = 32
+    /// How many readers may play.
+    public var maximumReaders = 64
+    /// How far a reader may fall behind before whole frames are left out for it.
+    public var maximumLag: Duration = .seconds(3)
+    /// How many bytes may wait for a reader. They are the relay's own, held once for all readers.
+    public var maximumQueuedBytes = 16 << 20
+    /// How long a reader's connection may take nothing at all.
+    public var stallTimeout: Duration = .seconds(10)
+    /// How many packets of a backlog go out in one burst of datagrams.
+    public var burstPackets = 8
+    /// The time between two bursts.
+    public var burstInterval: Duration = .milliseconds(2)
+    /// How long a request for a description waits for a camera that has not told what it sends.
+    public var descriptionTimeout: Duration = .seconds(10)
+    /// How long the answer to PLAY waits for the first packet of each track.
+    public var startTimeout: Duration = .milliseconds(400)
+
+    /// Listens on `host`, which is an address or `localhost`; `::` stands for all of IPv6 and IPv4. Port 0 lets the kernel
+    /// choose one. Nil for any other host name.
+    public init?(host: String, port: UInt16, authentication: RTSPAuthentication) {
+        switch host {
+        case "localhost":
+            addresses = [
+                TransportAddress(ipv4: 0x7F00_0001, port: port), TransportAddress(ipv6High: 0, low: 1, port: port),
+            ]
+        case "::":
+            addresses = [TransportAddress(ipv4: 0, port: port), TransportAddress(ipv6High: 0, low: 0, port: port)]
+        default:
+            guard let address = TransportAddress(host, port: port) else { return nil }
+            addresses = [address]
+        }
+        session = RTSPServerSession.Configuration(authentication: authentication)
+    }
+}

@@ -1,0 +1,36 @@
+/// What the server has done since it started.
+public struct RTSPServerCounters: Sendable, Equatable {
+    /// Connections now.
+    public var connections = 0
+    /// Readers that play now, by the path of their camera.
+    public var readers: [String: Int] = [:]
+    /// Connections that were taken.
+    public var connectionsAccepted: UInt64 = 0
+    /// Connections that were closed at once, because there were too many.
+    public var connectionsRefused: UInt64 = 0
+    /// Readers that began to play.
+    public var readersStarted: UInt64 = 0
+    /// Wrong passwords.
+    public var refusedCredentials: UInt64 = 0
+    /// RTP packets that were sent.
+    public var packetsSent: UInt64 = 0
+    /// Their bytes with RTP headers.
+    public var bytesSent: UInt64 = 0
+    /// Frames that were left out for readers that were too slow.
+    public var framesDropped: UInt64 = 0
+    /// Datagrams that could not be sent.
+    public var datagramsRefused: UInt64 = 0
+
+    /// Nothing has happened.
+    public init() {}
+}
+
+/// What the server tells of its readers.
+public enum RTSPServerNews: Sendable, Equatable {
+    /// A reader began to play a camera.
+    case started(camera: String, host: String, userAgent: String, overUDP: Bool)
+    /// A reader has gone.
+    case ended(camera: String, host: String, reason: String, packets: UInt64, framesDropped: UInt64)
+    /// A wrong password came from a host.
+    case refused(host: String)
+}

@@ -1,0 +1,133 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import RTP
+import RTSP
+import Transport
+
+extension RTSPServerShard {
+    /// The socket of a connection is ready for something.
+    func handle(_ readiness: ShardContext.Readiness, of id: UInt64, at now: Instant) {
+        guard let connection = connections[id] else { return }
+        if readiness.contains(.readable), !read(connection, at: now) {
+            return end(connection, reason: "the client closed the connection", at: now)
+        }
+        // Where nothing more can be read, nobody would take note of the end otherwise.
+        if readiness.contains(.closed), !connection.session.wantsInput {
+            return end(connection, reason: "the connection broke", at: now)
+        }
+        run(connection, at: now)
+    }
+
+    /// Reads what has arrived; false when the client has gone.
+    private func read(_ connection: RTSPConnection, at now: Instant) -> Bool {
+        for _ in 0..<4 {
+            guard connection.session.wantsInput else { return true }
+            let socket = connection.socket
+            var outcome = StreamSocket.Outcome.wouldBlock
+            connection.session.receive { buffer in
+                outcome = socket.read(into: buffer)
+                if case .bytes(let count) = outcome { return count }
+                return 0
+            }
+            switch outcome {
+            case .bytes: run(connection, at: now)
+            case .wouldBlock: return true
+            case .closed: return false
+            }
+            if connection.isEnded { return true }
+        }
+        return true
+    }
+
+    /// Lets the session take what has been read, and sends what follows from it.
+    func run(_ connection: RTSPConnection, at now: Instant) {
+        // A request is at least twenty bytes, so one buffer holds fewer than two thousand.
+        for _ in 0..<4096 {
+            guard !connection.isEnded, let event = connection.session.next(at: now) else { break }
+            handle(event, of: connection, at: now)
+        }
+        service(connection, at: now)
+    }
+
+    private func handle(_ event: RTSPServerEvent, of connection: RTSPConnection, at now: Instant) {
+        switch event {
+        case .describe(let resource): describe(resource, connection, at: now)
+        case .setUp(let path, let track): setUp(path: path, track: track, connection, at: now)
+        case .play: play(connection, at: now)
+        case .paused: stopMedia(connection)
+        case .tornDown: release(connection, reason: "the client ended it")
+        case .refusedCredentials:
+            counters.refusedCredentials += 1
+            connection.session.hold(until: signIns.refuse(connection.peer, at: now))
+            tell(.refused(host: connection.peer.host))
+        case .received: break
+        }
+    }
+
+    /// Sends what waits for a connection, and waits for room where it does not take it all.
+    func service(_ connection: RTSPConnection, at now: Instant) {
+        guard !connection.isEnded else { return }
+        var counts = SentCounts()
+        let isAlive = connection.flush(sendingContext(at: now), counts: &counts)
+        counters.packetsSent += counts.packets
+        counters.bytesSent += counts.bytes
+        counters.datagramsRefused += counts.refused
+        guard isAlive else { return end(connection, reason: "the connection broke", at: now) }
+        let hasWork = connection.hasWork(at: now)
+        if connection.session.isClosing, !hasWork, !connection.session.hasOutput(at: .distantFuture) {
+            return end(connection, reason: "the conversation is over", at: now)
+        }
+        var interest: ShardContext.Readiness = connection.session.wantsInput ? .readable : []
+        if hasWork { interest.insert(.writable) }
+        guard interest != connection.interest, let watch = connection.watch else { return }
+        do {
+            try context.modify(watch, for: interest)
+            connection.interest = interest
+        } catch {
+            end(connection, reason: "the connection broke", at: now)
+        }
+    }
+
+    /// Ends a connection and all that belongs to it.
+    func end(_ connection: RTSPConnection, reason: String, at now: Instant) {
+        guard !connection.isEnded else { return }
+        connection.noteEnd()
+        if connection.isPlaying { connection.sendGoodbye(sendingContext(at: now)) }
+        release(connection, reason: reason)
+        if let watch = connection.watch { context.unwatch(watch) }
+        connections[connection.id] = nil
+    }
+
+    /// Lets go of the session's media, tracks and camera; the connection stays.
+    private func release(_ connection: RTSPConnection, reason: String) {
+        stopMedia(connection)
+        if connection.isReader {
+            connection.isReader = false
+            counters.framesDropped += connection.framesDropped
+            tell(
+                .ended(
+                    camera: connection.camera?.id ?? "", host: connection.peer.host, reason: reason,
+                    packets: connection.packetsSent, framesDropped: connection.framesDropped))
+        }
+        for track in connection.tracks {
+            if case .datagrams(_, let rtcp) = track.transport { reporters[connection.peer.withPort(rtcp)] = nil }
+        }
+        connection.tracks = []
+        connection.camera = nil
+        connection.releaseCamera()
+        connection.description = nil
+    }
+
+    /// Takes the taps off.
+    private func stopMedia(_ connection: RTSPConnection) {
+        connection.startDeadline = nil
+        for index in connection.tracks.indices {
+            if let tap = connection.tracks[index].tap {
+                taps[tap.id] = nil
+                relay.removeTap(tap, from: connection.tracks[index].id)
+            }
+            connection.tracks[index].pause()
+        }
+    }
+}

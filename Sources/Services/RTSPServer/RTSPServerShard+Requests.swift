@@ -1,0 +1,134 @@
+import Cameras
+import MediaRelay
+import RTP
+import RTSP
+import Transport
+
+extension RTSPServerShard {
+    // MARK: DESCRIBE
+
+    func describe(_ resource: RTSPResource, _ connection: RTSPConnection, at now: Instant) {
+        guard let camera = cameras[resource.path] else {
+            return connection.session.answerDescribe(.notFound, at: now)
+        }
+        // A camera that is pulled on demand begins now, so that it flows when the client plays. One that is set up
+        // already stays the one that is held.
+        if connection.camera == nil { connection.acquire(camera) }
+        connection.description = (camera, now + limits.descriptionTimeout)
+        _ = answerDescription(connection, at: now)
+    }
+
+    /// Answers a request for a description if the camera has told what it sends, or has had long enough. Answers whether
+    /// it did.
+    func answerDescription(_ connection: RTSPConnection, at now: Instant) -> Bool {
+        guard let (camera, deadline) = connection.description else { return false }
+        let tracks = camera.tracks()
+        guard !tracks.isEmpty || now >= deadline else { return false }
+        connection.description = nil
+        if tracks.isEmpty {
+            connection.session.answerDescribe(.unavailable, at: now)
+        } else {
+            let text = ServedDescription.text(
+                name: camera.name, tracks: tracks, address: connection.local, sessionID: random.next() >> 1)
+            connection.session.answerDescribe(.found(text), at: now)
+        }
+        return true
+    }
+
+    // MARK: SETUP
+
+    func setUp(path: String, track: Int, _ connection: RTSPConnection, at now: Instant) {
+        guard let camera = cameras[path] else { return connection.session.answerSetUp(.notFound, at: now) }
+        let isNew = connection.session.identifier == nil
+        let readers = connections.values.count { $0.session.identifier != nil }
+        guard !isNew || readers < limits.maximumReaders else {
+            return connection.session.answerSetUp(.tooManyReaders, at: now)
+        }
+        let tracks = camera.tracks()
+        guard !tracks.isEmpty else { return connection.session.answerSetUp(.unavailable, at: now) }
+        guard tracks.indices.contains(track) else { return connection.session.answerSetUp(.notFound, at: now) }
+        connection.acquire(camera)
+        connection.camera = camera
+        var reader = ReaderTrack(
+            index: track, id: TrackID(camera: camera.id, index: track), description: tracks[track], random: &random)
+        connection.session.answerSetUp(.accepted(ssrc: reader.ssrc), at: now)
+        guard let agreed = connection.session.tracks.first(where: { $0.index == track }) else { return }
+        reader.transport = agreed.transport
+        if let old = connection.tracks.firstIndex(where: { $0.index == track }) {
+            if case .datagrams(_, let rtcp) = connection.tracks[old].transport {
+                reporters[connection.peer.withPort(rtcp)] = nil
+            }
+            connection.tracks.remove(at: old)
+        }
+        connection.tracks.append(reader)
+        if case .datagrams(_, let rtcp) = agreed.transport {
+            reporters[connection.peer.withPort(rtcp)] = connection.id
+        }
+    }
+
+    // MARK: PLAY
+
+    func play(_ connection: RTSPConnection, at now: Instant) {
+        guard !connection.isPlaying else {
+            // Some clients repeat it to keep the session alive.
+            return connection.session.answerPlay(beginnings(of: connection), at: now)
+        }
+        connection.startDeadline = now + limits.startTimeout
+        for index in connection.tracks.indices {
+            let tap = makeTap()
+            connection.tracks[index].tap = tap
+            taps[tap.id] = (connection, index)
+            relay.addTap(tap, to: connection.tracks[index].id)
+        }
+    }
+
+    /// Answers PLAY as soon as every track has something to send, so that the answer tells where each begins, or when
+    /// that has taken long enough.
+    func answerPlay(_ connection: RTSPConnection, at now: Instant) {
+        guard let deadline = connection.startDeadline else { return }
+        guard deadline <= now || connection.tracks.allSatisfy({ !$0.queue.isEmpty }) else { return }
+        connection.startDeadline = nil
+        connection.session.answerPlay(beginnings(of: connection), at: now)
+        if !connection.isReader {
+            connection.isReader = true
+            counters.readersStarted += 1
+            tell(
+                .started(
+                    camera: connection.camera?.id ?? "", host: connection.peer.host,
+                    userAgent: connection.session.userAgent, overUDP: connection.usesDatagrams))
+        }
+        run(connection, at: now)
+    }
+
+    /// Where the tracks begin: the timestamps all stand for the moment of the oldest packet, so that a player can play
+    /// picture and sound in step before the first sender reports.
+    private func beginnings(of connection: RTSPConnection) -> [RTSPServerSession.Beginning] {
+        let moment = connection.tracks.compactMap(\.firstCapture).min()
+        return connection.tracks.map { track in
+            RTSPServerSession.Beginning(
+                track: track.index, sequenceNumber: track.nextSequenceNumber,
+                rtpTimestamp: moment.flatMap { track.timestamp(at: $0) })
+        }
+    }
+
+    // MARK: Cameras
+
+    /// Serves these cameras from now on. Who reads one that has gone is told so.
+    func setCameras(_ served: [ServedCamera], at now: Instant) {
+        cameras = Dictionary(served.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for connection in Array(connections.values) {
+            guard let camera = connection.camera, cameras[camera.id] == nil else { continue }
+            end(connection, reason: "the camera has been removed", at: now)
+        }
+    }
+
+    func readCounters() -> RTSPServerCounters {
+        var result = counters
+        result.connections = connections.count
+        for connection in connections.values where connection.isPlaying {
+            if let camera = connection.camera { result.readers[camera.id, default: 0] += 1 }
+            result.framesDropped += connection.framesDropped
+        }
+        return result
+    }
+}

@@ -1,0 +1,217 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import RTP
+import RTSP
+import Transport
+
+/// The server's thread: it accepts, serves and ends connections, and passes media on to them.
+final class RTSPServerShard: ShardHandler {
+    let context: ShardContext
+    let limits: RTSPServerConfiguration
+    let relay: MediaRelay
+    let ports: DatagramPorts?
+    let inbox: MediaInbox
+    let tell: @Sendable (RTSPServerNews) -> Void
+    private let listeners: [StreamSocket]
+    private let clock: WallClockReading
+    private let buffer: UnsafeMutableRawBufferPointer
+    var random: RandomSource
+    var cameras: [String: ServedCamera] = [:]
+    var connections: [UInt64: RTSPConnection] = [:]
+    /// Which reader's track a tap feeds.
+    var taps: [UInt64: (connection: RTSPConnection, track: Int)] = [:]
+    /// Whose receiver reports come from an address.
+    var reporters: [TransportAddress: UInt64] = [:]
+    var signIns = RefusedSignIns()
+    var counters = RTSPServerCounters()
+    private var arrivals: [MediaInbox.Entry] = []
+    private var nextConnection: UInt64 = 1
+    private var nextTap: UInt64 = 1
+    private var nextOrdinal: UInt64 = 0
+    private var listenerWatches: [ShardContext.Watch] = []
+    private var acceptsAgain: Instant?
+
+    /// How often a camera is asked whether it has told its tracks by now.
+    static let descriptionInterval = Duration.milliseconds(50)
+    /// How long nothing is accepted when the process has run out of descriptors.
+    private static let acceptPause = Duration.seconds(1)
+
+    init(
+        context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
+        inbox: MediaInbox, listeners: [StreamSocket], clock: WallClockReading, random: RandomSource,
+        tell: @escaping @Sendable (RTSPServerNews) -> Void
+    ) {
+        self.context = context
+        self.limits = limits
+        self.relay = relay
+        self.ports = ports
+        self.inbox = inbox
+        self.listeners = listeners
+        self.clock = clock
+        self.random = random
+        self.tell = tell
+        buffer = .allocate(byteCount: 128 * 1024, alignment: 64)
+        listen()
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    func sendingContext(at now: Instant) -> SendingContext {
+        SendingContext(buffer: buffer, ports: ports, clock: clock, limits: limits, now: now)
+    }
+
+    // MARK: Accepting
+
+    private func listen() {
+        for listener in listeners {
+            // Without a watch nobody can connect on this address; the others still work.
+            guard
+                let watch = try? context.watch(
+                    listener.descriptor, for: .readable,
+                    handler: { [unowned self] _ in accept(listener, at: context.now) })
+            else { continue }
+            listenerWatches.append(watch)
+        }
+    }
+
+    private func accept(_ listener: StreamSocket, at now: Instant) {
+        for _ in 0..<16 {
+            switch listener.accept() {
+            case .none: return
+            case .failed: continue
+            case .exhausted:
+                // The waiting connection would wake the thread again and again.
+                for watch in listenerWatches { context.unwatch(watch) }
+                listenerWatches = []
+                acceptsAgain = now + Self.acceptPause
+                return
+            case .connection(let socket, let peer): add(socket, peer: peer, at: now)
+            }
+        }
+    }
+
+    private func add(_ socket: StreamSocket, peer: TransportAddress, at now: Instant) {
+        let fromHost = connections.values.count { $0.peer.hasSameHost(as: peer) }
+        guard connections.count < limits.maximumConnections, fromHost < limits.maximumConnectionsPerHost,
+            let local = socket.localAddress
+        else {
+            counters.connectionsRefused += 1
+            return
+        }
+        let id = nextConnection
+        let session = RTSPServerSession(
+            configuration: limits.session, random: RandomSource.derived(from: &random), now: now)
+        let connection = RTSPConnection(
+            id: id, socket: socket, peer: peer, local: local, session: session,
+            canonicalName: "gatehouse-" + String(UInt32(truncatingIfNeeded: random.next()), radix: 16))
+        do throws(SystemCallError) {
+            connection.watch = try context.watch(socket.descriptor, for: .readable) { [unowned self] readiness in
+                handle(readiness, of: id, at: context.now)
+            }
+        } catch {
+            counters.connectionsRefused += 1
+            return
+        }
+        nextConnection += 1
+        counters.connectionsAccepted += 1
+        connections[id] = connection
+    }
+
+    // MARK: Media
+
+    /// Takes what the taps have brought, and sends it on.
+    func handleInbox(at now: Instant) {
+        inbox.take(into: &arrivals)
+        var touched: [UInt64: RTSPConnection] = [:]
+        for entry in arrivals {
+            guard let (connection, index) = taps[entry.tap], connection.tracks.indices.contains(index) else { continue }
+            switch entry.event {
+            case .batch(let tapped):
+                nextOrdinal += 1
+                connection.tracks[index].append(tapped, ordinal: nextOrdinal, at: now)
+            case .restarted:
+                connection.tracks[index].restart(at: now)
+            case .ended:
+                end(connection, reason: "the camera does not send this track any more", at: now)
+                continue
+            }
+            touched[connection.id] = connection
+        }
+        arrivals.removeAll(keepingCapacity: true)
+        for connection in touched.values where !connection.isEnded {
+            boundQueues(of: connection, at: now)
+            if connection.isEnded { continue }
+            if connection.startDeadline != nil { answerPlay(connection, at: now) }
+            service(connection, at: now)
+        }
+    }
+
+    /// A reader that is too slow loses frames, and one that loses more than any frame can have loses its connection.
+    private func boundQueues(of connection: RTSPConnection, at now: Instant) {
+        for index in connection.tracks.indices {
+            let queue = connection.tracks[index].queue
+            guard queue.byteCount > limits.maximumQueuedBytes || queue.lag(at: now) > limits.maximumLag else {
+                continue
+            }
+            if connection.tracks[index].queue.leaveOut() { relay.requestKeyFrame(of: connection.tracks[index].id) }
+            if connection.tracks[index].queue.byteCount > limits.maximumQueuedBytes * 2 {
+                end(connection, reason: "the reader is too slow", at: now)
+                return
+            }
+        }
+    }
+
+    func makeTap() -> ReaderTap {
+        defer { nextTap += 1 }
+        return ReaderTap(id: nextTap, inbox: inbox)
+    }
+
+    func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {
+        for datagram in datagrams {
+            guard let id = reporters[datagram.source], let connection = connections[id] else { continue }
+            connection.session.noteLife(at: now)
+        }
+    }
+
+    // MARK: Time
+
+    var nextDeadline: Instant? {
+        var deadline = acceptsAgain ?? .distantFuture
+        for connection in connections.values {
+            deadline = min(deadline, connection.nextDeadline(limits))
+            if connection.description != nil { deadline = min(deadline, context.now + Self.descriptionInterval) }
+        }
+        return deadline == .distantFuture ? nil : deadline
+    }
+
+    func handleDeadline(at now: Instant) {
+        if let again = acceptsAgain, again <= now {
+            acceptsAgain = nil
+            listen()
+        }
+        for connection in Array(connections.values) where !connection.isEnded {
+            if answerDescription(connection, at: now) { run(connection, at: now) }
+            guard connection.nextDeadline(limits) <= now else { continue }
+            if connection.session.isExpired(at: now) {
+                end(connection, reason: "no sign of life", at: now)
+                continue
+            }
+            if let since = connection.blockedSince, now - since >= limits.stallTimeout {
+                end(connection, reason: "the connection takes nothing", at: now)
+                continue
+            }
+            if let start = connection.startDeadline, start <= now { answerPlay(connection, at: now) }
+            run(connection, at: now)
+        }
+    }
+
+    func handleStop(at now: Instant) {
+        for connection in Array(connections.values) {
+            end(connection, reason: "the gateway is shutting down", at: now)
+        }
+        for watch in listenerWatches { context.unwatch(watch) }
+    }
+}

@@ -1,0 +1,45 @@
+import Transport
+
+/// Makes guessing passwords slow: each wrong one from a host makes its next answer come later.
+///
+/// The answers of all connections of a host stand in one line, so that opening many of them does not help. A right
+/// password is never delayed: somebody behind the same address who knows it is let in.
+struct RefusedSignIns {
+    private struct Record {
+        var count = 0
+        /// Until when answers to this host are spoken for.
+        var busyUntil: Instant
+        var last: Instant
+    }
+
+    /// The delay of the first answer; it doubles with each further one.
+    static let firstDelay = Duration.milliseconds(100)
+    static let maximumDelay = Duration.seconds(5)
+    /// What is at most waited for: connections give up before.
+    static let maximumWait = Duration.seconds(20)
+    /// After so long without a wrong password a host begins anew.
+    static let memory = Duration.seconds(600)
+    static let maximumHosts = 1024
+
+    private var records: [TransportAddress: Record] = [:]
+
+    /// Notes a wrong password and answers when the host may be told so.
+    mutating func refuse(_ peer: TransportAddress, at now: Instant) -> Instant {
+        // The port and, of IPv6, the lower half belong to whoever has the upper half (RFC 6177).
+        let host =
+            peer.family == .ipv4 ? peer.withPort(0) : TransportAddress(ipv6High: peer.high, low: 0, port: 0)
+        var record = records[host] ?? Record(busyUntil: now, last: now)
+        if now - record.last > Self.memory { record.count = 0 }
+        record.count = min(record.count + 1, 16)
+        let delay = min(Self.firstDelay * (1 << (record.count - 1)), Self.maximumDelay)
+        record.busyUntil = min(max(record.busyUntil, now) + delay, now + Self.maximumWait)
+        record.last = now
+        if records.count >= Self.maximumHosts, records[host] == nil { forgetOldest() }
+        records[host] = record
+        return record.busyUntil
+    }
+
+    private mutating func forgetOldest() {
+        if let oldest = records.min(by: { $0.value.last < $1.value.last }) { records[oldest.key] = nil }
+    }
+}

@@ -1,0 +1,190 @@
+import Cameras
+import DatagramPort
+import Glibc
+import MediaRelay
+import RTP
+import RTSP
+import SDP
+import Signalling
+import Testing
+import Transport
+
+@testable import RTSPServer
+
+/// Collects what a source brings until there is enough of everything.
+private final class Collector: CameraSink {
+    struct State {
+        var tracks: [TrackDescription] = []
+        var packets: [Int: Int] = [:]
+        var numbers: [Int: [UInt16]] = [:]
+        var reports: Set<Int> = []
+        var firstPictureIsKeyFrame: Bool?
+        var waiter: CheckedContinuation<Void, Never>?
+        var isComplete = false
+    }
+
+    let state = Locked(State())
+
+    func receive(_ batch: PacketBatch, track: Int) {
+        update { state in
+            state.packets[track, default: 0] += batch.packets.count
+            if track == 0, state.firstPictureIsKeyFrame == nil { state.firstPictureIsKeyFrame = batch.startsKeyFrame }
+        }
+    }
+
+    func handle(_ event: CameraEvent) {
+        update { state in
+            switch event {
+            case .tracks(let tracks): state.tracks = tracks
+            case .senderReport(let track, _, _): state.reports.insert(track)
+            default: break
+            }
+        }
+    }
+
+    private func update(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            change(&state)
+            guard !state.isComplete, state.packets[0, default: 0] >= 30, state.packets[1, default: 0] >= 30,
+                state.reports.isSuperset(of: [0, 1])
+            else { return nil }
+            state.isComplete = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Waits until both tracks have brought thirty packets and a sender report.
+    func enough() async {
+        await withCheckedContinuation { continuation in
+            let isComplete = state.withLock { state in
+                if !state.isComplete { state.waiter = continuation }
+                return state.isComplete
+            }
+            if isComplete { continuation.resume() }
+        }
+    }
+}
+
+/// Counts the leases of a camera.
+private final class LeaseCounter: Sendable {
+    let counts = Locked((taken: 0, held: 0))
+
+    struct Lease: CameraLease {
+        let counter: LeaseCounter
+        func release() { counter.counts.withLock { $0.held -= 1 } }
+    }
+
+    func take() -> Lease {
+        counts.withLock { $0 = ($0.taken + 1, $0.held + 1) }
+        return Lease(counter: self)
+    }
+}
+
+/// A server that shares the built-in camera as `door`.
+private struct SharedDoor {
+    let leases = LeaseCounter()
+    let relay: MediaRelay
+    let station: CameraStation
+    let server: RTSPServer
+
+    init(change: (inout RTSPServerConfiguration) -> Void = { _ in }) throws {
+        let relay = try MediaRelay(port: try UDPPort(.loopback()))
+        let station = CameraStation(
+            id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay)
+        var configuration = try #require(
+            RTSPServerConfiguration(
+                host: "127.0.0.1", port: 0, authentication: RTSPAuthentication(passwords: ["a-token"])))
+        change(&configuration)
+        server = try RTSPServer(configuration, relay: relay)
+        let leases = leases
+        server.setCameras([
+            ServedCamera(
+                id: "door", name: "Door", tracks: { station.snapshot.tracks }, acquire: { leases.take() })
+        ])
+        station.start()
+        self.relay = relay
+        self.station = station
+    }
+
+    func stop() {
+        server.stop()
+        station.stop()
+        relay.stop()
+    }
+}
+
+@Suite("RTSP server", .timeLimit(.minutes(1)))
+struct RTSPServerTests {
+    @Test("the gateway's own RTSP source pulls picture and sound with their clocks from the server")
+    func ownSource() async throws {
+        let door = try SharedDoor()
+        defer { door.stop() }
+        let collector = Collector()
+        let source = try RTSPSource(address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door")
+        source.start(sink: collector)
+        await collector.enough()
+        let counters = await door.server.counters()
+        source.stop()
+        let (tracks, startsWithKeyFrame) = collector.state.withLock { ($0.tracks, $0.firstPictureIsKeyFrame) }
+        #expect(tracks.map(\.codec.name) == ["VP8", "opus"])
+        #expect(startsWithKeyFrame == true)
+        #expect(counters.readers == ["door": 1])
+        #expect(counters.packetsSent >= 60)
+        #expect(counters.framesDropped == 0)
+        door.server.stop()
+        let leases = door.leases.counts.withLock { $0 }
+        #expect(leases.taken >= 1)
+        #expect(leases.held == 0)
+    }
+
+    @Test("a connection beyond the limit of its host is closed at once")
+    func connectionLimit() async throws {
+        let door = try SharedDoor { $0.maximumConnectionsPerHost = 2 }
+        defer { door.stop() }
+        let sockets = try (0..<3).map { _ in try connect(to: door.server.port) }
+        defer { for socket in sockets { close(socket) } }
+        var byte: UInt8 = 0
+        // The third one reads the end; the server holds the first two.
+        #expect(recv(sockets[2], &byte, 1, 0) == 0)
+        let counters = await door.server.counters()
+        #expect(counters.connectionsRefused == 1)
+        #expect(counters.connections == 2)
+    }
+
+    @Test("garbage ends its own connection and nothing else")
+    func garbage() async throws {
+        let door = try SharedDoor()
+        defer { door.stop() }
+        let collector = Collector()
+        let source = try RTSPSource(address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door")
+        source.start(sink: collector)
+        defer { source.stop() }
+        var random = RandomSource.seeded(11)
+        for _ in 0..<24 {
+            let socket = try connect(to: door.server.port)
+            let bytes = (0..<2000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            _ = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            close(socket)
+        }
+        await collector.enough()
+        #expect(await door.server.counters().readers == ["door": 1])
+    }
+
+    private func connect(to port: UInt16) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(descriptor >= 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(status == 0)
+        return descriptor
+    }
+}
