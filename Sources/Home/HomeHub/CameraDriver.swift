@@ -6,6 +6,10 @@ public enum CameraUpdate: Sendable, Equatable {
     case source(CameraSourceStatus)
     /// The button was pressed.
     case doorbellPressed(Google.DoorbellPressTrait.DoorbellPressedEvent)
+    /// The camera has noticed something.
+    case detection(DetectionEvent)
+    /// The connection that brings the camera's events stands differently now.
+    case eventSource(EventSourceStatus)
 }
 
 /// The home's side of one configured camera. Floor 4's camera station is adapted to it where the process is composed.
@@ -24,6 +28,17 @@ public protocol CameraDriver: Sendable {
     /// - Throws: `HomeError.unimplemented` when this camera's button cannot be pressed from here.
     func press() async throws(HomeError)
 
+    /// Takes an event that somebody reports of the camera, as if it had come from the camera itself.
+    /// - Returns: whether it was news, and not a repetition.
+    /// - Throws: `HomeError.unimplemented` when this camera takes none.
+    func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
+
     /// What the speaker heard, for cameras that can measure it; nil for others.
     var speakerReading: SpeakerReading? { get }
+}
+
+extension CameraDriver {
+    public func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
+        throw HomeError.unimplemented("device \(deviceID) takes no reported events")
+    }
 }

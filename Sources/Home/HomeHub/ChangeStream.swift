@@ -30,7 +30,8 @@ struct ChangeStream {
 
     var watcherCount: Int { self.watchers.count }
 
-    mutating func publish(_ change: HomeChange) {
+    @discardableResult
+    mutating func publish(_ change: HomeChange) -> HomeEvent {
         let event: HomeEvent
         if case .heartbeat = change {
             event = HomeEvent(id: "", change: change)
@@ -48,6 +49,7 @@ struct ChangeStream {
                 self.watchers[id] = nil
             }
         }
+        return event
     }
 
     /// Adds a watcher: `initial` first, then what it missed since `lastEventID`, then what comes.
@@ -85,14 +87,17 @@ struct ChangeStream {
         self.watchers = [:]
     }
 
-    /// Presses that a returning watcher missed. Devices and sessions are not repeated: their state is sent anyway.
+    /// Presses and detections that a returning watcher missed. Devices and sessions are not repeated: their state is sent anyway.
     private func missed(since lastEventID: String?) -> [HomeEvent] {
         guard let lastEventID, let dash = lastEventID.lastIndex(of: "-"), lastEventID[..<dash] == self.run,
             let number = UInt64(lastEventID[lastEventID.index(after: dash)...])
         else { return [] }
         return self.recent.compactMap { entry in
-            guard entry.number > number, case .doorbellPressed = entry.event.change else { return nil }
-            return entry.event
+            guard entry.number > number else { return nil }
+            switch entry.event.change {
+            case .doorbellPressed, .detection: return entry.event
+            default: return nil
+            }
         }
     }
 

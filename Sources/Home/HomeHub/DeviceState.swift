@@ -2,10 +2,14 @@ import HomeTypes
 
 /// The live state of one device; a value that the hub keeps and that no one else sees.
 struct DeviceState {
-    let description: DeviceDescription
+    var description: DeviceDescription
     let driver: (any CameraDriver)?
     private(set) var source: CameraSourceStatus
     private(set) var connectivity: ConnectivityState
+    /// How the connection stands that brings the camera's events; nil for a camera that has none.
+    var eventSource: EventSourceStatus?
+    /// What is there now.
+    private var active: Set<DetectionKind> = []
 
     init(description: DeviceDescription, driver: (any CameraDriver)?) {
         self.description = description
@@ -27,8 +31,17 @@ struct DeviceState {
         self.source = status
         switch status.state {
         case .flowing: self.connectivity = .online
-        case .stalled, .backingOff, .stopped: self.connectivity = .offline
+        case .stalled, .backingOff, .givenUp, .stopped: self.connectivity = .offline
         case .idle, .resolving, .connecting, .authenticating, .describing, .settingUp: break
+        }
+    }
+
+    /// Takes a detection over.
+    mutating func update(_ detection: DetectionEvent) {
+        switch detection.phase {
+        case .began: self.active.insert(detection.kind)
+        case .ended: self.active.remove(detection.kind)
+        case .momentary: break
         }
     }
 
@@ -39,7 +52,8 @@ struct DeviceState {
             connectivity: SourceConnectivity(
                 connectivityState: self.connectivity,
                 dataSourceLocality: self.driver == nil ? .unspecified : .localPeer),
-            source: self.source,
+            source: self.source, eventSource: self.eventSource,
+            activeDetections: DetectionKind.allCases.filter { self.active.contains($0) },
             traits: DeviceTraits(
                 webRtcLiveView: Google.WebRtcLiveViewTrait(supportedTalkbackType: hasSpeaker ? .directly : nil),
                 pushAvStreamTransport: Google.PushAvStreamTransportTrait(),

@@ -10,10 +10,16 @@ public enum HomeChange: Sendable, Equatable {
 
     /// A device's state is now this.
     case device(DeviceSnapshot)
+    /// A device is new in the home.
+    case deviceAdded(DeviceSnapshot)
+    /// A device has left the home.
+    case deviceRemoved(deviceID: String)
     /// A session started, changed or ended; the last state is given.
     case session(SessionChange, SessionSnapshot)
     /// A doorbell's button was pressed.
     case doorbellPressed(deviceID: String, at: Date, Google.DoorbellPressTrait.DoorbellPressedEvent)
+    /// A camera has noticed something.
+    case detection(deviceID: String, at: Date, DetectionEvent)
     /// Nothing changed; sent now and then so that a dead connection is noticed.
     case heartbeat
 }

@@ -14,6 +14,7 @@ extension HomeError {
             case .failedPrecondition(let message): .failedPrecondition(message)
             // Somebody else holds the floor: the state of the system is in the way, and trying later may help.
             case .talkbackBusy(let message): .failedPrecondition(message)
+            case .invalidClip(let message): .invalidArgument(message)
             case .limitReached(let message): .resourceExhausted(message)
             case .deadlineExceeded(let message): .deadlineExceeded(message)
             case .internalFault(let message): .internal(message)

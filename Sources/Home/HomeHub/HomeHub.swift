@@ -2,7 +2,7 @@ import Foundation
 import HomeTypes
 import Signalling
 
-/// The live state of the home: the devices of the config, their traits, and the stream of what changes.
+/// The live state of the home: its devices, their traits, and the stream of what changes.
 ///
 /// Commands of the trait `WebRtcLiveView` go to the signalling service; the button goes to the camera's driver. The
 /// hub is control: no packet passes through it.
@@ -12,9 +12,15 @@ public actor HomeHub {
 
     let liveView: any LiveViewServing
     let now: @Sendable () -> Date
-    private let order: [String]
-    private var states: [String: DeviceState] = [:]
+    var order: [String]
+    var states: [String: DeviceState] = [:]
+    /// Who follows each driver once the home runs.
+    var followers: [String: Follower] = [:]
+    var isRunning = false
+    var nextFollower: UInt64 = 0
     var changeStream: ChangeStream
+    var history: EventHistory
+    let journal: @Sendable (DeviceEvent) -> Void
     var knownSessions: [String: SessionSnapshot] = [:]
     var sessionRefresh: Task<Void, Never>?
     var mustRefreshSessionsAgain = false
@@ -24,10 +30,13 @@ public actor HomeHub {
     ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
     ///   - drivers: the cameras behind them; a device without one is offline.
     ///   - liveView: who serves live views.
+    ///   - history: the events that an earlier run has kept, oldest first.
+    ///   - journal: takes each event, to keep it for a later run.
     ///   - run: a name of this run of the process, part of the change stream's places.
     ///   - now: the wall clock.
     public init(
         devices: [DeviceDescription], drivers: [any CameraDriver], liveView: any LiveViewServing,
+        history: [DeviceEvent] = [], journal: @escaping @Sendable (DeviceEvent) -> Void = { _ in },
         run: String = UUID().uuidString.prefix(8).lowercased(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
         var order: [String] = []
@@ -40,6 +49,8 @@ public actor HomeHub {
         self.liveView = liveView
         self.now = now
         self.changeStream = ChangeStream(run: run)
+        self.history = EventHistory(history)
+        self.journal = journal
     }
 
     // MARK: Devices
@@ -73,20 +84,6 @@ public actor HomeHub {
 
     // MARK: Life
 
-    /// Follows the cameras until they all end or the task is cancelled.
-    public func run() async {
-        let drivers = self.order.compactMap { self.states[$0]?.driver }
-        await withTaskGroup(of: Void.self) { group in
-            for driver in drivers {
-                group.addTask {
-                    for await update in driver.updates() {
-                        await self.apply(update, deviceID: driver.deviceID)
-                    }
-                }
-            }
-        }
-    }
-
     /// Takes one update of a camera over.
     func apply(_ update: CameraUpdate, deviceID: String) {
         switch update {
@@ -97,11 +94,24 @@ public actor HomeHub {
             self.states[deviceID] = state
             if state.snapshot != before { self.changeStream.publish(.device(state.snapshot)) }
         case .doorbellPressed(let event):
-            self.changeStream.publish(.doorbellPressed(deviceID: deviceID, at: self.now(), event))
+            self.note(event, deviceID: deviceID)
+        case .detection(let detection):
+            guard var state = self.states[deviceID] else { return }
+            let before = state.snapshot
+            state.update(detection)
+            self.states[deviceID] = state
+            self.note(detection, deviceID: deviceID)
+            if state.snapshot != before { self.changeStream.publish(.device(state.snapshot)) }
+        case .eventSource(let status):
+            guard var state = self.states[deviceID] else { return }
+            let before = state.snapshot
+            state.eventSource = status
+            self.states[deviceID] = state
+            if state.snapshot != before { self.changeStream.publish(.device(state.snapshot)) }
         }
     }
 
-    private func state(of id: String) throws(HomeError) -> DeviceState {
+    func state(of id: String) throws(HomeError) -> DeviceState {
         guard let state = self.states[id] else {
             throw HomeError.notFound(
                 "no device has the id \(id.prefix(64).debugDescription); GET /v1/devices lists them")

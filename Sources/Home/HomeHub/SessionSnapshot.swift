@@ -34,6 +34,8 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
     /// Whether a watcher should hear of the difference. Counters and the passing of time alone are no news.
     func isNews(comparedTo earlier: SessionSnapshot) -> Bool {
         self.session.state != earlier.session.state || self.session.isTalking != earlier.session.isTalking
+            || self.session.talkback?.state != earlier.session.talkback?.state
+            || self.session.talkback?.reason != earlier.session.talkback?.reason
             || self.session.steps.count != earlier.session.steps.count || self.session.codecs != earlier.session.codecs
             || self.session.notes != earlier.session.notes
             || abs(self.expiresAt.timeIntervalSince(earlier.expiresAt)) > 2

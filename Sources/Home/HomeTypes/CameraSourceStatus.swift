@@ -1,3 +1,5 @@
+import Foundation
+
 /// How far a camera's source is, in the order of a start.
 public enum CameraSourceState: String, Sendable, Codable, CaseIterable {
     case idle, resolving, connecting, authenticating, describing, settingUp
@@ -7,6 +9,8 @@ public enum CameraSourceState: String, Sendable, Codable, CaseIterable {
     case stalled
     /// The last attempt failed; the next is waited for.
     case backingOff
+    /// It failed in one way so often that it is left alone for longer; `retryAt` says until when.
+    case givenUp
     case stopped
 }
 
@@ -32,9 +36,14 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     public var reason: String?
     /// What it delivers; empty until the camera has described itself.
     public var tracks: [CameraTrack]
+    /// When a source that was given up is tried next.
+    public var retryAt: Date?
 
     /// Describes a source.
-    public init(state: CameraSourceState, reason: String? = nil, tracks: [CameraTrack] = []) {
+    public init(
+        state: CameraSourceState, reason: String? = nil, tracks: [CameraTrack] = [], retryAt: Date? = nil
+    ) {
+        self.retryAt = retryAt
         self.state = state
         self.reason = reason
         self.tracks = tracks

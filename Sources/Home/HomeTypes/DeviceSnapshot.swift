@@ -52,13 +52,17 @@ public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
     public var dataSourceLocality: LocalityType
     /// What its source is doing.
     public var source: CameraSourceStatus
+    /// How the connection stands that brings its events; nil for a device that has none.
+    public var eventSource: EventSourceStatus?
+    /// What it notices just now.
+    public var activeDetections: [DetectionKind]
     /// Its traits.
     public var traits: DeviceTraits
 
     /// Describes a device.
     public init(
         id: String, name: String, type: DeviceKind, connectivity: SourceConnectivity, source: CameraSourceStatus,
-        traits: DeviceTraits
+        eventSource: EventSourceStatus? = nil, activeDetections: [DetectionKind] = [], traits: DeviceTraits
     ) {
         self.id = id
         self.name = name
@@ -67,6 +71,8 @@ public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
         self.connectivityState = connectivity.connectivityState
         self.dataSourceLocality = connectivity.dataSourceLocality
         self.source = source
+        self.eventSource = eventSource
+        self.activeDetections = activeDetections
         self.traits = traits
     }
 }

@@ -24,6 +24,17 @@ package final class FakeCamera: CameraDriver {
         self.send(.doorbellPressed(.init(doorbellPressTimeSeconds: 1)))
     }
 
+    /// Takes every event for news, but for those that say that something is over.
+    package func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
+        guard event.active != false else { return false }
+        if let kind = event.type.detection {
+            self.send(.detection(DetectionEvent(kind: kind, phase: .momentary, eventSessionId: "s-1")))
+        } else {
+            self.send(.doorbellPressed(.init(complementaryToneId: event.complementaryToneId)))
+        }
+        return true
+    }
+
     package var speakerReading: SpeakerReading? {
         self.hasSpeaker ? SpeakerReading(samples: 960, rootMeanSquare: 0.25, dominantFrequency: 440) : nil
     }

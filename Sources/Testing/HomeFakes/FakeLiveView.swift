@@ -80,5 +80,62 @@ package actor FakeLiveView: LiveViewServing {
         return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
     }
 
+    /// The device that is published to, and its publisher.
+    package private(set) var publisher: (session: String, principal: String)?
+    package static let publishedDevice = "phone"
+
+    package func requirePublishing(deviceID: String) async throws(SignallingError) {
+        guard deviceID == Self.publishedDevice else { throw .failedPrecondition("\(deviceID) has a source of its own") }
+    }
+
+    package func startPublishing(
+        _ request: StartLiveViewRequest
+    ) async throws(SignallingError) -> StartLiveViewResponse {
+        if let error = self.startError { throw error }
+        self.requests.append(request)
+        self.publisher = ("publisher-\(self.nextNumber)", request.principal)
+        self.nextNumber += 1
+        return StartLiveViewResponse(
+            mediaSessionId: self.publisher?.session ?? "", answerSdp: "v=0\r\n", liveSessionDurationSeconds: 0,
+            iceGeneration: "g1", notes: [])
+    }
+
+    package func requirePublisher(
+        sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) {
+        guard let publisher = self.publisher, publisher == (sessionID, principal), deviceID == Self.publishedDevice
+        else { throw .unknownSession }
+    }
+
+    package func tricklePublisher(
+        _ fragment: String, sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) -> TrickleResult {
+        try await self.requirePublisher(sessionID: sessionID, deviceID: deviceID, principal: principal)
+        if fragment.contains("garbage") { throw .invalidOffer("line 1 is no attribute") }
+        return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
+    }
+
+    package func stopPublishing(
+        sessionID: String, deviceID: String, principal: String
+    ) async throws(SignallingError) {
+        try await self.requirePublisher(sessionID: sessionID, deviceID: deviceID, principal: principal)
+        self.publisher = nil
+    }
+
+    package var snapshotError: SignallingError?
+    package private(set) var snapshotWidths: [Int?] = []
+
+    package func setSnapshotError(_ error: SignallingError?) { self.snapshotError = error }
+
+    package func snapshot(
+        of deviceID: String, maximumWidth: Int?
+    ) async throws(SignallingError) -> CameraSnapshot {
+        if let error = self.snapshotError { throw error }
+        self.snapshotWidths.append(maximumWidth)
+        // The markers of an image without content.
+        return CameraSnapshot(
+            jpeg: [0xFF, 0xD8, 0xFF, 0xD9], age: .milliseconds(1_500), width: maximumWidth ?? 640, height: 360)
+    }
+
     package func sessions() async -> [LiveViewSnapshot] { self.list }
 }

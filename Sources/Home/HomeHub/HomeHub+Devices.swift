@@ -1,0 +1,103 @@
+import HomeTypes
+
+/// The devices come and go while the home runs.
+extension HomeHub {
+    /// The task that takes one driver's updates over.
+    struct Follower {
+        let number: UInt64
+        let task: Task<Void, Never>
+    }
+
+    /// What became of the home's devices, by their identifiers.
+    public struct DeviceChanges: Sendable, Equatable {
+        /// New in the home.
+        public var added: [String] = []
+        /// Described otherwise than before, or with another driver.
+        public var changed: [String] = []
+        /// Gone.
+        public var removed: [String] = []
+
+        /// Nothing has changed.
+        public init() {}
+    }
+
+    /// Makes the home's devices those of the list, in its order, and tells every watcher what changed. Nothing happens to
+    /// a device that stays as it is.
+    /// - Parameters:
+    ///   - devices: the devices that the home should have. Of two with one id the first counts.
+    ///   - drivers: the cameras behind devices that are new or got another camera; a device that is there already and
+    ///     for which no driver is given keeps its own.
+    @discardableResult
+    public func setDevices(_ devices: [DeviceDescription], drivers: [any CameraDriver]) -> DeviceChanges {
+        var changes = DeviceChanges()
+        var order: [String] = []
+        var wanted: Set<String> = []
+        for device in devices where wanted.insert(device.id).inserted { order.append(device.id) }
+        for id in self.order where !wanted.contains(id) {
+            self.unfollow(id)
+            self.states[id] = nil
+            changes.removed.append(id)
+            self.changeStream.publish(.deviceRemoved(deviceID: id))
+        }
+        self.order = order
+        for device in devices where wanted.remove(device.id) != nil {
+            let driver = drivers.first { $0.deviceID == device.id }
+            guard let known = self.states[device.id] else {
+                let state = DeviceState(description: device, driver: driver)
+                self.states[device.id] = state
+                changes.added.append(device.id)
+                self.changeStream.publish(.deviceAdded(state.snapshot))
+                self.follow(driver)
+                continue
+            }
+            var state = known
+            if driver != nil {
+                self.unfollow(device.id)
+                state = DeviceState(description: device, driver: driver)
+            }
+            state.description = device
+            self.states[device.id] = state
+            guard driver != nil || known.description != device else { continue }
+            changes.changed.append(device.id)
+            if state.snapshot != known.snapshot { self.changeStream.publish(.device(state.snapshot)) }
+            self.follow(driver)
+        }
+        return changes
+    }
+
+    /// Follows the cameras, also those that come later, until all that are there have ended or the task is cancelled.
+    public func run() async {
+        self.isRunning = true
+        for id in self.order where self.followers[id] == nil { self.follow(self.states[id]?.driver) }
+        await withTaskCancellationHandler {
+            while let follower = self.followers.values.first { await follower.task.value }
+        } onCancel: {
+            Task { await self.stopFollowing() }
+        }
+    }
+
+    /// Follows no camera any more.
+    public func stopFollowing() {
+        self.isRunning = false
+        for follower in self.followers.values { follower.task.cancel() }
+    }
+
+    private func follow(_ driver: (any CameraDriver)?) {
+        guard self.isRunning, let driver else { return }
+        let number = self.nextFollower
+        self.nextFollower &+= 1
+        let task = Task {
+            for await update in driver.updates() {
+                // An update that was on its way when the camera was replaced is nobody's any more.
+                guard self.followers[driver.deviceID]?.number == number else { break }
+                self.apply(update, deviceID: driver.deviceID)
+            }
+            if self.followers[driver.deviceID]?.number == number { self.followers[driver.deviceID] = nil }
+        }
+        self.followers[driver.deviceID] = Follower(number: number, task: task)
+    }
+
+    private func unfollow(_ deviceID: String) {
+        self.followers.removeValue(forKey: deviceID)?.task.cancel()
+    }
+}

@@ -1,0 +1,15 @@
+import HomeTypes
+import Signalling
+
+extension HomeHub {
+    /// The newest picture of a device.
+    /// - Parameter maximumWidth: the most pixels across; nil for the picture as it is.
+    public func snapshot(of deviceID: String, maximumWidth: Int?) async throws(HomeError) -> CameraSnapshot {
+        try self.requireDevice(deviceID)
+        do {
+            return try await self.liveView.snapshot(of: deviceID, maximumWidth: maximumWidth)
+        } catch {
+            throw HomeError(error)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import HomeTypes
+import Signalling
+
+/// The camera's speaker: who has it, and clips that are played through it.
+extension HomeHub {
+    /// Who has a device's speaker, and what is delivered to it.
+    public func speaker(of deviceID: String) async throws(HomeError) -> SpeakerSnapshot {
+        try self.requireDevice(deviceID)
+        do {
+            return try await self.liveView.speaker(of: deviceID)
+        } catch .unknownDevice {
+            // A device whose camera could not be made: nobody talks to it.
+            return SpeakerSnapshot()
+        } catch {
+            throw HomeError(error)
+        }
+    }
+
+    /// Plays a WAV file through a device's speaker, or the chime where there is none. Returns when the camera takes it.
+    public func playClip(
+        wav bytes: [UInt8]?, deviceID: String, principal: String
+    ) async throws(HomeError) -> TalkClipSnapshot {
+        try self.requireDevice(deviceID)
+        do {
+            let clip = if let bytes { try TalkClip(wav: bytes) } else { TalkClip.chime }
+            return try await self.liveView.playClip(clip, deviceID: deviceID, principal: principal)
+        } catch {
+            throw HomeError(error)
+        }
+    }
+
+    /// Ends a clip; one that has ended already is no error.
+    public func stopClip(_ id: String, deviceID: String) async throws(HomeError) {
+        try self.requireDevice(deviceID)
+        do {
+            try await self.liveView.stopClip(id, deviceID: deviceID)
+        } catch {
+            throw HomeError(error)
+        }
+    }
+}

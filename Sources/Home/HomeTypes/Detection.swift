@@ -1,0 +1,166 @@
+import Foundation
+
+/// What a camera can notice. The names of traits and events are those of the Smart Device Management API where it has
+/// them (`CameraMotion.Motion`, `CameraPerson.Person`, `CameraSound.Sound`), since the Home APIs publish no event for
+/// them; further kinds are named in the same way.
+public enum DetectionKind: String, Sendable, Codable, CaseIterable {
+    case motion, person, face, vehicle, animal, package, sound
+
+    /// The event's name on the wire, for example `Motion`.
+    public var eventName: String { self.rawValue.prefix(1).uppercased() + self.rawValue.dropFirst() }
+
+    /// The name of the trait that sends the event, for example `CameraMotion`.
+    public var traitName: String { "Camera\(self.eventName)" }
+}
+
+/// Something that a camera has noticed.
+public struct DetectionEvent: Sendable, Codable, Hashable {
+    /// Whether it lasts.
+    public enum Phase: String, Sendable, Codable, CaseIterable {
+        /// It is there since now.
+        case began
+        /// It is there no more.
+        case ended
+        /// It merely happened.
+        case momentary
+    }
+
+    /// What was noticed.
+    public var kind: DetectionKind
+    /// Whether it lasts.
+    public var phase: Phase
+    /// The same for the beginning and the end of one stay, as `eventSessionId` of the Smart Device Management API.
+    public var eventSessionId: String
+    /// When it happened by the camera's clock, which may be wrong; nil where the camera did not say.
+    public var cameraTimestamp: Date?
+
+    /// Describes a detection.
+    public init(kind: DetectionKind, phase: Phase, eventSessionId: String, cameraTimestamp: Date? = nil) {
+        self.kind = kind
+        self.phase = phase
+        self.eventSessionId = eventSessionId
+        self.cameraTimestamp = cameraTimestamp
+    }
+}
+
+/// An event of a device as it is kept: what `GET /v1/devices/{id}/events` lists.
+public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
+    /// The event's identifier, which is also its place in `/v1/events`.
+    public var id: String
+    /// The device.
+    public var deviceID: String
+    /// The trait that the event belongs to, for example `DoorbellPress`.
+    public var trait: String
+    /// The event's name, for example `DoorbellPressed`.
+    public var event: String
+    /// When it happened by the gateway's clock.
+    public var timestamp: Date
+    /// When it happened by the camera's clock.
+    public var cameraTimestamp: Date?
+    /// Whether a detection lasts.
+    public var phase: DetectionEvent.Phase?
+    /// The same for the beginning and the end of one stay.
+    public var eventSessionId: String?
+    /// The ring tone that goes with a press.
+    public var complementaryToneId: String?
+    /// The length of a press in seconds.
+    public var doorbellPressTimeSeconds: Int64?
+    /// The priority of a press.
+    public var priority: Int64?
+
+    /// A press.
+    public init(
+        id: String, deviceID: String, at timestamp: Date, _ press: Google.DoorbellPressTrait.DoorbellPressedEvent
+    ) {
+        self.id = id
+        self.deviceID = deviceID
+        self.trait = Google.DoorbellPressTrait.name
+        self.event = Google.DoorbellPressTrait.DoorbellPressedEvent.name
+        self.timestamp = timestamp
+        self.complementaryToneId = press.complementaryToneId
+        self.doorbellPressTimeSeconds = press.doorbellPressTimeSeconds
+        self.priority = press.priority
+    }
+
+    /// A detection.
+    public init(id: String, deviceID: String, at timestamp: Date, _ detection: DetectionEvent) {
+        self.id = id
+        self.deviceID = deviceID
+        self.trait = detection.kind.traitName
+        self.event = detection.kind.eventName
+        self.timestamp = timestamp
+        self.cameraTimestamp = detection.cameraTimestamp
+        self.phase = detection.phase
+        self.eventSessionId = detection.eventSessionId
+    }
+}
+
+/// An event that somebody reports of a device: the body of `POST /v1/devices/{id}/events`.
+public struct ReportedEvent: Sendable, Codable, Hashable {
+    /// What can be reported.
+    public enum Kind: String, Sendable, Codable, CaseIterable {
+        case doorbellPressed, motion, person, face, vehicle, animal, package, sound
+
+        /// The detection that is meant; nil for a press.
+        public var detection: DetectionKind? { DetectionKind(rawValue: self.rawValue) }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            guard let kind = Self(rawValue: try container.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected one of \(Self.names)")
+            }
+            self = kind
+        }
+
+        /// All names, for messages.
+        public static var names: String { Self.allCases.map(\.rawValue).joined(separator: ", ") }
+    }
+
+    /// What happened.
+    public var type: Kind
+    /// Whether it is there now; absent for what merely happened.
+    public var active: Bool?
+    /// The ring tone that goes with a press.
+    public var complementaryToneId: String?
+    /// The length of a press in seconds.
+    public var doorbellPressTimeSeconds: Int64?
+    /// The priority of a press.
+    public var priority: Int64?
+
+    /// Describes an event.
+    public init(type: Kind, active: Bool? = nil) {
+        self.type = type
+        self.active = active
+    }
+}
+
+/// How the connection that brings a camera's events stands.
+public struct EventSourceStatus: Sendable, Codable, Hashable {
+    /// How far it is.
+    public enum State: String, Sendable, Codable, CaseIterable {
+        /// On the way to a subscription.
+        case connecting
+        /// Events come.
+        case subscribed
+        /// The last attempt failed; the next is waited for.
+        case backingOff
+        case stopped
+    }
+
+    /// How far it is.
+    public var state: State
+    /// Why no events come, in words, when there is a reason. Never holds a password.
+    public var reason: String?
+    /// The device's maker, once it has told.
+    public var manufacturer: String?
+    /// The device's model, once it has told.
+    public var model: String?
+
+    /// Describes a connection.
+    public init(state: State, reason: String? = nil, manufacturer: String? = nil, model: String? = nil) {
+        self.state = state
+        self.reason = reason
+        self.manufacturer = manufacturer
+        self.model = model
+    }
+}
