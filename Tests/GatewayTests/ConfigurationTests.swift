@@ -59,6 +59,80 @@ import Testing
         #expect(configuration.cameras[1].source == .rtsp("rtsp://u:p%40ss@192.0.2.1/s"))
     }
 
+    @Test func everyKeyOfACameraIsRead() throws {
+        let configuration = try GatewayConfiguration(
+            yaml: """
+                rtsp: {port: 554}
+                cameras:
+                  - id: yard
+                    source: "rtsps://u:${PASSWORD}@192.0.2.1/main"
+                    substream: "rtsp://u:${PASSWORD}@192.0.2.1/sub?cost=$${x}"
+                    transport: udp
+                    keepAlive: set-parameter
+                    pull: on-demand
+                    talkback: off
+                    transcodeVideo: true
+                    onvif: {url: "http://192.0.2.1/onvif/device_service", username: u, password: "${PASSWORD}"}
+                    webhook: true
+                  - {id: porch, source: "onvif://u:p@192.0.2.2:8000"}
+                  - {id: phone, source: whip}
+                """, environment: ["PASSWORD": "p%40ss"])
+        let yard = try #require(configuration.cameras.first)
+        #expect(yard.source == .rtsp("rtsps://u:p%40ss@192.0.2.1/main"))
+        #expect(yard.substream == "rtsp://u:p%40ss@192.0.2.1/sub?cost=${x}")
+        #expect(yard.transport == .udp)
+        #expect(yard.keepAlive == .setParameter)
+        #expect(yard.pull == .onDemand)
+        #expect(yard.talkback == .off)
+        #expect(yard.transcodesVideo)
+        #expect(
+            yard.onvif == .init(url: "http://192.0.2.1/onvif/device_service", username: "u", password: "p%40ss"))
+        #expect(yard.acceptsWebhook)
+        #expect(yard.secrets.sorted() == ["p%40ss", "p%40ss", "p%40ss", "p@ss", "p@ss"])
+        #expect(configuration.cameras[1].source == .onvif("onvif://u:p@192.0.2.2:8000"))
+        #expect(configuration.cameras[2].source == .whip)
+        let porch = configuration.cameras[1]
+        #expect(porch.transport == .automatic && porch.keepAlive == .automatic && porch.pull == .always)
+        #expect(porch.talkback == .automatic && !porch.transcodesVideo && porch.onvif == nil && !porch.acceptsWebhook)
+        #expect(configuration.rtsp?.host == "127.0.0.1")
+        #expect(configuration.rtsp?.port == 554)
+        #expect(try GatewayConfiguration(yaml: "").rtsp == nil)
+    }
+
+    @Test func whatIsWrongWithACamerasKeysIsToldWithItsLine() {
+        let found = self.problems(
+            """
+            rtsp: {port: 0}
+            cameras:
+              - id: a
+                source: exec:ffmpeg
+                transport: multicast
+              - id: b
+                source: whip
+                substream: "rtsp://192.0.2.1/"
+                keepAlive: 5
+              - id: c
+                source: "rtsp://192.0.2.1/"
+                substream: "http://192.0.2.1/"
+                pull: sometimes
+                talkback: maybe
+                transcodeVideo: 1
+                onvif: {url: "http://u:topsecret@192.0.2.1/"}
+                webhooks: true
+              - id: d
+                source: "onvif://"
+                onvif: {username: u}
+            """)
+        #expect(
+            found.map { "\($0.line) \($0.key)" } == [
+                "1 rtsp.port", "4 cameras[0].source", "5 cameras[0].transport", "8 cameras[1].substream",
+                "9 cameras[1].keepAlive", "12 cameras[2].substream", "13 cameras[2].pull", "14 cameras[2].talkback",
+                "15 cameras[2].transcodeVideo", "16 cameras[2].onvif.url", "17 cameras[2].webhooks",
+                "19 cameras[3].source", "20 cameras[3].onvif",
+            ])
+        #expect(found.allSatisfy { !$0.description.contains("topsecret") })
+    }
+
     @Test func httpsCanBeSwitchedOff() throws {
         #expect(try GatewayConfiguration(yaml: "http: {https: false}").http.https == nil)
     }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct EventStreamTests {
     @Test func theStreamTellsTheStateAndThenWhatChanges() async throws {
-        let gateway = TestGateway()
+        let gateway = try TestGateway()
         let text = try await gateway.run { client in
             async let response = client.get("/v1/events")
             var attempts = 0
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aClientThatLeavesIsForgotten() async throws {
-        let gateway = TestGateway()
+        let gateway = try TestGateway()
         try await gateway.run { client in
             // The stream of a watcher that is dropped without being read.
             do { _ = try await gateway.hub.changes(principal: "owner") }

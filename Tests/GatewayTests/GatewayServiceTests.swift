@@ -13,29 +13,19 @@ import Testing
 
 /// The whole gateway with both listeners.
 @Suite struct GatewayServiceTests {
-    /// A port that was free a moment ago.
-    func freePort() async throws -> Int {
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = channel.localAddress?.port
-        try await channel.close().get()
-        return try #require(port)
-    }
-
     var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
     @Test func itServesBothSchemesAndEndsItsSessionsWhenItStops() async throws {
         let folder = try TemporaryFolder()
         var configuration = GatewayConfiguration.demonstration
         configuration.stateDirectory = folder.directory.path
-        configuration.http.port = try await self.freePort()
-        configuration.http.https?.port = try await self.freePort()
-        let (httpPort, httpsPort) = (configuration.http.port, try #require(configuration.http.https?.port))
+        configuration.http.port = 0
+        configuration.http.https?.port = 0
         let liveView = FakeLiveView()
-        let (ready, isReady) = AsyncStream<Void>.makeStream()
+        let (ready, isReady) = AsyncStream<GatewayConfiguration>.makeStream()
         let gateway = try GatewayService(
-            configuration: configuration, liveView: liveView, drivers: [FakeCamera("front-door")],
-            logger: self.logger, onReady: { isReady.finish() })
+            configuration: configuration, liveView: liveView, cameras: FakeCameras(drivers: [FakeCamera("front-door")]),
+            logger: self.logger, onReady: { isReady.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [gateway], logger: self.logger))
         let token = try #require(gateway.tokens.token(of: "owner"))
 
@@ -44,7 +34,14 @@ import Testing
                 defer { isReady.finish() }
                 try await group.run()
             }
-            for await _ in ready {}
+            var opened: GatewayConfiguration?
+            for await listening in ready {
+                opened = listening
+                break
+            }
+            let httpPort = try #require(opened).http.port
+            let httpsPort = try #require(opened?.http.https).port
+            #expect(httpPort != 0 && httpsPort != 0)
             let headers: HTTPFields = [.authorization: "Bearer \(token)", .contentType: "application/json"]
             try await TestClient.withClient(host: "127.0.0.1", port: httpPort) { client in
                 let health = try await client.get("/healthz")
@@ -76,7 +73,7 @@ import Testing
         var configuration = GatewayConfiguration.demonstration
         configuration.stateDirectory = folder.directory.path
         let gateway = try GatewayService(
-            configuration: configuration, liveView: FakeLiveView(), drivers: [], logger: self.logger)
+            configuration: configuration, liveView: FakeLiveView(), cameras: FakeCameras(), logger: self.logger)
         var dumped = ""
         dump([gateway.tokens as Any, gateway as Any], to: &dumped)
         let token = try #require(gateway.tokens.token(of: "owner"))
@@ -94,7 +91,7 @@ import Testing
         configuration.http.port = try #require(channel.localAddress?.port)
         configuration.http.https = nil
         let gateway = try GatewayService(
-            configuration: configuration, liveView: FakeLiveView(), drivers: [], logger: self.logger)
+            configuration: configuration, liveView: FakeLiveView(), cameras: FakeCameras(), logger: self.logger)
         let error = await #expect(throws: GatewayService.StartFailure.self) {
             try await ServiceGroup(configuration: .init(services: [gateway], logger: self.logger)).run()
         }
@@ -111,7 +108,7 @@ import Testing
         configuration.http.https?.files = .init(
             certificate: folder.directory.file("c.pem"), privateKey: folder.directory.file("missing.pem"))
         let gateway = try GatewayService(
-            configuration: configuration, liveView: FakeLiveView(), drivers: [], logger: self.logger)
+            configuration: configuration, liveView: FakeLiveView(), cameras: FakeCameras(), logger: self.logger)
         let error = await #expect(throws: GatewayService.StartFailure.self) { try await gateway.run() }
         #expect(error?.description.contains("missing.pem") == true)
     }

@@ -28,7 +28,7 @@ import Testing
             for method in Self.methods where item[method] != nil { described.insert("\(method.uppercased()) \(path)") }
         }
         let served = Set(
-            RouteTable(TestGateway().api.router(scheme: "http")).entries.map { entry in
+            RouteTable(try TestGateway().api.router(scheme: "http")).entries.map { entry in
                 let path = entry.path.hasPrefix("/assets/") ? "/assets/{file}" : entry.path
                 return "\(entry.method.rawValue) \(path)"
             })
@@ -76,8 +76,12 @@ import Testing
     }
 
     @Test func whatTheServerAnswersFitsTheDocument() async throws {
-        let gateway = TestGateway { $0.media.iceServers = [.init(url: "stun:stun.example")] }
+        let gateway = try TestGateway { $0.media.iceServers = [.init(url: "stun:stun.example")] }
         gateway.camera.send(FakeCamera.flowing)
+        gateway.camera.send(.eventSource(.init(state: .backingOff, reason: "no answer", manufacturer: "M", model: "N")))
+        gateway.camera.send(.doorbellPressed(.init(complementaryToneId: "t", doorbellPressTimeSeconds: 1, priority: 2)))
+        gateway.camera.send(
+            .detection(.init(kind: .person, phase: .began, eventSessionId: "s", cameraTimestamp: Date())))
         gateway.camera.finish()
         await gateway.hub.run()
         try await gateway.run { client in
@@ -123,6 +127,35 @@ import Testing
                 .post, command, live + "changeLiveViewQuality",
                 #"{"mediaSessionId":"\#(id)","qualityHint":"hd"}"#, type: json)
             try await check(.post, command, "/v1/devices/door/traits/DoorbellPress/commands/press")
+            try await check(.get, "/v1/configuration", "/v1/configuration")
+            try await check(.get, "/v1/devices/{device}/snapshot.jpg", "/v1/devices/door/snapshot.jpg?width=320")
+            try await check(.get, "/v1/devices/{device}/snapshot.jpg", "/v1/devices/door/snapshot.jpg?width=x")
+            let camera = "/v1/cameras/{camera}"
+            let whole = """
+                {"source":"rtsp://u:p@192.0.2.9/","substream":"rtsp://192.0.2.9/2","talkback":"off","webhook":true,\
+                "onvif":{"url":"http://192.0.2.9/","username":"u","password":"p"}}
+                """
+            try await check(.put, camera, "/v1/cameras/gate", whole, type: json)
+            try await check(.put, camera, "/v1/cameras/gate", #"{"source":"whip"}"#, type: json)
+            try await check(.put, camera, "/v1/cameras/gate", #"{"source":"exec:ls"}"#, type: json)
+            try await check(.put, camera, "/v1/cameras/door", #"{"source":"whip"}"#, type: json)
+            try await check(.patch, camera, "/v1/cameras/gate", #"{"name":"Gate"}"#, type: json)
+            try await check(.get, camera, "/v1/cameras/gate")
+            try await check(.get, camera, "/v1/cameras/attic")
+            try await check(.get, "/v1/cameras", "/v1/cameras")
+            try await check(.delete, camera, "/v1/cameras/gate")
+            try await check(.delete, camera, "/v1/cameras/gate")
+            let events = "/v1/devices/{device}/events"
+            try await check(.get, events, "/v1/devices/door/events")
+            try await check(.get, events, "/v1/devices/door/events?limit=0")
+            try await check(.post, events, "/v1/devices/door/events", #"{"type":"motion"}"#, type: json)
+            try await check(.post, events, "/v1/devices/door/events", "{}", type: json)
+            let webhook = "/v1/webhooks/{device}/{secret}/{type}"
+            for method in [HTTPRequest.Method.get, .post] {
+                try await check(
+                    method, webhook, "/v1/webhooks/door/\(TestGateway.webhookToken)/person", token: nil)
+                try await check(method, webhook, "/v1/webhooks/door/wrong/person", token: nil)
+            }
             try await check(.get, "/v1/sessions", "/v1/sessions")
             try await check(.get, "/v1/sessions/{session}", "/v1/sessions/\(id)")
             try await check(.options, "/whep/{device}", "/whep/door")

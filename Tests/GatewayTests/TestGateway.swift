@@ -15,11 +15,15 @@ struct TestGateway: Sendable {
     static let token = "gatehouse_the-owner-token-of-the-tests-000000000"
     static let guestToken = "gatehouse_the-guest-token-of-the-tests-000000000"
 
+    static let webhookToken = "gatehouse_webhook_the-door-token-of-the-tests-000"
+
     let liveView = FakeLiveView()
     let camera = FakeCamera("door")
+    let cameras = FakeCameras()
+    let folder: TemporaryFolder
     let api: GatewayAPI
 
-    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) {
+    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
         var configuration = GatewayConfiguration()
         configuration.cameras = [
             .init(id: "door", name: "Front door", kind: .doorbell, source: .builtInDoorbell),
@@ -29,10 +33,19 @@ struct TestGateway: Sendable {
         let hub = HomeHub(
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
             drivers: [self.camera], liveView: self.liveView, now: { Date(timeIntervalSince1970: 1_000) })
+        self.folder = try TemporaryFolder()
+        let keeper = try ConfigurationKeeper(
+            configuration: configuration, file: "gatehouse.yaml", store: CameraStore(directory: self.folder.directory),
+            cameras: self.cameras, hub: hub, secrets: SecretList(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            environment: ["HOME": "/secret-of-the-environment"])
         self.api = GatewayAPI(
             hub: hub, tokens: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)]),
-            configuration: configuration)
+            webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
+            configuration: configuration, keeper: keeper)
     }
+
+    var keeper: ConfigurationKeeper { self.api.keeper }
 
     var hub: HomeHub { self.api.hub }
 
@@ -91,6 +104,45 @@ extension TestResponse {
 
     /// The error in the body.
     var failure: HomeError? { try? self.decoded(HomeErrorResponse.self).homeError }
+}
+
+/// Runs no camera, and notes what it was asked for.
+actor FakeCameras: CameraRunning {
+    private(set) var applied: [[GatewayConfiguration.Camera]] = []
+    private(set) var reconnected: [String] = []
+    private var drivers: [FakeCamera]
+
+    init(drivers: [FakeCamera] = []) { self.drivers = drivers }
+
+    func reconnect(_ id: String) -> Bool {
+        self.reconnected.append(id)
+        return true
+    }
+
+    func findings(of id: String) -> CameraFindings? {
+        guard id == "yard" else { return nil }
+        var findings = CameraFindings()
+        findings.profile = ["carriage": "udp", "quirks": "garbage-between-packets"]
+        findings.carriage = "udp"
+        findings.speaker = ["PCMA/8000"]
+        return findings
+    }
+
+    func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
+        let steps = CameraPlan(running: self.applied.last ?? [], wanted: cameras).steps
+        self.applied.append(cameras)
+        var changes = CameraChanges()
+        for step in steps {
+            switch step {
+            case .add:
+                changes.added.append(step.id)
+                changes.drivers.append(self.drivers.first { $0.deviceID == step.id } ?? FakeCamera(step.id))
+            case .remove: changes.removed.append(step.id)
+            case .replaceSource, .restart, .relabel: changes.changed.append(step.id)
+            }
+        }
+        return changes
+    }
 }
 
 /// A folder that is removed with the value.

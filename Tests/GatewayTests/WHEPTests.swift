@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func aPlayerStartsAndEnds() async throws {
-        let gateway = TestGateway {
+        let gateway = try TestGateway {
             $0.media.iceServers = [.init(url: "turn:turn.example:3478", username: "u", credential: "p")]
         }
         try await gateway.run { client in
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func theLeaseOfAConnectedPlayerIsExtendedAndNoOther() async throws {
-        let gateway = TestGateway()
+        let gateway = try TestGateway()
         try await gateway.run { client in
             for _ in 0..<2 { _ = try await self.start(client) }
             let ofTheAPI = try await client.start()

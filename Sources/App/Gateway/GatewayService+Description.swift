@@ -14,6 +14,7 @@ extension GatewayService: DescribedByName {}
 extension TokenStore: DescribedByName {}
 extension HomeFollower: DescribedByName {}
 extension Ticker: DescribedByName {}
+extension ConfigurationWatcher: DescribedByName {}
 extension SessionEnder: DescribedByName {}
 extension MediaService: DescribedByName {}
 

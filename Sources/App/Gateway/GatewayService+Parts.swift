@@ -8,16 +8,29 @@ import Signalling
 /// Counts listeners and calls back when the last one is open.
 actor Readiness {
     private var remaining: Int
-    private let whenReady: @Sendable () async -> Void
+    /// By the scheme.
+    private var ports: [String: Int] = [:]
+    private let whenReady: @Sendable ([String: Int]) async -> Void
 
-    init(expected: Int, whenReady: @escaping @Sendable () async -> Void) {
+    init(expected: Int, whenReady: @escaping @Sendable ([String: Int]) async -> Void) {
         self.remaining = expected
         self.whenReady = whenReady
     }
 
-    func oneIsReady() async {
+    func oneIsReady(scheme: String, port: Int) async {
+        self.ports[scheme] = port
         self.remaining -= 1
-        if self.remaining == 0 { await self.whenReady() }
+        if self.remaining == 0 { await self.whenReady(self.ports) }
+    }
+}
+
+extension GatewayConfiguration {
+    /// This config with the ports that the listeners really have.
+    func listening(on ports: [String: Int]) -> GatewayConfiguration {
+        var listening = self
+        if let port = ports["http"] { listening.http.port = port }
+        if let port = ports["https"] { listening.http.https?.port = port }
+        return listening
     }
 }
 

@@ -11,7 +11,7 @@ import Signalling
 import UnixSignals
 
 /// The process without its media: home, HTTP, HTTPS and everything around them, made from a config, a live-view service
-/// and the cameras' drivers.
+/// and who runs the cameras.
 public struct GatewayService: Service {
     /// Why the gateway could not start.
     public struct StartFailure: Error, Sendable, CustomStringConvertible {
@@ -27,9 +27,11 @@ public struct GatewayService: Service {
     public let stateDirectory: StateDirectory
 
     let configuration: GatewayConfiguration
+    let keeper: ConfigurationKeeper
     let api: GatewayAPI
+    private let journal: EventJournal
     private let logger: Logger
-    private let onReady: @Sendable () async -> Void
+    private let onReady: @Sendable (GatewayConfiguration) async -> Void
 
     /// The most connections that one listener holds at a time; more wait in the kernel's queue.
     static let maximumConnections = 512
@@ -42,17 +44,21 @@ public struct GatewayService: Service {
     /// - Parameters:
     ///   - configuration: the config.
     ///   - liveView: who serves live views.
-    ///   - drivers: the cameras behind the config's devices.
+    ///   - cameras: who runs the cameras.
+    ///   - configurationFile: the file that the config came from, which is watched; nil for the built-in one.
     ///   - stateDirectory: where secrets are kept; nil for what the config says, or the user's standard folder.
     ///   - tokens: who may use the API; nil to read the state folder's file.
     ///   - additionalMetrics: metrics of the floors below.
+    ///   - secrets: what the log masks; the passwords of cameras that come later are added.
     ///   - logger: where to log; see ``makeLogger(configuration:secrets:)``.
-    ///   - onReady: called once all listeners are open.
+    ///   - onReady: called once all listeners are open, with the config and the ports that they have: a port 0 stands
+    ///     for any that is free.
     public init(
-        configuration: GatewayConfiguration, liveView: any LiveViewServing, drivers: [any CameraDriver],
-        stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
-        additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }, logger: Logger,
-        onReady: @escaping @Sendable () async -> Void = {}
+        configuration: GatewayConfiguration, liveView: any LiveViewServing, cameras: any CameraRunning,
+        configurationFile: String? = nil, stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
+        additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
+        secrets: SecretList = SecretList(), logger: Logger,
+        onReady: @escaping @Sendable (GatewayConfiguration) async -> Void = { _ in }
     ) throws {
         let directory =
             stateDirectory ?? configuration.stateDirectory.map(StateDirectory.init(path:)) ?? .standard()
@@ -60,18 +66,26 @@ public struct GatewayService: Service {
         self.configuration = configuration
         self.stateDirectory = directory
         self.tokens = tokens
+        let journal = EventJournal(directory: directory)
+        self.journal = journal
         self.hub = HomeHub(
-            devices: configuration.cameras.map { DeviceDescription(id: $0.id, name: $0.name, kind: $0.kind) },
-            drivers: drivers, liveView: liveView)
+            devices: [], drivers: [], liveView: liveView, history: journal.read(), journal: { journal.append($0) })
+        let webhooks = try WebhookTokens(
+            openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
+        secrets.add(webhooks.secrets)
+        self.keeper = try ConfigurationKeeper(
+            configuration: configuration, file: configurationFile, store: CameraStore(directory: directory),
+            cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, logger: logger)
         self.api = GatewayAPI(
-            hub: self.hub, tokens: tokens, configuration: configuration, additionalMetrics: additionalMetrics)
+            hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
+            additionalMetrics: additionalMetrics)
         self.logger = logger
         self.onReady = onReady
     }
 
     /// A logger as the config wants it, which masks the tokens, the cameras' passwords and foreign addresses.
     public static func makeLogger(
-        configuration: GatewayConfiguration, secrets: [String] = [], label: String = "gatehouse"
+        configuration: GatewayConfiguration, secrets: SecretList = SecretList(), label: String = "gatehouse"
     ) -> Logger {
         let redactor = Redactor(secrets: secrets, showsAddresses: configuration.log.showsAddresses)
         let format = configuration.log.format
@@ -82,14 +96,16 @@ public struct GatewayService: Service {
 
     /// Serves until the process is asked to stop, then ends all sessions.
     public func run() async throws {
-        let readiness = Readiness(expected: self.configuration.http.https == nil ? 1 : 2) {
-            await self.announce()
+        let readiness = Readiness(expected: self.configuration.http.https == nil ? 1 : 2) { ports in
+            await self.announce(self.configuration.listening(on: ports))
         }
+        await self.keeper.begin()
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [
             SessionEnder(hub: self.hub, logger: self.logger),
             HomeFollower(hub: self.hub),
             Ticker(hub: self.hub, whepSessions: self.api.whepSessions),
+            ConfigurationWatcher(keeper: self.keeper),
         ]
         if let https = self.configuration.http.https {
             services.append(try self.httpsListener(https, readiness))
@@ -101,8 +117,10 @@ public struct GatewayService: Service {
                     server: .http1(configuration: Self.channelConfiguration), readiness),
                 key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
-        let note = self.note
-        defer { note.remove(from: self.noteDirectories) }
+        defer {
+            self.note(self.configuration).remove(from: self.noteDirectories)
+            self.journal.flush()
+        }
         try await group.run()
     }
 
@@ -131,7 +149,7 @@ public struct GatewayService: Service {
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: self.logger)),
-            onServerRunning: { _ in await readiness.oneIsReady() },
+            onServerRunning: { await readiness.oneIsReady(scheme: scheme, port: $0.localAddress?.port ?? port) },
             logger: self.logger)
     }
 
@@ -169,9 +187,9 @@ public struct GatewayService: Service {
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(made.privateKey.utf8), format: .pem)))
     }
 
-    private var note: LocalGateway {
+    private func note(_ listening: GatewayConfiguration) -> LocalGateway {
         LocalGateway(
-            url: LocalGateway.url(of: self.configuration), httpsPort: self.configuration.http.https?.port,
+            url: LocalGateway.url(of: listening), httpsPort: listening.http.https?.port,
             stateDirectory: self.stateDirectory.path, processID: LocalGateway.ownProcessID)
     }
 
@@ -181,23 +199,24 @@ public struct GatewayService: Service {
         return standard == self.stateDirectory ? [standard] : [self.stateDirectory, standard]
     }
 
-    private func announce() async {
+    private func announce(_ listening: GatewayConfiguration) async {
+        let cameras = await self.keeper.entries.count
         for directory in self.noteDirectories {
             do {
-                try self.note.write(to: [directory])
+                try self.note(listening).write(to: [directory])
             } catch {
                 self.logger.warning(
                     "commands on this machine may not find the gateway by themselves", metadata: ["reason": "\(error)"])
             }
         }
-        let http = self.configuration.http
+        let http = listening.http
         self.logger.notice(
             "gateway is ready",
             metadata: [
                 "http": "\(http.host):\(http.port)",
                 "https": "\(http.https.map { "\($0.host ?? http.host):\($0.port)" } ?? "off")",
-                "cameras": "\(self.configuration.cameras.count)",
+                "cameras": "\(cameras)",
             ])
-        await self.onReady()
+        await self.onReady(listening)
     }
 }

@@ -3,6 +3,11 @@ import HomeTypes
 import Yams
 
 extension ConfigurationLoader {
+    static let cameraKeys = [
+        "id", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "talkback", "transcodeVideo",
+        "onvif", "webhook",
+    ]
+
     func cameras(_ place: YAMLReader.Place?) -> [GatewayConfiguration.Camera] {
         var lines: [String: Int] = [:]
         var result: [GatewayConfiguration.Camera] = []
@@ -18,8 +23,8 @@ extension ConfigurationLoader {
         return result
     }
 
-    private func camera(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera? {
-        let keys = self.reader.mapping(place, keys: ["id", "name", "type", "source"])
+    func camera(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera? {
+        let keys = self.reader.mapping(place, keys: Self.cameraKeys)
         guard place.node.mapping != nil else { return nil }
         guard let idPlace = keys["id"], let id = self.reader.string(idPlace) else {
             self.reader.report("id is missing", at: place)
@@ -30,42 +35,136 @@ extension ConfigurationLoader {
                 "expected 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first", at: idPlace)
             return nil
         }
-        guard let sourcePlace = keys["source"], let source = self.source(sourcePlace) else {
-            if keys["source"] == nil { self.reader.report("source is missing", at: place) }
-            return nil
-        }
+        let source = self.source(keys["source"])
+        if source == nil, keys["source"]?.isNull != false { self.reader.report("source is missing", at: place) }
         let kind: DeviceKind
         switch self.reader.word(keys["type"], among: ["doorbell", "camera"]) {
         case "doorbell": kind = .doorbell
         case "camera": kind = .camera
         default: kind = source == .builtInDoorbell ? .doorbell : .camera
         }
-        return .init(id: id, name: self.reader.string(keys["name"]) ?? id, kind: kind, source: source)
+        var camera = GatewayConfiguration.Camera(
+            id: id, name: self.reader.string(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
+        camera.substream = keys["substream"].flatMap { self.substream($0, of: source) }
+        camera.transport = self.choice(keys["transport"]) ?? camera.transport
+        camera.keepAlive = self.choice(keys["keepAlive"]) ?? camera.keepAlive
+        camera.pull = self.choice(keys["pull"]) ?? camera.pull
+        if source == .whip, camera.pull == .onDemand, let place = keys["pull"] {
+            self.reader.report(
+                "a camera with source: whip is not pulled; it waits for its publisher at all times", at: place)
+        }
+        // `off` is a word here, which YAML 1.1 reads as false.
+        if let talkback = keys["talkback"], talkback.node.scalar != nil, talkback.node.bool == false {
+            camera.talkback = .off
+        } else {
+            camera.talkback = self.choice(keys["talkback"]) ?? camera.talkback
+        }
+        camera.transcodesVideo = self.reader.boolean(keys["transcodeVideo"]) ?? camera.transcodesVideo
+        camera.onvif = keys["onvif"].flatMap { self.onvif($0) }
+        camera.acceptsWebhook = self.reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
+        return source == nil ? nil : camera
     }
 
-    private func source(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera.Source? {
-        guard let text = self.reader.string(place), let source = self.substituted(text, at: place) else { return nil }
+    /// One of an enumeration's words.
+    private func choice<Choice: RawRepresentable & CaseIterable>(_ place: YAMLReader.Place?) -> Choice?
+    where Choice.RawValue == String {
+        self.reader.word(place, among: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
+    }
+
+    private func source(_ place: YAMLReader.Place?) -> GatewayConfiguration.Camera.Source? {
+        guard let place, let text = self.reader.string(place), let source = self.substituted(text, at: place) else {
+            return nil
+        }
         if source == "builtin:doorbell" { return .builtInDoorbell }
-        if source.lowercased().hasPrefix("rtsp://") {
-            let authority = source.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
-            let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-            guard !host.isEmpty, !host.hasPrefix(":"), source.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-                self.reader.report(
-                    "the RTSP URL has no host, or holds a space; write rtsp://user:password@host:554/path with special "
-                        + "characters of the password percent-encoded", at: place)
+        if source == "whip" { return .whip }
+        let scheme = source.prefix { $0 != ":" }.lowercased()
+        guard ["rtsp", "rtsps", "onvif"].contains(scheme), source.dropFirst(scheme.count).hasPrefix("://") else {
+            self.reader.report(
+                "expected builtin:doorbell, whip, or an rtsp://, rtsps:// or onvif:// URL", at: place)
+            return nil
+        }
+        guard Self.hasHost(source) else {
+            self.reader.report(Self.urlAdvice(scheme), at: place)
+            return nil
+        }
+        return scheme == "onvif" ? .onvif(source) : .rtsp(source)
+    }
+
+    private func substream(
+        _ place: YAMLReader.Place, of source: GatewayConfiguration.Camera.Source?
+    ) -> String? {
+        guard let text = self.reader.string(place), let url = self.substituted(text, at: place) else { return nil }
+        if url == GatewayConfiguration.Camera.substreamOfDevice {
+            switch source {
+            case .onvif, nil: return url
+            case .rtsp, .builtInDoorbell, .whip:
+                self.reader.report("only a camera with an onvif:// source can be asked for its substream", at: place)
                 return nil
             }
-            return .rtsp(source)
         }
-        self.reader.report("expected builtin:doorbell or an rtsp:// URL", at: place)
-        return nil
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        guard ["rtsp", "rtsps"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://") else {
+            self.reader.report(
+                "expected an rtsp:// or rtsps:// URL, or onvif for what the camera says of its substream", at: place)
+            return nil
+        }
+        guard Self.hasHost(url) else {
+            self.reader.report(Self.urlAdvice(scheme), at: place)
+            return nil
+        }
+        switch source {
+        case .builtInDoorbell, .whip:
+            self.reader.report("only a camera with an rtsp://, rtsps:// or onvif:// source has a substream", at: place)
+            return nil
+        case .rtsp, .onvif, nil: return url
+        }
     }
 
-    /// Puts the environment's values in for `${NAME}`, so that a password need not stand in the file.
+    private func onvif(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera.ONVIFDevice? {
+        if place.isNull { return nil }
+        let keys = self.reader.mapping(place, keys: ["url", "username", "password"])
+        guard place.node.mapping != nil else { return nil }
+        func text(_ key: String) -> String? {
+            keys[key].flatMap { place in self.reader.string(place).flatMap { self.substituted($0, at: place) } }
+        }
+        let (username, password) = (text("username"), text("password"))
+        guard let urlPlace = keys["url"], let url = text("url") else {
+            if keys["url"]?.isNull != false { self.reader.report("url is missing", at: place) }
+            return nil
+        }
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        guard ["http", "https"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://"), Self.hasHost(url) else {
+            self.reader.report("expected a URL such as http://192.0.2.20/onvif/device_service", at: urlPlace)
+            return nil
+        }
+        guard !CameraAddress(text: url).authority.contains("@") else {
+            self.reader.report("write the user and the password under username and password", at: urlPlace)
+            return nil
+        }
+        return .init(url: url, username: username, password: password)
+    }
+
+    private static func urlAdvice(_ scheme: String) -> String {
+        "the URL has no host, or holds a space; write \(scheme)://user:password@host:port/path with special characters "
+            + "of the password percent-encoded"
+    }
+
+    private static func hasHost(_ url: String) -> Bool {
+        let host = CameraAddress(text: url).authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        return !host.isEmpty && !host.hasPrefix(":") && url.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    /// Puts the environment's values in for `${NAME}`, so that a password need not stand in the file. `$${` stands for
+    /// `${` itself.
     private func substituted(_ text: String, at place: YAMLReader.Place) -> String? {
         var result = ""
         var rest = Substring(text)
         while let start = rest.range(of: "${") {
+            if rest[..<start.lowerBound].hasSuffix("$") {
+                result += rest[..<start.lowerBound].dropLast() + "${"
+                rest = rest[start.upperBound...]
+                continue
+            }
             result += rest[..<start.lowerBound]
             guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
                 self.reader.report("\"${\" has no closing \"}\"", at: place)

@@ -1,22 +1,9 @@
 import Foundation
 
 extension GatewayConfiguration {
-    /// Every text that must never reach a log: tokens, whole camera addresses with their user parts, TURN passwords.
+    /// Every text that must never reach a log: tokens, the passwords of cameras, TURN passwords.
     public func secrets(tokens: TokenStore) -> [String] {
-        var secrets = tokens.secrets
-        for camera in self.cameras {
-            guard case .rtsp(let url) = camera.source else { continue }
-            let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
-            guard let at = authority.lastIndex(of: "@") else { continue }
-            let user = authority[..<at]
-            if let colon = user.firstIndex(of: ":") {
-                let password = String(user[user.index(after: colon)...])
-                secrets.append(password)
-                if let plain = password.removingPercentEncoding { secrets.append(plain) }
-            }
-        }
-        secrets += self.media.iceServers.compactMap(\.credential)
-        return secrets
+        tokens.secrets + self.cameras.flatMap(\.secrets) + self.media.iceServers.compactMap(\.credential)
     }
 
     /// Addresses of the web page as seen from this machine, for people.
@@ -26,5 +13,17 @@ extension GatewayConfiguration {
             addresses.append("https://\(LocalGateway.reachableHost(https.host ?? self.http.host)):\(https.port)/")
         }
         return addresses
+    }
+}
+
+extension GatewayConfiguration.Camera {
+    /// The passwords of the camera, as they stand in its addresses and as they are.
+    public var secrets: [String] {
+        var urls = [self.substream].compactMap { $0 }
+        switch self.source {
+        case .rtsp(let url), .onvif(let url): urls.append(url)
+        case .builtInDoorbell, .whip: break
+        }
+        return urls.flatMap { CameraAddress(text: $0).secrets } + [self.onvif?.password].compactMap { $0 }
     }
 }

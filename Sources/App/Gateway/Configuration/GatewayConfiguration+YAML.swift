@@ -38,6 +38,14 @@ extension GatewayConfiguration {
     public init(
         yaml: String, file: String = "config", directory: String = ".", environment: [String: String] = [:]
     ) throws(ConfigurationError) {
+        try self.init(
+            yaml: yaml, file: file, directory: directory, environment: environment, keys: ConfigurationLoader.keys)
+    }
+
+    /// Reads a text in which `keys` alone may stand.
+    init(
+        yaml: String, file: String, directory: String, environment: [String: String], keys: [String]
+    ) throws(ConfigurationError) {
         let root: Node
         do {
             root = try Yams.compose(yaml: yaml) ?? Node([(Node, Node)]())
@@ -46,7 +54,7 @@ extension GatewayConfiguration {
         }
         let reader = YAMLReader()
         var loader = ConfigurationLoader(reader: reader, directory: directory, environment: environment)
-        self = loader.configuration(.init(node: root, path: ""))
+        self = loader.configuration(.init(node: root, path: ""), keys: keys)
         guard reader.problems.isEmpty else {
             throw ConfigurationError(file: file, problems: reader.problems.sorted { $0.line < $1.line })
         }
@@ -71,19 +79,22 @@ extension GatewayConfiguration {
 
 /// Turns the nodes of a config into values.
 struct ConfigurationLoader {
+    /// The keys of a config file.
+    static let keys = ["http", "media", "stateDirectory", "sessions", "log", "rtsp", "cameras"]
+
     let reader: YAMLReader
     let directory: String
     let environment: [String: String]
 
-    mutating func configuration(_ root: YAMLReader.Place) -> GatewayConfiguration {
-        let keys = self.reader.mapping(
-            root, keys: ["http", "media", "stateDirectory", "sessions", "log", "cameras"])
+    mutating func configuration(_ root: YAMLReader.Place, keys known: [String]) -> GatewayConfiguration {
+        let keys = self.reader.mapping(root, keys: known)
         var result = GatewayConfiguration()
         if let place = keys["http"] { result.http = self.http(place) }
         if let place = keys["media"] { result.media = self.media(place) }
         if let path = self.reader.string(keys["stateDirectory"]) { result.stateDirectory = self.path(path) }
         if let place = keys["sessions"] { result.sessions = self.sessions(place) }
         if let place = keys["log"] { result.log = self.log(place) }
+        if let place = keys["rtsp"] { result.rtsp = self.rtsp(place) }
         result.cameras = self.cameras(keys["cameras"])
         if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
             self.reader.report("http.port and http.https.port are both \(https.port)", at: place)
@@ -176,6 +187,15 @@ struct ConfigurationLoader {
                 "maximumDurationSeconds (\(result.maximumDurationSeconds)) is less than durationSeconds "
                     + "(\(result.durationSeconds))", at: place)
         }
+        return result
+    }
+
+    private func rtsp(_ place: YAMLReader.Place) -> GatewayConfiguration.RTSPServer? {
+        if place.node.scalar != nil, place.node.bool == false { return nil }
+        let keys = self.reader.mapping(place, keys: ["host", "port"])
+        var result = GatewayConfiguration.RTSPServer()
+        if let host = self.host(keys["host"]) { result.host = host }
+        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
         return result
     }
 

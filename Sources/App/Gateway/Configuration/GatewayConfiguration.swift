@@ -12,6 +12,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var sessions = Sessions()
     /// What is written to the log.
     public var log = Log()
+    /// The RTSP server that hands the cameras on, or nil when it is off.
+    public var rtsp: RTSPServer?
     /// The cameras, in the order in which people see them.
     public var cameras: [Camera] = []
 
@@ -107,6 +109,17 @@ extension GatewayConfiguration {
         public init() {}
     }
 
+    /// The RTSP server that hands the cameras on to other programs.
+    public struct RTSPServer: Sendable, Equatable {
+        /// The address to listen on; loopback unless the config says otherwise.
+        public var host = "127.0.0.1"
+        /// The TCP port.
+        public var port = 8554
+
+        /// The defaults.
+        public init() {}
+    }
+
     /// What is written to the log.
     public struct Log: Sendable, Equatable {
         /// How a line looks.
@@ -126,34 +139,6 @@ extension GatewayConfiguration {
 
         /// The defaults.
         public init() {}
-    }
-
-    /// One camera.
-    public struct Camera: Sendable, Equatable {
-        /// Where the pictures come from.
-        public enum Source: Sendable, Equatable {
-            /// The built-in doorbell with its test picture.
-            case builtInDoorbell
-            /// An RTSP URL, which may hold a password: never print it.
-            case rtsp(String)
-        }
-
-        /// The identifier in addresses: 1 to 64 letters, digits, `.`, `_` and `-`.
-        public var id: String
-        /// The name that people read.
-        public var name: String
-        /// The kind of device that the home shows.
-        public var kind: DeviceKind
-        /// Where the pictures come from.
-        public var source: Source
-
-        /// Describes a camera.
-        public init(id: String, name: String, kind: DeviceKind, source: Source) {
-            self.id = id
-            self.name = name
-            self.kind = kind
-            self.source = source
-        }
     }
 
     /// What the gateway serves when it is started without a config: the built-in doorbell.

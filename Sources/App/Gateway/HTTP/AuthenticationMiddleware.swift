@@ -5,6 +5,8 @@ import Hummingbird
 /// Lets no request pass without a token, but for the paths that are public. Loopback is no exception.
 struct AuthenticationMiddleware: RouterMiddleware {
     let tokens: TokenStore
+    /// The secrets of devices, which open one path each.
+    let webhooks: WebhookTokens
     /// The paths that may be read (GET) by everybody: they tell nothing of the home.
     let publicPaths: Set<String>
 
@@ -15,8 +17,16 @@ struct AuthenticationMiddleware: RouterMiddleware {
         if request.method == .get, self.publicPaths.contains(request.uri.path) {
             return try await next(request, context)
         }
+        // The secret stands in the path, and the route looks at it.
+        if request.uri.path.hasPrefix("/v1/webhooks/") { return try await next(request, context) }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
             throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
+        }
+        if let device = self.webhooks.device(holding: token) {
+            guard request.method == .post, request.uri.path == "/v1/devices/\(device)/events" else {
+                throw HomeError.permissionDenied("a webhook token opens nothing but its own device's events")
+            }
+            return try await next(request, context)
         }
         guard let principal = self.tokens.principal(holding: token) else {
             throw Self.failure("the token is not known here; gatehouse token shows the right one", "invalid_token")

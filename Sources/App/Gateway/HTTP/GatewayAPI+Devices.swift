@@ -10,12 +10,6 @@ extension GatewayAPI {
         var devices: [DeviceSnapshot]
     }
 
-    /// What `GET /v1/devices/{device}/speaker` answers.
-    struct SpeakerAnswer: Codable, Sendable, Equatable {
-        /// Nil for cameras that cannot measure what they play.
-        var reading: SpeakerReading?
-    }
-
     /// The empty object: what a command without a result answers.
     struct Empty: Codable, Sendable, Equatable {}
 
@@ -25,10 +19,6 @@ extension GatewayAPI {
         }
         router.get("/v1/devices/:device") { _, context in
             try JSONBody.response(try await self.hub.device(context.parameters.require("device")))
-        }
-        router.get("/v1/devices/:device/speaker") { _, context in
-            let reading = try await self.hub.speakerReading(of: context.parameters.require("device"))
-            return try JSONBody.response(SpeakerAnswer(reading: reading))
         }
         router.get("/v1/devices/:device/traits/:trait") { _, context in
             let trait = try await self.trait(context)

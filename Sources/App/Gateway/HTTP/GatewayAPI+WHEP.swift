@@ -53,23 +53,25 @@ extension GatewayAPI {
         await self.whepSessions.add(
             started.mediaSessionId,
             .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
+        let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
+        return Self.created(
+            started, at: "/whep/\(device)/\(started.mediaSessionId)", links: self.iceServerLinks + [description])
+    }
+
+    /// The answer to an offer that was taken (RFC 9725, section 4.2).
+    static func created(_ started: StartLiveViewResponse, at location: String, links: [String]) -> Response {
         var headers: HTTPFields = [
-            .contentType: Self.sdpMediaType,
-            .location: "/whep/\(device)/\(started.mediaSessionId)",
-            .eTag: "\"\(started.iceGeneration)\"",
-            Self.acceptPatch: Self.fragmentMediaType,
-            .cacheControl: "no-store",
+            .contentType: Self.sdpMediaType, .location: location, .eTag: "\"\(started.iceGeneration)\"",
+            Self.acceptPatch: Self.fragmentMediaType, .cacheControl: "no-store",
         ]
-        for link in self.links(session: started.mediaSessionId) {
-            headers.append(HTTPField(name: Self.link, value: link))
-        }
+        for link in links { headers.append(HTTPField(name: Self.link, value: link)) }
         return Response(
             status: .created, headers: headers, body: .init(byteBuffer: ByteBuffer(string: started.answerSdp)))
     }
 
-    /// The configured STUN and TURN servers (RFC 9725, section 4.6), and where the session can be looked at.
-    private func links(session: String) -> [String] {
-        let servers = self.configuration.media.iceServers.map { server in
+    /// The configured STUN and TURN servers (RFC 9725, section 4.6).
+    var iceServerLinks: [String] {
+        self.configuration.media.iceServers.map { server in
             var link = "<\(server.url)>; rel=\"ice-server\""
             if let username = server.username { link += "; username=\"\(username)\"" }
             if let credential = server.credential {
@@ -77,7 +79,6 @@ extension GatewayAPI {
             }
             return link
         }
-        return servers + ["</v1/sessions/\(session)>; rel=\"describedby\"; type=\"application/json\""]
     }
 
     /// Trickle must name the ICE generation that its candidates belong to; a restart names none with `*`
@@ -87,6 +88,16 @@ extension GatewayAPI {
         let session = try context.parameters.require("session")
         let principal = try self.principal(context)
         try await self.hub.requireSession(session, of: device, principal: principal)
+        return try await self.patch(request, session, of: self.whepSessions) { fragment in
+            try await self.hub.trickle(fragment, deviceID: device, mediaSessionId: session, principal: principal)
+        }
+    }
+
+    /// Adds candidates or restarts ICE, whichever way the media goes.
+    func patch(
+        _ request: Request, _ session: String, of sessions: WHEPSessions,
+        _ trickle: (String) async throws -> TrickleResult
+    ) async throws -> Response {
         let fragment = try await JSONBody.text(mediaType: Self.fragmentMediaType, from: request)
         guard let condition = request.headers[.ifMatch] else {
             throw HTTPFailure(
@@ -94,17 +105,17 @@ extension GatewayAPI {
                     "the header If-Match is missing: send the session's ETag with candidates, or * to restart ICE"),
                 status: .preconditionRequired)
         }
-        let entityTag = await self.whepSessions[session]?.entityTag
+        let entityTag = await sessions[session]?.entityTag
         guard Self.matches(condition, entityTag) else {
             throw HTTPFailure(
                 error: .failedPrecondition("If-Match does not name the session's present ETag; ICE was restarted"),
                 status: .preconditionFailed)
         }
-        switch try await self.hub.trickle(fragment, deviceID: device, mediaSessionId: session, principal: principal) {
+        switch try await trickle(fragment) {
         case .added:
             return Response(status: .noContent)
         case .restarted(let answer, let generation):
-            await self.whepSessions.setEntityTag(generation, of: session)
+            await sessions.setEntityTag(generation, of: session)
             return Response(
                 status: .ok,
                 headers: [
@@ -123,7 +134,7 @@ extension GatewayAPI {
         }
     }
 
-    private static let acceptPost = HTTPField.Name("Accept-Post") ?? .accept
-    private static let acceptPatch = HTTPField.Name("Accept-Patch") ?? .accept
-    private static let link = HTTPField.Name("Link") ?? .from
+    static let acceptPost = HTTPField.Name("Accept-Post") ?? .accept
+    static let acceptPatch = HTTPField.Name("Accept-Patch") ?? .accept
+    static let link = HTTPField.Name("Link") ?? .from
 }

@@ -8,21 +8,29 @@ import Logging
 struct GatewayAPI: Sendable {
     let hub: HomeHub
     let tokens: TokenStore
+    let webhooks: WebhookTokens
+    let eventLimiter = EventRateLimiter()
     let configuration: GatewayConfiguration
+    let keeper: ConfigurationKeeper
     let whepSessions: WHEPSessions
+    let whipSessions: WHEPSessions
     let metrics: HTTPMetrics
     let page: WebPage
     /// Metrics of the floors below that the home does not know of.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
     init(
-        hub: HomeHub, tokens: TokenStore, configuration: GatewayConfiguration,
+        hub: HomeHub, tokens: TokenStore, webhooks: WebhookTokens = WebhookTokens(),
+        configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
         self.tokens = tokens
+        self.webhooks = webhooks
         self.configuration = configuration
+        self.keeper = keeper
         self.whepSessions = WHEPSessions()
+        self.whipSessions = WHEPSessions()
         self.metrics = HTTPMetrics()
         self.page = WebPage()
         self.additionalMetrics = additionalMetrics
@@ -46,7 +54,8 @@ struct GatewayAPI: Sendable {
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
         router.add(
             middleware: AuthenticationMiddleware(
-                tokens: self.tokens, publicPaths: Set(self.page.assets.keys).union(["/healthz"])))
+                tokens: self.tokens, webhooks: self.webhooks,
+                publicPaths: Set(self.page.assets.keys).union(["/healthz"])))
         self.addRoutes(to: router)
         return router
     }
@@ -55,9 +64,14 @@ struct GatewayAPI: Sendable {
         self.addPageRoutes(to: router)
         self.addServiceRoutes(to: router)
         self.addDeviceRoutes(to: router)
+        self.addSnapshotRoutes(to: router)
+        self.addCameraRoutes(to: router)
+        self.addDeviceEventRoutes(to: router)
+        self.addSpeakerRoutes(to: router)
         self.addSessionRoutes(to: router)
         self.addEventRoutes(to: router)
         self.addWHEPRoutes(to: router)
+        self.addWHIPRoutes(to: router)
     }
 
     /// Who asks. Every route but the public ones has a principal.

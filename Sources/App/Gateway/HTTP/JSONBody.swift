@@ -24,16 +24,21 @@ enum JSONBody {
 
     /// A value from a request's JSON body. An absent body reads as `{}`.
     static func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
-        let bytes = try await self.bytes(of: request, upTo: self.maximumSize)
-        if bytes.readableBytes > 0, !self.hasMediaType("application/json", request) {
-            throw HTTPFailure.unsupportedMediaType(expected: "application/json")
-        }
-        let data = bytes.readableBytes > 0 ? Data(bytes.readableBytesView) : Data("{}".utf8)
+        let data = try await self.data(from: request)
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {
             throw HomeError.invalidArgument(self.explanation(of: error))
         }
+    }
+
+    /// The bytes of a request's JSON body. An absent body reads as `{}`.
+    static func data(from request: Request) async throws -> Data {
+        let bytes = try await self.bytes(of: request, upTo: self.maximumSize)
+        if bytes.readableBytes > 0, !self.hasMediaType("application/json", request) {
+            throw HTTPFailure.unsupportedMediaType(expected: "application/json")
+        }
+        return bytes.readableBytes > 0 ? Data(bytes.readableBytesView) : Data("{}".utf8)
     }
 
     /// A request's body of another media type as text.
@@ -48,6 +53,14 @@ enum JSONBody {
         return text
     }
 
+    /// A request's body of one of some other media types as bytes.
+    static func bytes(mediaTypes: [String], limit: Int, from request: Request) async throws -> [UInt8] {
+        guard mediaTypes.contains(where: { self.hasMediaType($0, request) }) else {
+            throw HTTPFailure.unsupportedMediaType(expected: mediaTypes[0])
+        }
+        return Array(try await self.bytes(of: request, upTo: limit).readableBytesView)
+    }
+
     private static func bytes(of request: Request, upTo limit: Int) async throws -> ByteBuffer {
         // A client that says beforehand that it will send too much is not read at all.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
@@ -60,7 +73,7 @@ enum JSONBody {
         }
     }
 
-    private static func hasMediaType(_ expected: String, _ request: Request) -> Bool {
+    static func hasMediaType(_ expected: String, _ request: Request) -> Bool {
         let given = request.headers[.contentType]?.prefix { $0 != ";" }
         return given?.trimmingCharacters(in: .whitespaces).lowercased() == expected
     }

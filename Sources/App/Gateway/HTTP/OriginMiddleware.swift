@@ -29,7 +29,7 @@ struct OriginMiddleware: RouterMiddleware {
             var response = try await next(request, context)
             response.headers[.accessControlAllowOrigin] = origin
             response.headers[.accessControlExposeHeaders] =
-                "Location, ETag, Link, Accept-Patch, Accept-Post, Retry-After"
+                "Location, ETag, Link, Accept-Patch, Accept-Post, Retry-After, Age, Age-Milliseconds"
             response.headers[.vary] = "Origin"
             return response
         }
@@ -40,7 +40,7 @@ struct OriginMiddleware: RouterMiddleware {
             status: .noContent,
             headers: [
                 .accessControlAllowOrigin: origin,
-                .accessControlAllowMethods: "GET, POST, PATCH, DELETE, OPTIONS",
+                .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE, OPTIONS",
                 .accessControlAllowHeaders: "Authorization, Content-Type, If-Match, Last-Event-ID",
                 .accessControlMaxAge: "600",
                 .vary: "Origin",

@@ -19,7 +19,7 @@ struct SecurityHeadersMiddleware: RouterMiddleware {
         response.headers[.contentSecurityPolicy] = Self.contentSecurityPolicy
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[Self.referrerPolicy] = "no-referrer"
-        response.headers[Self.permissionsPolicy] = "microphone=(self), camera=(), geolocation=()"
+        response.headers[Self.permissionsPolicy] = "microphone=(self), camera=(self), geolocation=()"
         response.headers[Self.crossOriginResourcePolicy] = "same-origin"
         return response
     }

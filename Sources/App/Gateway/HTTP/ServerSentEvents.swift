@@ -10,6 +10,11 @@ enum ServerSentEvents {
         var session: SessionSnapshot
     }
 
+    /// The data of the event `deviceRemoved`.
+    struct DeviceRemovedEvent: Codable, Sendable, Equatable {
+        var deviceID: String
+    }
+
     /// The data of the event `DoorbellPressed`.
     struct DoorbellEvent: Codable, Sendable, Equatable {
         var deviceID: String
@@ -17,6 +22,16 @@ enum ServerSentEvents {
         var complementaryToneId: String?
         var doorbellPressTimeSeconds: Int64?
         var priority: Int64?
+    }
+
+    /// The data of what a camera notices: the events `Motion`, `Person`, `Sound` and their kin.
+    struct DetectionData: Codable, Sendable, Equatable {
+        var deviceID: String
+        var trait: String
+        var timestamp: Date
+        var cameraTimestamp: Date?
+        var phase: DetectionEvent.Phase
+        var eventSessionId: String
     }
 
     /// How long a client waits before it comes back, in milliseconds; the stream's first line.
@@ -31,6 +46,12 @@ enum ServerSentEvents {
         case .device(let device):
             name = "device"
             data = try Self.json(device)
+        case .deviceAdded(let device):
+            name = "deviceAdded"
+            data = try Self.json(device)
+        case .deviceRemoved(let deviceID):
+            name = "deviceRemoved"
+            data = try Self.json(DeviceRemovedEvent(deviceID: deviceID))
         case .session(let change, let session):
             name = "session"
             data = try Self.json(SessionEvent(change: change, session: session))
@@ -40,6 +61,13 @@ enum ServerSentEvents {
                 DoorbellEvent(
                     deviceID: deviceID, timestamp: timestamp, complementaryToneId: press.complementaryToneId,
                     doorbellPressTimeSeconds: press.doorbellPressTimeSeconds, priority: press.priority))
+        case .detection(let deviceID, let timestamp, let detection):
+            name = detection.kind.eventName
+            data = try Self.json(
+                DetectionData(
+                    deviceID: deviceID, trait: detection.kind.traitName, timestamp: timestamp,
+                    cameraTimestamp: detection.cameraTimestamp, phase: detection.phase,
+                    eventSessionId: detection.eventSessionId))
         }
         return "event: \(name)\nid: \(event.id)\ndata: \(data)\n\n"
     }

@@ -19,6 +19,12 @@ actor WHEPSessions {
         self.entries[session] = entry
     }
 
+    /// Adds a session in the place of all others of its device.
+    func replace(_ session: String, _ entry: Entry) {
+        self.entries = self.entries.filter { $0.value.deviceID != entry.deviceID }
+        self.entries[session] = entry
+    }
+
     func setEntityTag(_ tag: String, of session: String) {
         self.entries[session]?.entityTag = tag
     }

@@ -1,17 +1,15 @@
-import Cameras
 import DTLS
 import DatagramPort
 import Logging
 import MediaRelay
-import RTSP
 import ServiceLifecycle
 import Signalling
 import Transport
 
 extension MediaComposition {
-    /// Makes the relay, the cameras and the signalling service that the config asks for, and starts the cameras.
+    /// Makes the relay and the signalling service that the config asks for, and who runs the cameras.
     public static func make(
-        configuration: GatewayConfiguration, stateDirectory: StateDirectory, logger: Logger
+        configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore, logger: Logger
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(port: try port(for: configuration))
@@ -20,19 +18,24 @@ extension MediaComposition {
                 identity: identity, limits: SessionLimits(configuration.sessions),
                 addresses: try addresses(configuration)),
             relay: relay)
-        var stations: [CameraStation] = []
-        for camera in configuration.cameras {
-            let station = CameraStation(id: camera.id, source: try source(for: camera), relay: relay)
-            await liveView.add(station)
-            stations.append(station)
-        }
-        let drivers = stations.map { StationDriver(station: $0) }
-        for station in stations { station.start() }
-        let all = stations
+        let profiles = ProfileStore(directory: stateDirectory, logger: logger)
+        let maker = SourceMaker(profiles: profiles)
+        let sharing = try CameraSharing.make(
+            configuration: configuration, tokens: tokens, relay: relay, logger: logger)
+        let cameras = CameraRegistry(
+            liveView: liveView, relay: relay, profiles: profiles, sharing: sharing, logger: logger,
+            makeSource: maker.source(for:))
         return MediaComposition(
-            liveView: liveView, drivers: drivers,
-            services: [MediaService(liveView: liveView, relay: relay, stations: stations, logger: logger)],
-            metrics: { await RelayMetrics.families(relay: relay, stations: all) })
+            liveView: liveView, cameras: cameras,
+            services: [
+                MediaService(
+                    liveView: liveView, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
+                    logger: logger)
+            ],
+            metrics: {
+                await RelayMetrics.families(relay: relay, stations: await cameras.stations)
+                    + (await sharing?.metrics() ?? [])
+            })
     }
 
     private static func port(for configuration: GatewayConfiguration) throws -> UDPPort {
@@ -52,21 +55,6 @@ extension MediaComposition {
                     description: "media.addresses: \(text) is no IPv4 or IPv6 address; write the address itself")
             }
             return address
-        }
-    }
-
-    private static func source(for camera: GatewayConfiguration.Camera) throws -> any CameraSource {
-        switch camera.source {
-        case .builtInDoorbell:
-            return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
-        case .rtsp(let url):
-            do {
-                return try RTSPSource(address: url)
-            } catch {
-                // The address may hold a password, so it is not repeated here.
-                throw GatewayService.StartFailure(
-                    description: "cameras: the source of \(camera.id) is no RTSP address: \(error)")
-            }
         }
     }
 }
@@ -109,7 +97,9 @@ extension SessionLimits {
 struct MediaService: Service {
     let liveView: LiveViewService
     let relay: MediaRelay
-    let stations: [CameraStation]
+    let cameras: CameraRegistry
+    let profiles: ProfileStore
+    let sharing: CameraSharing?
     let logger: Logger
 
     func run() async throws {
@@ -128,7 +118,9 @@ struct MediaService: Service {
         }
         try? await gracefulShutdown()
         await liveView.endAll(reason: "the gateway is shutting down")
-        for station in stations { station.stop() }
+        sharing?.stop()
+        await cameras.stopAll()
+        profiles.flush()
         relay.stop()
     }
 }

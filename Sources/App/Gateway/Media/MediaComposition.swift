@@ -1,5 +1,3 @@
-import HomeHub
-import HomeTypes
 import Logging
 import ServiceLifecycle
 import Signalling
@@ -8,8 +6,8 @@ import Signalling
 public struct MediaComposition: Sendable {
     /// Who serves live views.
     public var liveView: any LiveViewServing
-    /// One driver for each camera of the config.
-    public var drivers: [any CameraDriver]
+    /// Who runs the cameras.
+    public var cameras: any CameraRunning
     /// What has to run beside the gateway; stopped after it.
     public var services: [any Service]
     /// Metrics of the floors below.
@@ -17,11 +15,11 @@ public struct MediaComposition: Sendable {
 
     /// Names the parts.
     public init(
-        liveView: any LiveViewServing, drivers: [any CameraDriver], services: [any Service] = [],
+        liveView: any LiveViewServing, cameras: any CameraRunning, services: [any Service] = [],
         metrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.liveView = liveView
-        self.drivers = drivers
+        self.cameras = cameras
         self.services = services
         self.metrics = metrics
     }

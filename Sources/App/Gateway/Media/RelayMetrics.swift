@@ -12,6 +12,14 @@ enum RelayMetrics {
         let flowing = stations.map { station in
             MetricFamily.Sample(station.snapshot.state == .flowing ? 1 : 0, labels: [("camera", station.id)])
         }
+        let costs = stations.flatMap { station in station.transcodingCosts.map { (station.id, $0) } }
+        func transcoding(_ name: String, _ help: String, _ value: (TranscodingCost) -> Double) -> MetricFamily {
+            let samples = costs.map { camera, cost in
+                MetricFamily.Sample(
+                    value(cost), labels: [("camera", camera), ("source", cost.source), ("result", cost.result)])
+            }
+            return MetricFamily(name: name, help: help, kind: .counter, samples: samples)
+        }
         return [
             gauge("gatehouse_relay_viewers", "Viewers whose media the relay sends.", Double(counters.viewers)),
             gauge("gatehouse_relay_ring_bytes", "Bytes of media that the rings hold.", Double(counters.ringBytes)),
@@ -37,6 +45,17 @@ enum RelayMetrics {
             counter(
                 "gatehouse_media_port_receive_drops_total", "Datagrams that the kernel dropped before they were read.",
                 Double(port.receiveBufferDrops)),
+            transcoding(
+                "gatehouse_transcoding_processor_seconds_total",
+                "Processor time of making a camera's track one that viewers can play."
+            ) { $0.processorTime.inSeconds },
+            transcoding(
+                "gatehouse_transcoding_skipped_total",
+                "Pictures that were decoded and not shown, because newer ones waited already."
+            ) { Double($0.skipped) },
+            transcoding(
+                "gatehouse_transcoding_failures_total", "Packets or pictures of a camera that could not be decoded."
+            ) { Double($0.failures) },
             MetricFamily(
                 name: "gatehouse_camera_flowing", help: "Whether a camera delivers media.", kind: .gauge,
                 samples: flowing),

@@ -1,16 +1,23 @@
 import Cameras
+import DatagramPort
+import Foundation
 import HomeHub
 import HomeTypes
 import SDP
 import Signalling
+import Transport
 
 /// The home's view of a camera station.
 struct StationDriver: CameraDriver {
     let station: CameraStation
+    let source: ReplaceableSource
+    let events: CameraEvents
+    /// A name of this run of the process, so that stays of several runs are not mistaken for one another.
+    let run: String
 
     var deviceID: String { station.id }
 
-    var hasSpeaker: Bool { station.source.speaker != nil }
+    var hasSpeaker: Bool { source.speaker != nil }
 
     func updates() -> AsyncStream<CameraUpdate> {
         // The home needs the newest state only; a hundred are more than a camera makes while the hub looks away.
@@ -20,24 +27,33 @@ struct StationDriver: CameraDriver {
         station.observe { event in
             switch event {
             case .state, .tracks: continuation.yield(.source(CameraSourceStatus(station.snapshot)))
-            case .buttonPressed: continuation.yield(.doorbellPressed(.init()))
+            case .buttonPressed(let press): continuation.yield(.doorbellPressed(.init(press)))
+            case .detection(let detection):
+                if let event = DetectionEvent(detection, run: run) { continuation.yield(.detection(event)) }
             case .senderReport: break
             }
         }
+        if let status = events.status { continuation.yield(.eventSource(status)) }
+        events.observe { continuation.yield(.eventSource($0)) }
         return stream
     }
 
     func press() async throws(HomeError) {
-        guard let camera = station.source as? BuiltInCamera else {
+        guard let camera = source.current as? BuiltInCamera else {
             throw HomeError.unimplemented("the button of \(deviceID) can only be pressed at the door")
         }
-        guard camera.press() else {
+        if camera.press() { return }
+        guard camera.hasButton, station.pull == .onDemand else {
             throw HomeError.failedPrecondition("\(deviceID) has no button that can be pressed now")
         }
+        // The camera rests, and a press wakes it.
+        station.handle(.buttonPressed())
     }
 
+    func report(_ event: ReportedEvent) async throws(HomeError) -> Bool { events.report(event) }
+
     var speakerReading: SpeakerReading? {
-        guard let measurement = (station.source as? BuiltInCamera)?.builtInSpeaker.measurement else { return nil }
+        guard let measurement = (source.current as? BuiltInCamera)?.builtInSpeaker.measurement else { return nil }
         return SpeakerReading(
             samples: measurement.samples, rootMeanSquare: measurement.rootMeanSquare,
             dominantFrequency: measurement.dominantTone)
@@ -48,19 +64,25 @@ extension CameraSourceStatus {
     init(_ snapshot: CameraStation.Snapshot) {
         let tracks = snapshot.tracks.map { CameraTrack(kind: $0.kind.name, codec: $0.codec.name) }
         switch snapshot.state {
-        case .idle: self.init(state: .idle, tracks: tracks)
+        case .idle: self.init(state: .idle, reason: snapshot.reason, tracks: tracks)
         case .resolving: self.init(state: .resolving, tracks: tracks)
         case .connecting: self.init(state: .connecting, tracks: tracks)
         case .authenticating: self.init(state: .authenticating, tracks: tracks)
         case .describing: self.init(state: .describing, tracks: tracks)
         case .settingUp, .playing: self.init(state: .settingUp, tracks: tracks)
-        case .flowing: self.init(state: .flowing, tracks: tracks)
+        case .flowing: self.init(state: .flowing, reason: snapshot.reason, tracks: tracks)
         case .stalled(let track):
             self.init(state: .stalled, reason: "track \(track) has brought nothing for a while", tracks: tracks)
+        case .backingOff(0, let reason): self.init(state: .backingOff, reason: reason, tracks: tracks)
         case .backingOff(let seconds, let reason):
             self.init(
                 state: .backingOff, reason: "\(reason); the next try is in \(Int(seconds.rounded(.up))) s",
                 tracks: tracks)
+        case .givenUp(let until, let failures, let reason):
+            let left = max(0, (until - MonotonicClock.now).inSeconds)
+            self.init(
+                state: .givenUp, reason: "\(reason); given up for now after \(failures) such failures", tracks: tracks,
+                retryAt: Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + left).rounded()))
         case .stopped: self.init(state: .stopped, tracks: tracks)
         }
     }

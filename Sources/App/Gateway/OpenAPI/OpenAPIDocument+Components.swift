@@ -4,6 +4,12 @@ extension OpenAPIDocument {
           securitySchemes:
             bearer: {type: http, scheme: bearer, description: The token that gatehouse token shows.}
           parameters:
+            camera:
+              name: camera
+              in: path
+              required: true
+              description: The camera's identifier, which is also that of its device.
+              schema: {type: string}
             device: {name: device, in: path, required: true, description: The id in the config., schema: {type: string}}
             session: {name: session, in: path, required: true, description: A mediaSessionId., schema: {type: string}}
             trait:
@@ -11,6 +17,10 @@ extension OpenAPIDocument {
               in: path
               required: true
               schema: {type: string, enum: [WebRtcLiveView, PushAvStreamTransport, DoorbellPress]}
+          requestBodies:
+            CameraSettings:
+              required: true
+              content: {application/json: {schema: {$ref: "#/components/schemas/CameraSettings"}}}
           responses:
             Failure:
               description: What was wrong, where, and what to do.
@@ -53,7 +63,7 @@ extension OpenAPIDocument {
             Device:
               type: object
               required:
-                [id, name, type, typeIdentifier, connectivityState, dataSourceLocality, source, traits]
+                [id, name, type, typeIdentifier, connectivityState, dataSourceLocality, source, activeDetections, traits]
               additionalProperties: false
               properties:
                 id: {type: string}
@@ -63,6 +73,11 @@ extension OpenAPIDocument {
                 connectivityState: {type: string, enum: [unknown, online, offline, partiallyOnline]}
                 dataSourceLocality: {type: string, enum: [unspecified, direct, localPeer, remote, mixed]}
                 source: {$ref: "#/components/schemas/Source"}
+                eventSource: {$ref: "#/components/schemas/EventSource"}
+                activeDetections:
+                  type: array
+                  description: What it notices just now.
+                  items: {$ref: "#/components/schemas/DetectionKind"}
                 traits:
                   type: object
                   additionalProperties: false
@@ -87,8 +102,10 @@ extension OpenAPIDocument {
                     - flowing
                     - stalled
                     - backingOff
+                    - givenUp
                     - stopped
                 reason: {type: string}
+                retryAt: {type: string, format: date-time, description: When a source that was given up is tried next.}
                 tracks:
                   type: array
                   items:
@@ -108,6 +125,46 @@ extension OpenAPIDocument {
                     samples: {type: integer, description: Samples heard at 48 kHz.}
                     rootMeanSquare: {type: number, description: Loudness from 0 to 1.}
                     dominantFrequency: {type: number, description: In hertz.}
+                talker: {type: string, enum: [session, clip]}
+                talkback: {$ref: "#/components/schemas/Talkback"}
+                clip: {$ref: "#/components/schemas/TalkClip"}
+            TalkClip:
+              type: object
+              required: [id, durationSeconds, talkback]
+              additionalProperties: false
+              properties:
+                id: {type: string}
+                durationSeconds: {type: number}
+                talkback: {$ref: "#/components/schemas/Talkback"}
+            Talkback:
+              type: object
+              description: What becomes of what is said, from the microphone through the gateway to the camera.
+              required:
+                - state
+                - packetsReceived
+                - packetsLost
+                - millisecondsReceived
+                - millisecondsQueued
+                - millisecondsSent
+                - millisecondsDropped
+                - millisecondsOfSilence
+                - packetsSent
+                - packetsDropped
+              additionalProperties: false
+              properties:
+                state: {type: string, enum: [opening, talking, refused, ended]}
+                reason: {type: string}
+                codec: {type: string, description: "The codec of the camera's speaker, for example PCMU/8000."}
+                millisecondsToOpen: {type: number}
+                packetsReceived: {type: integer}
+                packetsLost: {type: integer}
+                millisecondsReceived: {type: number}
+                millisecondsQueued: {type: number}
+                millisecondsSent: {type: number}
+                millisecondsDropped: {type: number}
+                millisecondsOfSilence: {type: number}
+                packetsSent: {type: integer}
+                packetsDropped: {type: integer}
             WebRtcLiveView:
               type: object
               additionalProperties: false
@@ -195,6 +252,7 @@ extension OpenAPIDocument {
                 expiresInSeconds: {type: number}
                 expiresAt: {type: string, format: date-time}
                 isTalking: {type: boolean}
+                talkback: {$ref: "#/components/schemas/Talkback"}
                 codecs: {type: array, items: {type: string}}
                 steps:
                   type: array
@@ -231,6 +289,8 @@ extension OpenAPIDocument {
                     talkbackPackets: {type: integer}
                     refusedDatagrams: {type: integer}
                 notes: {type: array, items: {type: string}}
+                cameraState: {type: string, description: Where the camera stands.}
+                cameraReason: {type: string, description: 'Why the camera is not flowing, or what of it is not.'}
             SessionEvent:
               type: object
               required: [change, session]
@@ -238,6 +298,11 @@ extension OpenAPIDocument {
               properties:
                 change: {type: string, enum: [started, changed, ended]}
                 session: {$ref: "#/components/schemas/Session"}
+            DeviceRemoved:
+              type: object
+              required: [deviceID]
+              additionalProperties: false
+              properties: {deviceID: {type: string}}
             DoorbellPressed:
               type: object
               required: [deviceID, timestamp]

@@ -93,12 +93,50 @@ extension OpenAPIDocument {
           /v1/devices/{device}/speaker:
             parameters: [{$ref: "#/components/parameters/device"}]
             get:
-              summary: What the device's speaker heard of a talkback
+              summary: Who has the device's speaker, what is delivered to it, and what it heard
               operationId: getSpeaker
               responses:
                 "200":
-                  description: The measurement; empty for cameras that cannot measure.
+                  description: The talker, the talk and the last clip; a measurement where the camera can measure.
                   content: {application/json: {schema: {$ref: "#/components/schemas/Speaker"}}}
+                default: {$ref: "#/components/responses/Failure"}
+          /v1/devices/{device}/speaker/clips:
+            parameters: [{$ref: "#/components/parameters/device"}]
+            post:
+              summary: Play a clip through the device's speaker
+              description: >-
+                The clip takes the floor as a talker of its own; somebody who talks is not interrupted. The answer comes
+                when the camera takes the sound, which then plays by itself.
+              operationId: playClip
+              requestBody:
+                required: true
+                content:
+                  audio/wav:
+                    schema:
+                      type: string
+                      format: binary
+                      description: A WAV file of at most 30 seconds and 6 MiB.
+                  application/json:
+                    schema:
+                      type: object
+                      required: [name]
+                      additionalProperties: false
+                      properties: {name: {type: string, const: chime}}
+              responses:
+                "201":
+                  description: It plays.
+                  headers: {Location: {schema: {type: string}}}
+                  content: {application/json: {schema: {$ref: "#/components/schemas/TalkClip"}}}
+                default: {$ref: "#/components/responses/Failure"}
+          /v1/devices/{device}/speaker/clips/{clip}:
+            parameters:
+              - {$ref: "#/components/parameters/device"}
+              - {name: clip, in: path, required: true, schema: {type: string}}
+            delete:
+              summary: End a clip
+              operationId: stopClip
+              responses:
+                "204": {description: It does not play any more.}
                 default: {$ref: "#/components/responses/Failure"}
           /v1/devices/{device}/traits/{trait}:
             parameters: [{$ref: "#/components/parameters/device"}, {$ref: "#/components/parameters/trait"}]

@@ -4,7 +4,9 @@ import Yams
 /// The OpenAPI 3.1 description of the HTTP API. It is written in YAML for people and served as JSON.
 enum OpenAPIDocument {
     /// The document as YAML.
-    static let yaml = Self.head + Self.paths + Self.livePaths + Self.components
+    static let yaml =
+        Self.head + Self.paths + Self.livePaths + Self.streamingPaths + Self.cameraPaths + Self.eventPaths
+        + Self.components + Self.cameraSchemas + Self.eventComponents
 
     /// The document as JSON.
     static func json() throws -> String {

@@ -12,7 +12,7 @@ public struct Redactor: Sendable {
     static let addressMark = "[address]"
 
     /// Texts that are secret wherever they stand.
-    private let secrets: [String]
+    private let secrets: SecretList
     /// Whether addresses stay.
     private let showsAddresses: Bool
 
@@ -20,14 +20,21 @@ public struct Redactor: Sendable {
     ///   - secrets: texts that are secret wherever they stand; short ones are ignored, since they would garble words.
     ///   - showsAddresses: whether addresses stay.
     public init(secrets: [String], showsAddresses: Bool = false) {
-        self.secrets = secrets.filter { $0.utf8.count >= 8 }
+        self.init(secrets: SecretList(secrets), showsAddresses: showsAddresses)
+    }
+
+    /// - Parameters:
+    ///   - secrets: texts that are secret wherever they stand; more may come.
+    ///   - showsAddresses: whether addresses stay.
+    public init(secrets: SecretList, showsAddresses: Bool = false) {
+        self.secrets = secrets
         self.showsAddresses = showsAddresses
     }
 
     /// The text without secrets and addresses.
     public func redact(_ text: String) -> String {
         var result = text
-        for secret in self.secrets where result.contains(secret) {
+        for secret in self.secrets.all where result.contains(secret) {
             result = result.replacingOccurrences(of: secret, with: Self.secretMark)
         }
         result = Self.redactUserParts(result)

@@ -76,19 +76,19 @@ public struct TokenStore: Sendable {
     /// All secrets, for the redactor.
     var secrets: [String] { self.entries.map(\.token) }
 
-    /// 256 random bits behind the prefix, or nil when the system's random source fails.
-    static func makeToken() -> String? {
+    /// 256 random bits behind a prefix, or nil when the system's random source fails.
+    static func makeToken(prefix: String = TokenStore.prefix) -> String? {
         var bytes = [UInt8](repeating: 0, count: 32)
         guard RAND_bytes(&bytes, 32) == 1 else { return nil }
         let encoded = Data(bytes).base64EncodedString()
             .replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")
-        return Self.prefix + encoded
+        return prefix + encoded
     }
 
     /// Comparing digests makes the time independent of how much of a guess is right, and of the lengths.
-    private static func digest(of token: String) -> [UInt8] {
+    static func digest(of token: String) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
         let bytes = Array(token.utf8)
         SHA256(bytes, bytes.count, &digest)

@@ -63,6 +63,25 @@ extension WebPage {
           return (await send("GET", path)).json();
         }
 
+        export async function put(path, body) {
+          return (await send("PUT", path, body)).json();
+        }
+
+        export async function post(path) {
+          await send("POST", path);
+        }
+
+        export async function remove(path) {
+          await send("DELETE", path);
+        }
+
+        // A picture and how old it is, in milliseconds.
+        export async function getPicture(path, signal) {
+          const response = await send("GET", path, undefined, { signal });
+          const age = Number(response.headers.get("age-milliseconds") ?? response.headers.get("age") * 1000) || 0;
+          return { blob: await response.blob(), age };
+        }
+
         export async function command(device, trait, name, parameters, options) {
           const path = `/v1/devices/${encodeURIComponent(device)}/traits/${trait}/commands/${name}`;
           return (await send("POST", path, parameters ?? {}, options)).json();

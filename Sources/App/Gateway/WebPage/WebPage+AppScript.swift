@@ -2,11 +2,14 @@ extension WebPage {
     /// The page as a whole: signing in, the list of cameras, visitors at the door.
     static let appScript = #"""
         import { APIError, get, setToken, takeToken, watch } from "./api.js";
+        import { setUpCameraForm } from "./camera-form.js";
         import { chime } from "./chime.js";
-        import { Tile, element, icon } from "./tile.js";
+        import { Snapshots } from "./snapshots.js";
+        import { Tile, element, happens, icon } from "./tile.js";
 
         const byID = (id) => document.getElementById(id);
         const tiles = new Map();
+        const snapshots = new Snapshots(() => tiles.values());
         let gateway = {};
 
         function setLink(state, text) {
@@ -25,6 +28,62 @@ extension WebPage {
           const made = new Tile(device, gateway);
           tiles.set(device.id, made);
           byID("cameras").append(made.node);
+          snapshots.add(made);
+          notice(null);
+        }
+
+        function removeDevice(id) {
+          const tile = tiles.get(id);
+          if (!tile) return;
+          tiles.delete(id);
+          snapshots.remove(tile);
+          if (tile.live.isActive) tile.live.stop();
+          tile.node.remove();
+          if (tiles.size === 0) notice(emptyHome);
+        }
+
+        const emptyHome = "No camera yet. Add one below, or under cameras: in the gateway's config.";
+
+        // The devices that there are, also after a time without a connection; then their settings.
+        async function lookAtHome() {
+          const { devices } = await get("/v1/devices");
+          const known = new Set(devices.map((device) => device.id));
+          for (const id of [...tiles.keys()]) if (!known.has(id)) removeDevice(id);
+          devices.forEach(showDevice);
+          // The order of the home, without moving what stands right: a moved video would stop.
+          devices.forEach((device, place) => {
+            const node = tiles.get(device.id)?.node;
+            const there = byID("cameras").children[place];
+            if (node && there !== node && !tiles.get(device.id).live.isActive) byID("cameras").insertBefore(node, there);
+          });
+          await lookAtSettings();
+          await Promise.all([...tiles.keys()].map(lookAtEvents));
+        }
+
+        // What happened last at a camera; the event stream tells what comes.
+        async function lookAtEvents(id) {
+          const { events } = await get(`/v1/devices/${encodeURIComponent(id)}/events?limit=1`);
+          if (events.length > 0) tiles.get(id)?.showEvent(events[0]);
+        }
+
+        async function lookAtSettings() {
+          const { cameras } = await get("/v1/cameras");
+          for (const camera of cameras) tiles.get(camera.id)?.describe(camera);
+          const { problems, needsRestart } = await get("/v1/configuration");
+          if (problems.length > 0) {
+            const { file, line, key, reason } = problems[0];
+            notice(`The config has a problem and was not read again: ${file}, line ${line}: ${key} ${reason}`);
+          } else if (needsRestart.length > 0) {
+            notice(`Changed in the config, and in force after a restart of the gateway: ${needsRestart.join(", ")}`);
+          } else {
+            notice(tiles.size === 0 ? emptyHome : null);
+          }
+        }
+
+        let settingsTimer;
+        function lookAtSettingsSoon() {
+          clearTimeout(settingsTimer);
+          settingsTimer = setTimeout(() => lookAtSettings().catch(() => {}), 300);
         }
 
         function showVisitor(press) {
@@ -46,8 +105,14 @@ extension WebPage {
         }
 
         function handle(event, data) {
+          if (happens(event)) tiles.get(data.deviceID)?.showEvent({ event, timestamp: data.timestamp });
           if (event === "device") {
             showDevice(data);
+          } else if (event === "deviceAdded") {
+            showDevice(data);
+            lookAtSettingsSoon();
+          } else if (event === "deviceRemoved") {
+            removeDevice(data.deviceID);
           } else if (event === "DoorbellPressed") {
             showVisitor(data);
           } else if (event === "session") {
@@ -56,6 +121,8 @@ extension WebPage {
               if (data.change === "ended") {
                 tile.live.ended("The gateway has ended the session.");
               } else {
+                const ended = tile.live.talkEnded(data.session.talkback);
+                if (ended) tile.message = { message: ended, mild: true };
                 tile.live.gatewaySteps = data.session.steps;
                 tile.render();
               }
@@ -68,6 +135,7 @@ extension WebPage {
           for (const tile of tiles.values()) tile.live.stop();
           byID("sign-in").hidden = false;
           byID("cameras").hidden = true;
+          byID("add").hidden = true;
           byID("sign-in-error").hidden = !message;
           byID("sign-in-error").textContent = message ?? "";
           setLink("", "Signed out");
@@ -78,9 +146,7 @@ extension WebPage {
           try {
             gateway = await get("/v1/gateway");
             byID("version").textContent = `${gateway.name} ${gateway.version}`;
-            const { devices } = await get("/v1/devices");
-            devices.forEach(showDevice);
-            notice(devices.length === 0 ? "No camera yet. Add one under cameras: in the gateway's config." : null);
+            await lookAtHome();
           } catch (error) {
             if (error instanceof APIError && error.status === "UNAUTHENTICATED") {
               return signIn("This token is not known to the gateway.");
@@ -92,8 +158,12 @@ extension WebPage {
           }
           byID("sign-in").hidden = true;
           byID("cameras").hidden = false;
+          byID("add").hidden = false;
           watch(handle, (state) => {
-            if (state === "connected") setLink("online", "Connected");
+            if (state === "connected") {
+              setLink("online", "Connected");
+              lookAtHome().catch(() => {});
+            }
             else if (state === "refused") signIn("The gateway does not take this token any more.");
             else if (state === "disconnected") setLink("waiting", "Reconnecting");
           });
@@ -105,7 +175,15 @@ extension WebPage {
           byID("token").value = "";
           open();
         });
-        setInterval(() => tiles.forEach((tile) => tile.tick()), 1000);
+        // A config that has become wrong changes nothing, so no event tells of it.
+        setInterval(() => {
+          if (document.visibilityState === "visible" && !byID("cameras").hidden) lookAtSettingsSoon();
+        }, 20000);
+        setUpCameraForm(() => new Set(tiles.keys()));
+        setInterval(() => {
+          tiles.forEach((tile) => tile.tick());
+          snapshots.tick();
+        }, 1000);
         // A page that goes away gives its sessions back; one that comes back from the cache starts fresh.
         addEventListener("pagehide", () => tiles.forEach((tile) => tile.live.isActive && tile.live.stop()));
 

@@ -25,6 +25,23 @@ extension WebPage {
         <main>
           <p id="notice" class="notice" hidden></p>
           <section id="cameras" class="cameras" aria-label="Cameras"></section>
+          <details id="add" class="card add" hidden>
+            <summary>Add a camera</summary>
+            <form id="add-camera" class="fields">
+              <label for="camera-name">Name</label>
+              <input id="camera-name" required maxlength="80" autocomplete="off" placeholder="Yard">
+              <label for="camera-source">Address</label>
+              <input id="camera-source" required maxlength="2048" autocomplete="off" autocapitalize="off"
+                spellcheck="false" placeholder="rtsp://user:password@192.0.2.20:554/stream1">
+              <label for="camera-type">Kind</label>
+              <select id="camera-type"><option value="camera">Camera</option><option value="doorbell">Doorbell</option>
+              </select>
+              <label class="check"><input id="camera-battery" type="checkbox"> Runs on a battery: pull it only while
+                somebody watches</label>
+              <p id="add-camera-error" class="error" role="alert" hidden></p>
+              <button class="button primary" type="submit">Add</button>
+            </form>
+          </details>
           <form id="sign-in" class="card sign-in" hidden>
             <h2>Open this gateway</h2>
             <p>Paste the gateway’s token. On the machine it runs on, <code>gatehouse token</code> shows it, and

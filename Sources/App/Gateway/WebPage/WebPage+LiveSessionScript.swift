@@ -18,6 +18,8 @@ extension WebPage {
             this.gatewaySteps = [];
             this.notes = [];
             this.isTalking = false;
+            // The camera is being asked whether it takes what is said.
+            this.isOpeningTalk = false;
             this.attempt = 0;
             this.generation = 0;
           }
@@ -253,11 +255,15 @@ extension WebPage {
                 : "No microphone could be opened: " + error.message);
             }
             const generation = this.generation;
+            this.isOpeningTalk = true;
+            this.onChange();
             try {
               await command(this.device.id, trait, "startTalkback", { mediaSessionId: this.session });
             } catch (error) {
               microphone.getTracks().forEach((track) => track.stop());
               throw error;
+            } finally {
+              this.isOpeningTalk = false;
             }
             if (generation !== this.generation) {
               microphone.getTracks().forEach((track) => track.stop());
@@ -267,6 +273,15 @@ extension WebPage {
             await this.audio.sender.replaceTrack(microphone.getAudioTracks()[0]);
             this.isTalking = true;
             this.onChange();
+          }
+
+          // The gateway has taken the floor back, or the camera takes no more; answers why.
+          talkEnded(talkback) {
+            if (!this.isTalking || !talkback || ["opening", "talking"].includes(talkback.state)) return null;
+            this.isTalking = false;
+            this.stopTalking();
+            this.audio?.sender.replaceTrack(null).catch(() => {});
+            return talkback.reason ?? "The talk has ended.";
           }
 
           async stopTalking() {

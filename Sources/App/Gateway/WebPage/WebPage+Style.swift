@@ -52,6 +52,8 @@ extension WebPage {
         .screen canvas { opacity: .45; filter: blur(2px); }
         .screen video { opacity: 0; transition: opacity .2s; }
         .tile.playing .screen video { opacity: 1; }
+        .screen img.picture { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: contain; }
+        .screen img.picture.stale { opacity: .5; }
         .empty { color: #59626a; margin-bottom: calc(56px + 4%); }
         .empty svg { width: 58px; height: 58px; display: block; }
         .watch {
@@ -85,6 +87,7 @@ extension WebPage {
         .about h2 { font-size: 1.02rem; margin: 0; letter-spacing: -.005em; }
         .about p { margin: 1px 0 0; color: var(--soft); font-size: .84rem; overflow-wrap: anywhere; }
         .about > div { flex: 1; min-width: 0; }
+        .about p.happening.now { color: inherit; font-weight: 600; }
         .controls { display: flex; flex-wrap: wrap; gap: 8px; padding: 0 16px 14px; }
         .button {
           appearance: none; border: 1px solid var(--line); background: transparent; color: var(--text); font: inherit;
@@ -137,7 +140,16 @@ extension WebPage {
         .sign-in label { font-weight: 600; font-size: .9rem; }
         .sign-in input { font: inherit; padding: 12px 14px; border-radius: 12px; border: 1px solid var(--line);
           background: var(--page); color: var(--text); width: 100%; }
-        .sign-in .error { color: var(--bad); }
+        .error { color: var(--bad); margin: 0; font-size: .9rem; overflow-wrap: anywhere; }
+        .add { margin-top: 18px; }
+        .add > summary { padding: 15px 16px; font-size: .95rem; font-weight: 600; color: var(--text); }
+        .fields { display: grid; gap: 10px; padding: 2px 16px 18px; max-width: 560px; }
+        .fields label { font-weight: 600; font-size: .9rem; }
+        .fields .check { font-weight: 400; display: flex; gap: 10px; align-items: flex-start; }
+        .fields input:not([type="checkbox"]), .fields select { font: inherit; padding: 11px 13px; border-radius: 12px;
+          border: 1px solid var(--line); background: var(--page); color: var(--text); width: 100%; min-width: 0; }
+        .settings { padding: 0 16px 14px; display: grid; gap: 8px; font-size: .84rem; overflow-wrap: anywhere; }
+        .settings p { margin: 0; color: var(--soft); }
         code { background: color-mix(in srgb, var(--soft) 16%, transparent); padding: 1px 6px; border-radius: 6px;
           font-size: .9em; }
         .notice { padding: 13px 16px; border-radius: 14px; margin: 0 0 16px; background: var(--card);

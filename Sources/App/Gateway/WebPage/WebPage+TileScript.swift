@@ -1,7 +1,7 @@
 extension WebPage {
     /// One camera on the page: its picture, its controls, and what there is to say about it.
     static let tileScript = #"""
-        import { command } from "./api.js";
+        import { command, post, remove } from "./api.js";
         import { LiveSession } from "./live-session.js";
 
         const shapes = {
@@ -33,12 +33,21 @@ extension WebPage {
         const sourceWords = {
           idle: "Not started", resolving: "Looking up the camera", connecting: "Connecting to the camera",
           authenticating: "Signing in to the camera", describing: "Asking what it sends", settingUp: "Setting up",
-          flowing: "Online", stalled: "No pictures", backingOff: "Offline", stopped: "Offline",
+          flowing: "Online", stalled: "No pictures", backingOff: "Offline", givenUp: "Given up for now",
+          stopped: "Offline",
         };
         const stateWords = {
           starting: "Starting", connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", failed: "Failed",
           stopped: "",
         };
+        const eventWords = {
+          DoorbellPressed: "Rang", Motion: "Motion", Person: "Person", Face: "Face", Vehicle: "Vehicle",
+          Animal: "Animal", Package: "Package", Sound: "Sound",
+        };
+
+        // Whether the stream's event of this name is something that happened at a camera.
+        export function happens(event) { return event in eventWords; }
+
         const gatewayStepWords = {
           offer: "offer read", answer: "answer ready", firstCheck: "first connectivity check", pair: "path chosen",
           dtls: "encryption agreed", firstPacket: "first packet sent", firstKeyFrame: "first key frame sent",
@@ -52,6 +61,9 @@ extension WebPage {
             this.video.disablePictureInPicture = false;
             this.poster = element("canvas");
             this.poster.hidden = true;
+            this.picture = element("img", "picture");
+            this.picture.hidden = true;
+            this.picture.alt = "";
             this.stateChip = element("span", "chip");
             this.timerChip = element("span", "chip right");
             this.spinner = element("span", "spinner");
@@ -64,13 +76,15 @@ extension WebPage {
               this.video.play();
               this.render();
             }, "button on-screen unmute");
-            this.screen = element("div", "screen", this.empty, this.poster, this.video, this.spinner, this.watchButton,
+            this.screen = element("div", "screen", this.empty, this.poster, this.picture, this.video, this.spinner, this.watchButton,
               this.unmuteButton, element("div", "chips", this.stateChip, this.timerChip));
 
             this.title = element("h2");
             this.subtitle = element("p");
+            this.happening = element("p", "happening");
+            this.happening.hidden = true;
             this.dot = element("span", "dot");
-            this.about = element("div", "about", this.dot, element("div", "", this.title, this.subtitle));
+            this.about = element("div", "about", this.dot, element("div", "", this.title, this.subtitle, this.happening));
 
             this.talkButton = this.button("microphone", "Talk", () => this.toggleTalk(), "button talk");
             this.muteButton = this.button("sound", "Sound", () => {
@@ -80,14 +94,18 @@ extension WebPage {
             this.fullButton = this.button("full", "Full screen", () => this.fullScreen(), "button compact");
             this.stopButton = this.button("stop", "Stop", () => this.live.stop(), "button compact");
             this.ringButton = this.button("bell", "Ring", () => this.ring(), "button compact");
+            this.connectButton = this.button("camera", "Connect now", () => this.connect(), "button compact");
             this.controls = element("div", "controls", this.talkButton, this.muteButton, this.fullButton, this.stopButton,
-              this.ringButton);
+              this.ringButton, this.connectButton);
 
             this.fault = element("p", "fault");
             this.fault.setAttribute("role", "alert");
             this.steps = element("ol", "steps");
             this.details = element("details", "", element("summary", "", "How the start went"), this.steps);
-            this.node = element("article", "card tile", this.screen, this.about, this.controls, this.fault, this.details);
+            this.settings = element("div", "settings");
+            this.settingsDetails = element("details", "", element("summary", "", "Settings"), this.settings);
+            this.node = element("article", "card tile", this.screen, this.about, this.controls, this.fault, this.details,
+              this.settingsDetails);
             this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, gateway, () => this.render());
             this.watchButton.addEventListener("click", () => this.watch());
             this.update(device);
@@ -105,6 +123,70 @@ extension WebPage {
             this.device = device;
             this.live.device.canTalk = Boolean(device.traits.WebRtcLiveView?.supportedTalkbackType);
             this.node.id = "camera-" + device.id;
+            this.render();
+          }
+
+          // A camera that is pulled on demand is not woken up for a tile.
+          get wantsPicture() {
+            return !this.live.isActive && this.camera !== undefined && this.camera.pull !== "on-demand"
+              && this.device.source.state === "flowing";
+          }
+
+          showPicture(blob, age) {
+            const before = this.pictureURL;
+            this.pictureURL = URL.createObjectURL(blob);
+            this.pictureTime = performance.now() - age;
+            this.picture.onload = () => { if (before) URL.revokeObjectURL(before); };
+            this.picture.onerror = () => this.forgetPicture();
+            this.picture.src = this.pictureURL;
+            this.render();
+          }
+
+          forgetPicture() {
+            if (!this.pictureURL) return;
+            URL.revokeObjectURL(this.pictureURL);
+            this.pictureURL = null;
+            this.picture.removeAttribute("src");
+            this.render();
+          }
+
+          // What happened at the camera last; one that comes late from a list does not replace a newer one.
+          showEvent({ event, timestamp }) {
+            const time = new Date(timestamp);
+            if (this.event && this.event.time > time) return;
+            this.event = { name: event, time };
+            this.render();
+          }
+
+          renderEvent() {
+            const now = (this.device.activeDetections ?? []).map((kind) => kind[0].toUpperCase() + kind.slice(1));
+            const last = this.event;
+            this.happening.hidden = now.length === 0 && !last;
+            this.happening.classList.toggle("now", now.length > 0);
+            if (now.length > 0) {
+              this.happening.textContent = "Now: " + now.map((name) => eventWords[name] ?? name).join(" · ");
+            } else if (last) {
+              const isToday = last.time.toDateString() === new Date().toDateString();
+              const time = last.time.toLocaleString([], isToday ? { hour: "2-digit", minute: "2-digit" }
+                : { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+              this.happening.textContent = `Last: ${eventWords[last.name] ?? last.name}, ${time}`;
+            }
+          }
+
+          // What GET /v1/cameras tells of the camera.
+          describe(camera) {
+            this.camera = camera;
+            this.settings.replaceChildren(element("p", "", camera.source));
+            const words = [camera.pull === "on-demand" ? "pulled while somebody watches" : null,
+              camera.transport === "auto" ? null : "over " + camera.transport,
+              camera.origin === "api" ? null : "changed in the config file"].filter(Boolean).join(" · ");
+            if (words) this.settings.append(element("p", "", words));
+            if (camera.origin !== "file") {
+              this.settings.append(this.button("stop", "Remove this camera", async () => {
+                if (!confirm(`Remove ${this.device.name}? Whoever watches it is cut off.`)) return;
+                await this.attempt(() => remove("/v1/cameras/" + encodeURIComponent(camera.id)));
+              }));
+            }
             this.render();
           }
 
@@ -128,9 +210,18 @@ extension WebPage {
           }
 
           async ring() {
+            await this.attempt(() => command(this.device.id, "DoorbellPress", "press"));
+          }
+
+          // Does not wait for the next attempt, which may be an hour away.
+          async connect() {
+            await this.attempt(() => post(`/v1/cameras/${encodeURIComponent(this.camera.id)}/reconnect`));
+          }
+
+          async attempt(action) {
             this.message = null;
             try {
-              await command(this.device.id, "DoorbellPress", "press");
+              await action();
             } catch (error) {
               this.message = { message: error.message, mild: true };
             }
@@ -163,30 +254,45 @@ extension WebPage {
             const busy = ["starting", "connecting", "reconnecting"].includes(live.state);
             this.node.classList.toggle("live", active);
             this.node.classList.toggle("playing", active && live.steps.some((step) => step.name === "first picture"));
-            this.node.classList.toggle("has-poster", !this.poster.hidden);
+            const hasPicture = Boolean(this.pictureURL) && !active;
+            this.picture.hidden = !hasPicture;
+            this.node.classList.toggle("has-poster", !this.poster.hidden || hasPicture);
+            this.settingsDetails.hidden = this.camera === undefined;
             this.title.textContent = device.name;
             const tracks = device.source.tracks.map((track) => track.codec).join(" · ");
+            const onDemand = this.camera?.pull === "on-demand" && ["idle", "stopped"].includes(device.source.state);
             this.subtitle.textContent = device.source.state === "flowing"
               ? ["Online", tracks].filter(Boolean).join(" · ")
+              : onDemand ? "On demand: starts when somebody watches"
               : [sourceWords[device.source.state] ?? device.source.state, device.source.reason].filter(Boolean).join(": ");
+            this.renderEvent();
             this.dot.className = "dot " + (device.connectivityState === "online" ? "online"
               : device.connectivityState === "offline" ? "offline" : "waiting");
 
             this.watchButton.hidden = active;
             this.watchButton.lastChild.lastChild.textContent = live.state === "failed" ? "Try again" : "Watch";
             this.watchButton.setAttribute("aria-label", `Watch ${device.name}`);
-            this.empty.hidden = active || !this.poster.hidden;
+            this.empty.hidden = active || !this.poster.hidden || hasPicture;
             this.spinner.hidden = !busy;
-            this.stateChip.hidden = !active;
-            this.stateChip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), stateWords[live.state]);
+            this.stateChip.hidden = !active && !hasPicture;
+            if (active) {
+              this.stateChip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")),
+                stateWords[live.state]);
+            }
             this.timerChip.hidden = !active || !live.session;
             this.unmuteButton.hidden = !(active && live.needsTap);
 
-            this.controls.hidden = !active && device.traits.DoorbellPress === undefined;
+            // A publisher comes by itself.
+            const waits = ["backingOff", "givenUp"].includes(device.source.state)
+              && this.camera !== undefined && this.camera.source !== "whip";
+            this.connectButton.hidden = !waits;
+            this.controls.hidden = !active && !waits && device.traits.DoorbellPress === undefined;
             this.talkButton.hidden = !active || !live.device.canTalk;
             this.talkButton.disabled = !isLive && !live.isTalking;
             this.talkButton.setAttribute("aria-pressed", String(live.isTalking));
-            this.talkButton.lastChild.textContent = live.isTalking ? "Stop talking" : "Talk";
+            if (live.isOpeningTalk) this.talkButton.disabled = true;
+            this.talkButton.lastChild.textContent = live.isTalking ? "Stop talking"
+              : live.isOpeningTalk ? "Opening…" : "Talk";
             for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.hidden = !active;
             this.muteButton.replaceChildren(icon(this.video.muted ? "muted" : "sound"),
               element("span", "", this.video.muted ? "Sound off" : "Sound"));
@@ -229,6 +335,12 @@ extension WebPage {
 
           // Once a second: only what changes with time.
           tick() {
+            if (this.pictureURL && !this.live.isActive) {
+              const seconds = Math.max(0, Math.round((performance.now() - this.pictureTime) / 1000));
+              this.stateChip.replaceChildren(seconds < 60 ? `${seconds} s ago` : seconds < 3600
+                ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`);
+              this.picture.classList.toggle("stale", seconds > 60);
+            }
             if (!this.live.session || !this.live.isActive) return;
             const left = this.live.secondsLeft;
             this.timerChip.classList.toggle("talking", this.live.isTalking);

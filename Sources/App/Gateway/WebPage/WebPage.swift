@@ -34,6 +34,8 @@ struct WebPage: Sendable {
             "/assets/api.js": Asset(script, Self.apiScript),
             "/assets/live-session.js": Asset(script, Self.liveSessionScript),
             "/assets/tile.js": Asset(script, Self.tileScript),
+            "/assets/snapshots.js": Asset(script, Self.snapshotScript),
+            "/assets/camera-form.js": Asset(script, Self.cameraFormScript),
             "/assets/chime.js": Asset(script, Self.chimeScript),
         ]
     }

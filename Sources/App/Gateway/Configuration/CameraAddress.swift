@@ -1,0 +1,63 @@
+import Foundation
+
+/// The address of a camera as text, and what of it is secret.
+///
+/// Cameras want their password in the user part, in the query (`?password=…`), or even in the path
+/// (`/user=admin_password=…`). All of these are found.
+struct CameraAddress {
+    /// What stands in the place of a secret in an answer.
+    static let mask = "***"
+
+    let text: String
+
+    /// What stands between `//` and the path.
+    var authority: Substring {
+        self.text.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+    }
+
+    /// The address with a mark in the place of each secret.
+    var masked: String { self.replacingSecrets(with: Self.mask) }
+
+    /// The address with `text` in the place of each secret.
+    func replacingSecrets(with text: String) -> String {
+        var result = ""
+        var rest = self.text.startIndex
+        for range in self.secretRanges {
+            result += self.text[rest..<range.lowerBound] + text
+            rest = range.upperBound
+        }
+        return result + self.text[rest...]
+    }
+
+    /// The secrets as they stand in the address, and as they are without percent-encoding.
+    var secrets: [String] {
+        self.secretRanges.flatMap { range in
+            let encoded = String(self.text[range])
+            guard let plain = encoded.removingPercentEncoding, plain != encoded else { return [encoded] }
+            return [encoded, plain]
+        }
+    }
+
+    /// Names of parameters whose value is secret.
+    private static let secretNames = ["password", "passwd", "pwd", "pass", "token", "secret", "auth", "key"]
+
+    private var secretRanges: [Range<String.Index>] {
+        var ranges: [Range<String.Index>] = []
+        let authority = self.authority
+        if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
+            let start = authority.index(after: colon)
+            if start < at { ranges.append(start..<at) }
+        }
+        var place = authority.endIndex
+        while let equals = self.text[place...].firstIndex(of: "=") {
+            place = self.text.index(after: equals)
+            let name = self.text[authority.endIndex..<equals].reversed().prefix { $0.isLetter }
+            let word = String(name.reversed()).lowercased()
+            guard Self.secretNames.contains(where: word.hasSuffix) else { continue }
+            let end = self.text[place...].firstIndex { "&;?#/".contains($0) } ?? self.text.endIndex
+            if place < end { ranges.append(place..<end) }
+            place = end
+        }
+        return ranges
+    }
+}

@@ -1,0 +1,112 @@
+import HomeTypes
+
+extension GatewayConfiguration {
+    /// One camera.
+    public struct Camera: Sendable, Equatable {
+        /// Where the pictures come from.
+        public enum Source: Sendable, Equatable {
+            /// The built-in doorbell with its test picture.
+            case builtInDoorbell
+            /// An `rtsp://` or `rtsps://` URL, which may hold a password: never print it.
+            case rtsp(String)
+            /// `onvif://user:password@host:port`: the device is asked for its RTSP URLs and its events. Never print it.
+            case onvif(String)
+            /// A publisher sends its media to `/whip/{device}`.
+            case whip
+        }
+
+        /// How RTP travels from an RTSP camera.
+        public enum Transport: String, Sendable, CaseIterable {
+            /// TCP, unless the camera's profile says that something else serves it better.
+            case automatic = "auto"
+            /// Interleaved with RTSP on its TCP connection (RFC 2326, section 10.12).
+            case tcp
+            /// UDP with RTCP.
+            case udp
+            /// RTSP inside of HTTP.
+            case http
+        }
+
+        /// How an RTSP session is kept from timing out.
+        public enum KeepAlive: String, Sendable, CaseIterable {
+            /// What the camera takes and survives.
+            case automatic = "auto"
+            case getParameter = "get-parameter"
+            case setParameter = "set-parameter"
+            case options
+            /// Receiver reports alone.
+            case rtcp
+            case none
+        }
+
+        /// When the camera is pulled.
+        public enum Pull: String, Sendable, CaseIterable {
+            case always
+            /// While somebody watches, for cameras on a battery.
+            case onDemand = "on-demand"
+        }
+
+        /// Whether viewers may talk through the camera's speaker.
+        public enum Talkback: String, Sendable, CaseIterable {
+            /// Where the camera has a speaker that can be reached.
+            case automatic = "auto"
+            case off
+        }
+
+        /// The ONVIF service of the camera, for its events.
+        public struct ONVIFDevice: Sendable, Equatable {
+            /// The device service, an `http://` or `https://` URL.
+            public var url: String
+            /// Who signs in, or nil for a device that asks nobody.
+            public var username: String?
+            /// Never print it.
+            public var password: String?
+
+            /// Names a device service.
+            public init(url: String, username: String? = nil, password: String? = nil) {
+                self.url = url
+                self.username = username
+                self.password = password
+            }
+        }
+
+        /// The identifier in addresses: 1 to 64 letters, digits, `.`, `_` and `-`.
+        public var id: String
+        /// The name that people read.
+        public var name: String
+        /// The kind of device that the home shows.
+        public var kind: DeviceKind
+        /// Where the pictures come from.
+        public var source: Source
+        /// The RTSP URL of a smaller stream of the same camera, which may hold a password: never print it. Or
+        /// ``substreamOfDevice``.
+        public var substream: String?
+        /// In the place of a substream's URL: the one that the camera tells by ONVIF.
+        public static let substreamOfDevice = "onvif"
+        /// How RTP travels.
+        public var transport = Transport.automatic
+        /// How the RTSP session is kept alive.
+        public var keepAlive = KeepAlive.automatic
+        /// When the camera is pulled.
+        public var pull = Pull.always
+        /// Whether viewers may talk through its speaker.
+        public var talkback = Talkback.automatic
+        /// Whether pictures that a viewer cannot play are made VP8, which costs processor time.
+        public var transcodesVideo = false
+        /// Where its events come from by ONVIF, or nil for nowhere.
+        public var onvif: ONVIFDevice?
+        /// Whether `POST /v1/devices/{id}/events` takes events with the device's own webhook token.
+        public var acceptsWebhook = false
+
+        /// Whether the camera is asked where its smaller stream is.
+        public var asksForSubstream: Bool { self.substream == Self.substreamOfDevice }
+
+        /// Describes a camera with the defaults of everything that may be left out.
+        public init(id: String, name: String, kind: DeviceKind, source: Source) {
+            self.id = id
+            self.name = name
+            self.kind = kind
+            self.source = source
+        }
+    }
+}

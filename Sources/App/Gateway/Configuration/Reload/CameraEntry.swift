@@ -1,0 +1,141 @@
+import Foundation
+import Yams
+
+/// A camera as it is written: the text of each key, before it is checked. What the API takes and the file of the API's
+/// cameras holds.
+struct CameraEntry: Sendable, Equatable {
+    /// The value of one key.
+    enum Value: Sendable, Equatable {
+        case text(String)
+        case flag(Bool)
+        case group([String: Value])
+        /// Of a type that no key has; the check says so.
+        case list
+        /// Nothing: the key's default counts.
+        case none
+    }
+
+    /// The keys but for the id.
+    var values: [String: Value]
+
+    /// No keys.
+    init(values: [String: Value] = [:]) {
+        self.values = values
+    }
+
+    /// The keys of a JSON object. `${` is escaped, so that no client of the API reads the gateway's environment.
+    init?(json: Data) {
+        guard let object = try? JSONSerialization.jsonObject(with: json) as? [String: Any] else { return nil }
+        self.values = object.mapValues(Self.value(json:))
+    }
+
+    /// The keys of a mapping of the file.
+    init(node: Node) {
+        var values: [String: Value] = [:]
+        for (key, value) in node.mapping ?? [:] { values[key.string ?? ""] = Self.value(node: value) }
+        self.values = values
+    }
+
+    /// The entry with the keys of `patch` in the place of its own; `none` takes a key away (RFC 7396).
+    func merged(with patch: CameraEntry) -> CameraEntry {
+        CameraEntry(values: Self.merge(self.values, patch.values))
+    }
+
+    private static func merge(_ old: [String: Value], _ new: [String: Value]) -> [String: Value] {
+        var result = old
+        for (key, value) in new {
+            switch (old[key], value) {
+            case (_, .none): result[key] = nil
+            case (.group(let before)?, .group(let after)): result[key] = .group(self.merge(before, after))
+            default: result[key] = value
+            }
+        }
+        return result
+    }
+
+    /// The mapping as the config's loader reads it.
+    func node(id: String) -> Node {
+        var pairs = [(Node("id"), Self.quoted(id))]
+        let known = ConfigurationLoader.cameraKeys
+        let keys = known.filter { self.values[$0] != nil } + self.values.keys.filter { !known.contains($0) }.sorted()
+        for key in keys where key != "id" { pairs.append((Node(key), Self.node(self.values[key] ?? .none))) }
+        return Node(pairs)
+    }
+
+    private static func quoted(_ text: String) -> Node { Node(text, Tag(.str), .doubleQuoted) }
+
+    private static func node(_ value: Value) -> Node {
+        switch value {
+        case .text(let text): self.quoted(text)
+        case .flag(let flag): Node(flag ? "true" : "false", Tag(.bool))
+        case .group(let values):
+            Node(values.sorted { $0.key < $1.key }.map { (Node($0.key), self.node($0.value)) })
+        case .list: Node([Node]())
+        case .none: Node("null", Tag(.null))
+        }
+    }
+
+    private static func value(json: Any) -> Value {
+        switch json {
+        case let text as String: .text(text.replacingOccurrences(of: "${", with: "$${"))
+        case let object as [String: Any]: .group(object.mapValues(Self.value(json:)))
+        case is NSNull: .none
+        // Numbers are bridged to booleans otherwise.
+        case let number as NSNumber:
+            String(cString: number.objCType) == "c" ? .flag(number.boolValue) : .text(number.stringValue)
+        default: .list
+        }
+    }
+
+    private static func value(node: Node) -> Value {
+        if let mapping = node.mapping {
+            var values: [String: Value] = [:]
+            for (key, value) in mapping { values[key.string ?? ""] = self.value(node: value) }
+            return .group(values)
+        }
+        guard let scalar = node.scalar else { return .list }
+        if node.null != nil { return .none }
+        if scalar.style == .plain, ["true", "false"].contains(scalar.string) { return .flag(scalar.string == "true") }
+        return .text(scalar.string)
+    }
+}
+
+extension CameraEntry {
+    /// The secrets that a client has sent back as it was shown them, replaced by those that they stand for.
+    /// - Parameters:
+    ///   - stored: the entry that the client was shown.
+    ///   - shown: the camera that the entry stands for.
+    func restoringSecrets(of stored: CameraEntry, shownAs shown: GatewayConfiguration.Camera) -> CameraEntry {
+        var result = self
+        for (key, address) in [("source", shown.sourceText), ("substream", shown.substream)] {
+            guard let address, case .text(let given)? = self.values[key], given.contains(CameraAddress.mask),
+                given == CameraAddress(text: address).masked, let before = stored.values[key]
+            else { continue }
+            result.values[key] = before
+        }
+        if case .group(var onvif)? = self.values["onvif"], onvif["password"] == .text(CameraAddress.mask) {
+            // For the service that it belongs to, and no other one.
+            let isSame = onvif["url"] == nil || onvif["url"] == shown.onvif.map { .text($0.url) }
+            if isSame, case .group(let before)? = stored.values["onvif"] {
+                onvif["password"] = before["password"]
+            } else {
+                onvif["password"] = nil
+            }
+            result.values["onvif"] = .group(onvif)
+        }
+        return result
+    }
+
+    /// The entry without the password of an ONVIF service that is not the one of `stored` any more, unless `patch` gives
+    /// one: nobody moves a password to a machine of their own.
+    func droppingForeignPassword(stored: CameraEntry, patch: CameraEntry) -> CameraEntry {
+        guard case .group(var now)? = self.values["onvif"], case .group(let before)? = stored.values["onvif"],
+            now["url"] != before["url"]
+        else { return self }
+        if case .group(let given)? = patch.values["onvif"], given["password"] != nil { return self }
+        now["password"] = nil
+        var result = self
+        result.values["onvif"] = .group(now)
+        return result
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import HomeTypes
+
+/// The commands of the API on single cameras.
+extension ConfigurationKeeper {
+    /// The camera called `id` and where it is written.
+    func entry(of id: String) throws(HomeError) -> Entry {
+        guard let entry = self.entries.first(where: { $0.camera.id == id }) else {
+            throw HomeError.notFound(
+                "no camera has the id \(id.prefix(64).debugDescription); GET /v1/cameras lists them")
+        }
+        return entry
+    }
+
+    /// Adds a camera or puts another in the place of the one with this id.
+    /// - Returns: the camera, and whether it is new.
+    func put(_ entry: CameraEntry, id: String) async throws(HomeError) -> (entry: Entry, isNew: Bool) {
+        await self.takeTurn()
+        defer { self.endTurn() }
+        var stored = try self.changeable(id)
+        let index = stored.firstIndex { $0.camera.id == id }
+        var entry = entry
+        if let index {
+            entry = entry.restoringSecrets(of: stored[index].entry, shownAs: stored[index].camera)
+        }
+        let camera = try self.checked(entry, id: id)
+        let made = StoredCamera(camera: camera, entry: entry)
+        if let index {
+            stored[index] = made
+        } else {
+            guard stored.count < CameraStore.maximumCount else {
+                throw HomeError.resourceExhausted("there are \(stored.count) cameras already; remove one first")
+            }
+            stored.append(made)
+        }
+        try await self.store(stored)
+        return (try self.entry(of: id), index == nil)
+    }
+
+    /// Changes some keys of a camera (RFC 7396).
+    func patch(_ patch: CameraEntry, id: String) async throws(HomeError) -> Entry {
+        await self.takeTurn()
+        defer { self.endTurn() }
+        _ = try self.entry(of: id)
+        var stored = try self.changeable(id)
+        guard let index = stored.firstIndex(where: { $0.camera.id == id }) else {
+            throw HomeError.internal("the camera \(id) is not written down")
+        }
+        let before = stored[index]
+        let restored = patch.restoringSecrets(of: before.entry, shownAs: before.camera)
+        let entry = before.entry.merged(with: restored)
+            .droppingForeignPassword(stored: before.entry, patch: restored)
+        stored[index] = StoredCamera(camera: try self.checked(entry, id: id), entry: entry)
+        try await self.store(stored)
+        return try self.entry(of: id)
+    }
+
+    /// Takes a camera away; its sessions end.
+    func remove(_ id: String) async throws(HomeError) {
+        await self.takeTurn()
+        defer { self.endTurn() }
+        _ = try self.entry(of: id)
+        try await self.store(try self.changeable(id).filter { $0.camera.id != id })
+    }
+
+    /// The cameras of the API, if the one called `id` may be changed there.
+    private func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
+        if let file, self.current.cameras.contains(where: { $0.id == id }) {
+            throw HomeError.failedPrecondition(
+                "the camera \(id) is written in the config file \(file); change it there, which takes effect at once")
+        }
+        // With the first change the built-in doorbell becomes one of the API's cameras, so that it can be taken away.
+        guard self.stored.isEmpty, self.entries.contains(where: { $0.origin == .builtin }) else { return self.stored }
+        return self.current.cameras.map { camera in
+            StoredCamera(
+                camera: camera,
+                entry: CameraEntry(values: [
+                    "name": .text(camera.name), "source": .text(camera.sourceText),
+                    "type": .text(camera.kind == .doorbell ? "doorbell" : "camera"),
+                ]))
+        }
+    }
+
+    private func checked(_ entry: CameraEntry, id: String) throws(HomeError) -> GatewayConfiguration.Camera {
+        guard ConfigurationLoader.isIdentifier(id) else {
+            throw HomeError.invalidArgument(
+                "id: expected 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
+        }
+        guard entry.values["id"] == nil || entry.values["id"] == .text(id) else {
+            throw HomeError.invalidArgument("id: it is in the path already, and the body names another one")
+        }
+        for (key, value) in entry.values { try Self.checkLengths(value, key) }
+        do {
+            return try GatewayConfiguration.Camera(id: id, checking: entry, environment: self.environment)
+        } catch {
+            throw HomeError.invalidArgument(
+                error.problems.map { $0.key.isEmpty ? $0.reason : "\($0.key): \($0.reason)" }.joined(separator: "; "))
+        }
+    }
+
+    private static func checkLengths(_ value: CameraEntry.Value, _ key: String) throws(HomeError) {
+        switch value {
+        case .text(let text) where text.utf8.count > 2_048:
+            throw HomeError.invalidArgument("\(key.prefix(64)): longer than 2048 bytes")
+        case .group(let values):
+            for (inner, value) in values { try self.checkLengths(value, "\(key).\(inner)") }
+        case .text, .flag, .list, .none: break
+        }
+    }
+}

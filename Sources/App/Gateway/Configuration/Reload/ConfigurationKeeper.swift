@@ -1,0 +1,243 @@
+import Foundation
+import HomeHub
+import HomeTypes
+import Logging
+import Transport
+
+/// Keeps the running cameras and the home in step with the config file and with the cameras of the API.
+///
+/// A file that is wrong changes nothing: what was read before stays in force, and the status says what is wrong and
+/// where. Changes are applied one after the other, each camera on its own.
+public actor ConfigurationKeeper {
+    /// Where a camera is written.
+    enum Origin: String, Sendable, Codable {
+        /// In the config file: it is changed there.
+        case file
+        /// In the file of the API's cameras: the API changes it.
+        case api
+        /// It is the one that a gateway without a config and without cameras of the API has.
+        case builtin
+    }
+
+    /// A camera in force.
+    struct Entry: Sendable {
+        let camera: GatewayConfiguration.Camera
+        let origin: Origin
+    }
+
+    /// The config that the process was started with.
+    let started: GatewayConfiguration
+    let file: String?
+    let store: CameraStore
+    let environment: [String: String]
+    let logger: Logger
+    private let running: any CameraRunning
+    private let hub: HomeHub
+    private let webhooks: WebhookTokens
+    private let secrets: SecretList
+
+    /// What was last read without a problem.
+    var current: GatewayConfiguration
+    var stored: [StoredCamera]
+    private var hasStoreFile: Bool
+    var status: ConfigurationStatus
+    /// The stamps of the files as they were last read.
+    private var stamps: [FileStamp?] = []
+
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Keeps a config.
+    /// - Parameters:
+    ///   - configuration: the config as it was read at the start.
+    ///   - file: the file that it came from; nil for the built-in one.
+    ///   - store: the cameras of the API.
+    ///   - cameras: who runs the cameras.
+    ///   - hub: the home.
+    ///   - webhooks: the tokens of the devices whose webhook is on.
+    ///   - secrets: takes the passwords of cameras that come later.
+    /// - Throws: what is wrong with the file of the API's cameras.
+    init(
+        configuration: GatewayConfiguration, file: String?, store: CameraStore, cameras: any CameraRunning,
+        hub: HomeHub, webhooks: WebhookTokens = WebhookTokens(), secrets: SecretList, logger: Logger,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationError) {
+        self.started = configuration
+        self.file = file
+        self.store = store
+        self.running = cameras
+        self.hub = hub
+        self.webhooks = webhooks
+        self.secrets = secrets
+        self.logger = logger
+        self.environment = environment
+        self.current = configuration
+        let stored = try store.read(environment: environment)
+        self.stored = stored ?? []
+        self.hasStoreFile = stored != nil
+        self.status = ConfigurationStatus(
+            file: file, camerasFile: store.path, loadedAt: Date(), problems: [], needsRestart: [], notes: [])
+        self.stamps = Self.stamps(file, store)
+    }
+
+    // MARK: What is in force
+
+    /// The cameras in force, in the order in which people see them.
+    var entries: [Entry] {
+        var result: [Entry] = []
+        var ids: Set<String> = []
+        // The built-in config is there for people who have nothing yet.
+        if self.file != nil || !self.hasStoreFile {
+            let origin: Origin = self.file == nil ? .builtin : .file
+            for camera in self.current.cameras where ids.insert(camera.id).inserted {
+                result.append(Entry(camera: camera, origin: origin))
+            }
+        }
+        for stored in self.stored where ids.insert(stored.camera.id).inserted {
+            result.append(Entry(camera: stored.camera, origin: .api))
+        }
+        return result
+    }
+
+    /// How the gateway stands to its files.
+    public var configurationStatus: ConfigurationStatus { self.status }
+
+    /// What was found out about a camera.
+    func findings(of id: String) async -> CameraFindings? { await self.running.findings(of: id) }
+
+    /// Connects to a camera anew.
+    func reconnect(_ id: String) async throws(HomeError) {
+        _ = try self.entry(of: id)
+        await self.takeTurn()
+        defer { self.endTurn() }
+        guard await self.running.reconnect(id) else {
+            throw HomeError.failedPrecondition("\(id) does not run; GET /v1/cameras/\(id) says why")
+        }
+    }
+
+    /// Starts the cameras.
+    public func begin() async {
+        await self.takeTurn()
+        defer { self.endTurn() }
+        await self.applyInTurn()
+    }
+
+    // MARK: The files
+
+    /// Whether a file is another one than the one that was read, and has rested since the last look: one that is just
+    /// being written is not read half.
+    func lookAtFiles(seenBefore: [FileStamp?]) -> (hasChanged: Bool, seen: [FileStamp?]) {
+        let now = Self.stamps(self.file, self.store)
+        return (now != self.stamps && now == seenBefore, now)
+    }
+
+    private static func stamps(_ file: String?, _ store: CameraStore) -> [FileStamp?] {
+        [file.flatMap(FileStamp.init(path:)), FileStamp(path: store.path)]
+    }
+
+    /// Reads the files again and applies what has changed.
+    public func reload(because reason: String) async {
+        await self.takeTurn()
+        defer { self.endTurn() }
+        self.stamps = Self.stamps(self.file, self.store)
+        let configuration: GatewayConfiguration
+        let stored: [StoredCamera]?
+        do throws(ConfigurationError) {
+            if let file {
+                configuration = try GatewayConfiguration(contentsOfFile: file, environment: self.environment)
+            } else {
+                configuration = self.current
+            }
+            stored = try self.store.read(environment: self.environment)
+        } catch {
+            self.status.problems = error.problems.map {
+                .init(file: error.file, line: $0.line, key: $0.key, reason: $0.reason)
+            }
+            self.logger.error(
+                "the config has problems and changes nothing",
+                metadata: ["because": "\(reason)", "problems": "\(error)"])
+            return
+        }
+        self.current = configuration
+        self.stored = stored ?? []
+        self.hasStoreFile = stored != nil
+        self.status.problems = []
+        self.status.loadedAt = Date()
+        self.logger.notice("config read again", metadata: ["because": "\(reason)"])
+        await self.applyInTurn()
+    }
+
+    private func applyInTurn() async {
+        let entries = self.entries
+        let cameras = entries.map(\.camera)
+        self.secrets.add(cameras.flatMap(\.secrets) + self.current.media.iceServers.compactMap(\.credential))
+        let needsRestart = self.current.keysThatNeedRestart(comparedTo: self.started)
+        if needsRestart != self.status.needsRestart, !needsRestart.isEmpty {
+            self.logger.warning(
+                "changes that count from the next start on",
+                metadata: ["keys": "\(needsRestart.joined(separator: ", "))"])
+        }
+        self.status.needsRestart = needsRestart
+        let shadowed = Set(self.current.cameras.map(\.id)).intersection(self.stored.map(\.camera.id))
+        self.status.notes =
+            self.file == nil
+            ? []
+            : shadowed.sorted().map {
+                "camera \($0) stands in the config file and among the cameras of the API; the config file's counts"
+            }
+        do {
+            try self.webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: self.store.directory)
+            self.secrets.add(self.webhooks.secrets)
+        } catch {
+            self.logger.error("webhook tokens cannot be written down", metadata: ["reason": "\(error)"])
+        }
+        let changes = await self.running.apply(cameras)
+        let devices = cameras.map { DeviceDescription(id: $0.id, name: $0.name, kind: $0.kind) }
+        await self.hub.setDevices(devices, drivers: changes.drivers)
+        guard !changes.isEmpty else { return }
+        await self.hub.refreshSessions()
+        self.logger.notice(
+            "cameras have changed",
+            metadata: [
+                "added": "\(changes.added.joined(separator: ", "))",
+                "changed": "\(changes.changed.joined(separator: ", "))",
+                "removed": "\(changes.removed.joined(separator: ", "))",
+            ])
+    }
+
+    // MARK: The cameras of the API
+
+    /// Writes other cameras of the API down and puts them in force: first the file, so that nothing runs that a restart
+    /// would forget.
+    func store(_ cameras: [StoredCamera]) async throws(HomeError) {
+        do {
+            try self.store.write(cameras)
+        } catch {
+            self.logger.error("cameras cannot be written down", metadata: ["reason": "\(error)"])
+            throw HomeError.internal("the cameras cannot be written down: \(error)")
+        }
+        self.stored = cameras
+        self.hasStoreFile = true
+        self.stamps = Self.stamps(self.file, self.store)
+        self.status.loadedAt = Date()
+        await self.applyInTurn()
+    }
+
+    // MARK: One after the other
+
+    func takeTurn() async {
+        if self.isBusy {
+            await withCheckedContinuation { self.waiting.append($0) }
+        } else {
+            self.isBusy = true
+        }
+    }
+
+    func endTurn() {
+        if self.waiting.isEmpty {
+            self.isBusy = false
+        } else {
+            self.waiting.removeFirst().resume()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import HomeTypes
+
+/// A camera as `GET /v1/cameras/{camera}` shows it: its settings with every secret masked, and how it is doing.
+struct CameraAnswer: Codable, Sendable, Equatable {
+    /// The ONVIF service of the camera.
+    struct ONVIFDevice: Codable, Sendable, Equatable {
+        var url: String
+        var username: String?
+        /// A mark where there is a password.
+        var password: String?
+    }
+
+    var id: String
+    var name: String
+    var type: String
+    var source: String
+    var substream: String?
+    var transport: String
+    var keepAlive: String
+    var pull: String
+    var talkback: String
+    var transcodeVideo: Bool
+    var onvif: ONVIFDevice?
+    var webhook: Bool
+    /// Where the settings are written: `file`, `api` or `builtin`.
+    var origin: ConfigurationKeeper.Origin
+    var connectivityState: ConnectivityState
+    var status: CameraSourceStatus
+    /// What was found out about the camera; missing where there is nothing to find out.
+    var findings: CameraFindings?
+
+    init(_ entry: ConfigurationKeeper.Entry, device: DeviceSnapshot?, findings: CameraFindings? = nil) {
+        let camera = entry.camera
+        self.id = camera.id
+        self.name = camera.name
+        self.type = camera.kind == .doorbell ? "doorbell" : "camera"
+        self.source = CameraAddress(text: camera.sourceText).masked
+        self.substream = camera.substream.map { CameraAddress(text: $0).masked }
+        self.transport = camera.transport.rawValue
+        self.keepAlive = camera.keepAlive.rawValue
+        self.pull = camera.pull.rawValue
+        self.talkback = camera.talkback.rawValue
+        self.transcodeVideo = camera.transcodesVideo
+        self.onvif = camera.onvif.map { onvif in
+            ONVIFDevice(
+                url: CameraAddress(text: onvif.url).masked, username: onvif.username,
+                password: onvif.password.map { _ in CameraAddress.mask })
+        }
+        self.webhook = camera.acceptsWebhook
+        self.origin = entry.origin
+        self.connectivityState = device?.connectivityState ?? .unknown
+        self.findings = findings
+        self.status = device?.source ?? CameraSourceStatus(state: .idle)
+    }
+}

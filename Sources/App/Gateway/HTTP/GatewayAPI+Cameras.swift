@@ -1,0 +1,59 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+
+extension GatewayAPI {
+    /// What `GET /v1/cameras` answers.
+    struct CameraList: Codable, Sendable, Equatable {
+        var cameras: [CameraAnswer]
+    }
+
+    /// The settings of the cameras. Secrets go in and never come out.
+    func addCameraRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/configuration") { _, _ in
+            try JSONBody.response(await self.keeper.configurationStatus)
+        }
+        router.get("/v1/cameras") { _, _ in
+            var cameras: [CameraAnswer] = []
+            for entry in await self.keeper.entries { cameras.append(await self.answer(entry)) }
+            return try JSONBody.response(CameraList(cameras: cameras))
+        }
+        router.get("/v1/cameras/:camera") { _, context in
+            let entry = try await self.keeper.entry(of: context.parameters.require("camera"))
+            return try JSONBody.response(await self.answer(entry))
+        }
+        router.put("/v1/cameras/:camera") { request, context in
+            let body = try await Self.cameraEntry(request)
+            let (entry, isNew) = try await self.keeper.put(body, id: context.parameters.require("camera"))
+            return try JSONBody.response(await self.answer(entry), status: isNew ? .created : .ok)
+        }
+        router.patch("/v1/cameras/:camera") { request, context in
+            let body = try await Self.cameraEntry(request)
+            let entry = try await self.keeper.patch(body, id: context.parameters.require("camera"))
+            return try JSONBody.response(await self.answer(entry))
+        }
+        router.delete("/v1/cameras/:camera") { _, context in
+            try await self.keeper.remove(context.parameters.require("camera"))
+            return Response(status: .noContent)
+        }
+        router.post("/v1/cameras/:camera/reconnect") { _, context in
+            try await self.keeper.reconnect(context.parameters.require("camera"))
+            return Response(status: .noContent)
+        }
+    }
+
+    private func answer(_ entry: ConfigurationKeeper.Entry) async -> CameraAnswer {
+        let id = entry.camera.id
+        return CameraAnswer(
+            entry, device: try? await self.hub.device(id), findings: await self.keeper.findings(of: id))
+    }
+
+    private static func cameraEntry(_ request: Request) async throws -> CameraEntry {
+        guard let entry = CameraEntry(json: try await JSONBody.data(from: request)) else {
+            throw HomeError.invalidArgument("the body is no JSON object")
+        }
+        return entry
+    }
+}

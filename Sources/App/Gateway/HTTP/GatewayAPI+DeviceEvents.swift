@@ -1,0 +1,92 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+
+/// The events of one device: their history, and what the device or somebody for it reports.
+extension GatewayAPI {
+    /// What `GET /v1/devices/{device}/events` answers.
+    struct EventList: Codable, Sendable, Equatable {
+        var events: [DeviceEvent]
+    }
+
+    /// What a reported event is answered with.
+    struct ReportAnswer: Codable, Sendable, Equatable {
+        /// Whether it was news; false for a repetition of what is known.
+        var accepted: Bool
+    }
+
+    func addDeviceEventRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/devices/:device/events") { request, context in
+            let device = try context.parameters.require("device")
+            let query = request.uri.queryParameters
+            var limit = 50
+            if let text = query["limit"] {
+                guard let value = Int(text), (1...HomeHub.maximumEvents).contains(value) else {
+                    throw HomeError.invalidArgument("limit must be a whole number from 1 to \(HomeHub.maximumEvents)")
+                }
+                limit = value
+            }
+            var (since, after): (Date?, String?) = (nil, nil)
+            if let text = query["since"].map(String.init) {
+                since = Self.date(text)
+                after = since == nil ? text : nil
+                guard since != nil || (text.utf8.count <= 64 && text.contains("-")) else {
+                    throw HomeError.invalidArgument(
+                        "since must be a time like 2026-01-31T12:00:00Z or the id of an event")
+                }
+            }
+            let events = try await self.hub.events(of: device, since: since, after: after, limit: limit)
+            return try JSONBody.response(EventList(events: events))
+        }
+        router.post("/v1/devices/:device/events") { request, context in
+            let device = try context.parameters.require("device")
+            return try await self.take(JSONBody.read(ReportedEvent.self, from: request), of: device)
+        }
+        // For cameras that can do no more than open an address when something happens. The secret is the path's part
+        // that makes it work, so this route needs no header.
+        for method in [HTTPRequest.Method.get, .post] {
+            router.on("/v1/webhooks/:device/:secret/:type", method: method) { request, context in
+                let device = try context.parameters.require("device")
+                guard self.webhooks.device(holding: try context.parameters.require("secret")) == device else {
+                    throw HomeError.permissionDenied(
+                        "the device or its webhook token is not known here; gatehouse token --webhook shows it")
+                }
+                let name = try context.parameters.require("type")
+                guard let type = ReportedEvent.Kind(rawValue: name) else {
+                    throw HomeError.invalidArgument("the type must be one of \(ReportedEvent.Kind.names)")
+                }
+                var event = ReportedEvent(type: type)
+                switch request.uri.queryParameters["active"] {
+                case nil: break
+                case "true", "1", "on": event.active = true
+                case "false", "0", "off": event.active = false
+                default: throw HomeError.invalidArgument("active must be true or false")
+                }
+                return try await self.take(event, of: device)
+            }
+        }
+    }
+
+    private func take(_ event: ReportedEvent, of device: String) async throws -> Response {
+        if let tone = event.complementaryToneId, tone.utf8.count > 64 {
+            throw HomeError.invalidArgument("complementaryToneId is longer than 64 bytes")
+        }
+        // Only devices that exist have a place among the limits.
+        _ = try await self.hub.device(device)
+        guard self.eventLimiter.allows(device, at: Date()) else {
+            throw HomeError.resourceExhausted("too many events of device \(device); send one a second at most")
+        }
+        return try JSONBody.response(ReportAnswer(accepted: try await self.hub.report(event, of: device)))
+    }
+
+    private static func date(_ text: String) -> Date? {
+        // A plus sign of a time zone is a space in a query.
+        let text = text.replacingOccurrences(of: " ", with: "+")
+        let formatter = ISO8601DateFormatter()
+        if let date = formatter.date(from: text) { return date }
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        return formatter.date(from: text)
+    }
+}

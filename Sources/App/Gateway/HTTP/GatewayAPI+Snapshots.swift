@@ -1,0 +1,39 @@
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+import Signalling
+
+extension GatewayAPI {
+    func addSnapshotRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/devices/:device/snapshot.jpg") { request, context in
+            let device = try context.parameters.require("device")
+            let picture = try await self.hub.snapshot(
+                of: device, maximumWidth: try Self.width(request.uri.queryParameters["width"].map(String.init)))
+            let (seconds, attoseconds) = picture.age.components
+            let milliseconds = max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: "image/jpeg", .cacheControl: "no-store",
+                    // How long ago the camera took the picture: whole seconds (RFC 9111, section 5.1), and exactly.
+                    .age: "\(milliseconds / 1_000)", Self.ageMilliseconds: "\(milliseconds)",
+                ],
+                body: .init(byteBuffer: ByteBuffer(bytes: picture.jpeg)))
+        }
+    }
+
+    private static let ageMilliseconds = HTTPField.Name("Age-Milliseconds") ?? .age
+
+    private static let widths = 16...8_192
+
+    private static func width(_ text: String?) throws(HomeError) -> Int? {
+        guard let text else { return nil }
+        guard let width = Int(text), self.widths.contains(width) else {
+            throw HomeError.invalidArgument(
+                "width: expected a whole number from \(self.widths.lowerBound) to \(self.widths.upperBound)")
+        }
+        return width
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import Signalling
+
+extension GatewayAPI {
+    /// What `GET /v1/devices/{device}/speaker` answers.
+    struct SpeakerAnswer: Codable, Sendable, Equatable {
+        /// Nil for cameras that cannot measure what they play.
+        var reading: SpeakerReading?
+        /// Who has the floor; nil when it is free.
+        var talker: SpeakerSnapshot.Talker?
+        /// The talk that goes on.
+        var talkback: TalkbackSnapshot?
+        /// The clip that is played or was played last.
+        var clip: TalkClipSnapshot?
+    }
+
+    /// What `POST /v1/devices/{device}/speaker/clips` takes instead of a WAV file.
+    struct NamedClip: Codable, Sendable, Equatable {
+        /// `chime`: the sound of a doorbell.
+        var name: String
+    }
+
+    func addSpeakerRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/devices/:device/speaker") { _, context in
+            let device = try context.parameters.require("device")
+            let reading = try await self.hub.speakerReading(of: device)
+            let speaker = try await self.hub.speaker(of: device)
+            return try JSONBody.response(
+                SpeakerAnswer(
+                    reading: reading, talker: speaker.talker, talkback: speaker.talkback, clip: speaker.clip))
+        }
+        router.post("/v1/devices/:device/speaker/clips") { request, context in
+            let device = try context.parameters.require("device")
+            let principal = try self.principal(context)
+            _ = try await self.hub.device(device)
+            let bytes: [UInt8]?
+            if JSONBody.hasMediaType("application/json", request) {
+                let clip = try await JSONBody.read(NamedClip.self, from: request)
+                guard clip.name == "chime" else {
+                    throw HomeError.invalidArgument("no clip has this name; there is: chime")
+                }
+                bytes = nil
+            } else {
+                bytes = try await JSONBody.bytes(
+                    mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
+                    limit: TalkClip.maximumBytes, from: request)
+            }
+            let clip = try await self.hub.playClip(wav: bytes, deviceID: device, principal: principal)
+            var response = try JSONBody.response(clip, status: .created)
+            response.headers[.location] = "/v1/devices/\(device)/speaker/clips/\(clip.id)"
+            return response
+        }
+        router.delete("/v1/devices/:device/speaker/clips/:clip") { _, context in
+            try await self.hub.stopClip(
+                context.parameters.require("clip"), deviceID: context.parameters.require("device"))
+            return Response(status: .noContent)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// What has to be done so that the running cameras become the wanted ones, each camera on its own.
+struct CameraPlan: Equatable {
+    /// One camera's change.
+    enum Step: Equatable {
+        /// It is not wanted any more: its sessions end.
+        case remove(id: String)
+        /// It is new.
+        case add(GatewayConfiguration.Camera)
+        /// Its media comes from elsewhere or by another way: the source starts again under its viewers.
+        case replaceSource(GatewayConfiguration.Camera)
+        /// What its viewers negotiated may not hold any more: it starts anew, and its sessions end.
+        case restart(GatewayConfiguration.Camera)
+        /// Only what the home shows of it has changed; its media is not touched.
+        case relabel(GatewayConfiguration.Camera)
+
+        /// The camera that is concerned.
+        var id: String {
+            switch self {
+            case .remove(let id): id
+            case .add(let camera), .replaceSource(let camera), .restart(let camera), .relabel(let camera): camera.id
+            }
+        }
+    }
+
+    /// The steps: what goes first, so that what comes finds its place.
+    let steps: [Step]
+
+    init(running: [GatewayConfiguration.Camera], wanted: [GatewayConfiguration.Camera]) {
+        let known = Dictionary(running.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let kept = Set(wanted.map(\.id))
+        var steps = running.filter { !kept.contains($0.id) }.map { Step.remove(id: $0.id) }
+        var seen: Set<String> = []
+        for camera in wanted where seen.insert(camera.id).inserted {
+            guard let before = known[camera.id] else {
+                steps.append(.add(camera))
+                continue
+            }
+            if before == camera { continue }
+            if before.differsForViewers(from: camera) {
+                steps.append(.restart(camera))
+            } else if before.differsInSource(from: camera) {
+                steps.append(.replaceSource(camera))
+            } else {
+                steps.append(.relabel(camera))
+            }
+        }
+        self.steps = steps
+    }
+}
+
+extension GatewayConfiguration.Camera {
+    /// Whether the media comes from elsewhere or by another way.
+    fileprivate func differsInSource(from other: Self) -> Bool {
+        self.source != other.source || self.substream != other.substream || self.transport != other.transport
+            || self.keepAlive != other.keepAlive || self.talkback != other.talkback
+    }
+
+    /// Whether its events come from elsewhere, or mean something else.
+    func differsInEvents(from other: Self) -> Bool {
+        self.onvif != other.onvif || self.kind != other.kind || self.onvifSource != other.onvifSource
+    }
+
+    /// The address of a source that brings events, too.
+    private var onvifSource: String? {
+        guard case .onvif(let url) = self.source else { return nil }
+        return url
+    }
+
+    /// Whether what viewers were promised depends on the difference.
+    fileprivate func differsForViewers(from other: Self) -> Bool {
+        self.pull != other.pull || self.transcodesVideo != other.transcodesVideo
+    }
+}

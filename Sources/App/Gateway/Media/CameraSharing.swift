@@ -1,0 +1,122 @@
+import Cameras
+import DatagramPort
+import Logging
+import MediaRelay
+import RTSP
+import RTSPServer
+import Signalling
+import Transport
+
+/// Hands the cameras on to other programs by RTSP, as far as the config wants it.
+struct CameraSharing: Sendable {
+    private let server: RTSPServer
+
+    /// Starts the server; nil where the config has no section `rtsp`.
+    ///
+    /// The password is any of the gateway's tokens, under any user name: the server needs it in plain for Digest, and the
+    /// store keeps tokens in plain for the command line anyway.
+    static func make(
+        configuration: GatewayConfiguration, tokens: TokenStore, relay: MediaRelay, logger: Logger
+    ) throws -> CameraSharing? {
+        guard let section = configuration.rtsp else { return nil }
+        let authentication = RTSPAuthentication(passwords: tokens.secrets)
+        guard
+            let settings = RTSPServerConfiguration(
+                host: section.host, port: UInt16(clamping: section.port), authentication: authentication)
+        else {
+            throw GatewayService.StartFailure(
+                description: "rtsp.host: \(section.host) is no address to listen on; write for example 127.0.0.1")
+        }
+        let server: RTSPServer
+        do {
+            server = try RTSPServer(settings, relay: relay, tell: { Self.log($0, to: logger) })
+        } catch {
+            throw GatewayService.StartFailure(description: "\(error)")
+        }
+        if let failure = server.udpFailure {
+            logger.warning(
+                "RTSP readers get media over TCP alone: the UDP ports cannot be opened",
+                metadata: ["reason": "\(failure)"])
+        }
+        logger.notice("cameras are shared by RTSP", metadata: ["rtsp": "\(section.host):\(server.port)"])
+        return CameraSharing(server: server)
+    }
+
+    /// Shares these cameras from now on, under their identifiers. A camera that is pulled on demand is pulled for readers.
+    func share(_ cameras: [(station: CameraStation, name: String)]) {
+        server.setCameras(
+            cameras.map { station, name in
+                ServedCamera(
+                    id: station.id, name: name,
+                    tracks: { station.snapshot.tracks.filter { $0.stream == .main } },
+                    acquire: { station.acquire(reason: "RTSP reader") })
+            })
+    }
+
+    /// Ends every reader, with a goodbye.
+    func stop() {
+        server.stop()
+    }
+
+    /// What Prometheus is told.
+    func metrics() async -> [MetricFamily] {
+        let counters = await server.counters()
+        let readers = counters.readers.sorted { $0.key < $1.key }.map { camera, count in
+            MetricFamily.Sample(Double(count), labels: [("camera", camera)])
+        }
+        func counter(_ name: String, _ help: String, _ value: UInt64) -> MetricFamily {
+            MetricFamily(name: name, help: help, kind: .counter, samples: [.init(Double(value))])
+        }
+        return [
+            MetricFamily(
+                name: "gatehouse_rtsp_connections", help: "Connections to the RTSP server.", kind: .gauge,
+                samples: [.init(Double(counters.connections))]),
+            MetricFamily(
+                name: "gatehouse_rtsp_readers", help: "Programs that play a camera by RTSP.", kind: .gauge,
+                samples: readers),
+            counter(
+                "gatehouse_rtsp_readers_started_total", "Programs that began to play a camera.",
+                counters.readersStarted),
+            counter("gatehouse_rtsp_packets_sent_total", "RTP packets sent to RTSP readers.", counters.packetsSent),
+            counter("gatehouse_rtsp_bytes_sent_total", "Bytes of these packets.", counters.bytesSent),
+            counter(
+                "gatehouse_rtsp_frames_dropped_total", "Frames left out for readers that were too slow.",
+                counters.framesDropped),
+            counter(
+                "gatehouse_rtsp_refused_credentials_total", "Wrong passwords at the RTSP server.",
+                counters.refusedCredentials),
+            counter(
+                "gatehouse_rtsp_connections_refused_total", "Connections that were too many.",
+                counters.connectionsRefused),
+            counter(
+                "gatehouse_rtsp_datagrams_refused_total", "Datagrams that could not be sent.",
+                counters.datagramsRefused),
+            MetricFamily(
+                name: "gatehouse_rtsp_processor_seconds_total", help: "Processor time of the RTSP server's thread.",
+                kind: .counter, samples: [.init(server.processorTime.inSeconds)]),
+        ]
+    }
+
+    private static func log(_ news: RTSPServerNews, to logger: Logger) {
+        switch news {
+        case .started(let camera, let host, let agent, let overUDP):
+            logger.info(
+                "RTSP reader started",
+                metadata: [
+                    "device": "\(camera)", "address": "\(host)", "program": "\(agent)",
+                    "transport": "\(overUDP ? "UDP" : "TCP")",
+                ])
+        case .ended(let camera, let host, let reason, let packets, let dropped):
+            logger.info(
+                "RTSP reader ended",
+                metadata: [
+                    "device": "\(camera)", "address": "\(host)", "reason": "\(reason)", "packets": "\(packets)",
+                    "framesDropped": "\(dropped)",
+                ])
+        case .refused(let host):
+            logger.warning("wrong password for RTSP", metadata: ["address": "\(host)"])
+        }
+    }
+}
+
+extension PullLease: CameraLease {}

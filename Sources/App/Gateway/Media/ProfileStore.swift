@@ -1,0 +1,102 @@
+import Cameras
+import Dispatch
+import Foundation
+import Logging
+import Transport
+
+/// What was learnt of each camera at earlier connections, kept in the state folder in a file of its owner's alone.
+///
+/// Sources tell of a change on their own threads; the file is written a moment later on another one, once for all changes
+/// of that moment. A profile belongs to a camera's address: at another address it counts for nothing.
+final class ProfileStore: Sendable {
+    static let fileName = "camera-profiles.json"
+    static let delay = DispatchTimeInterval.milliseconds(500)
+
+    private struct Entry: Codable, Equatable {
+        /// The address without credentials.
+        var address: String
+        var fields: [String: String]
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var isDue = false
+    }
+
+    private let directory: StateDirectory
+    private let logger: Logger
+    private let state: Locked<State>
+    private let queue = DispatchQueue(label: "camera profiles")
+
+    /// Reads the file. One that cannot be read is no reason not to start: what it held is learnt again.
+    init(directory: StateDirectory, logger: Logger) {
+        self.directory = directory
+        self.logger = logger
+        var entries: [String: Entry] = [:]
+        do {
+            if let text = try directory.readPrivate(Self.fileName) {
+                entries = try JSONDecoder().decode([String: Entry].self, from: Data(text.utf8))
+            }
+        } catch {
+            logger.warning(
+                "what was learnt of the cameras cannot be read, and is learnt again", metadata: ["reason": "\(error)"])
+        }
+        self.state = Locked(State(entries: entries))
+    }
+
+    /// What is known of a camera at this address.
+    func profile(of id: String, at address: String) -> CameraProfile {
+        let entry = self.state.withLock { $0.entries[id] }
+        guard let entry, entry.address == address else { return CameraProfile() }
+        return CameraProfile(fields: entry.fields)
+    }
+
+    /// Takes what was learnt.
+    func note(_ profile: CameraProfile, of id: String, at address: String) {
+        self.change { $0[id] = Entry(address: address, fields: profile.fields) }
+    }
+
+    /// Forgets all cameras but these.
+    func keepOnly(_ ids: Set<String>) {
+        self.change { entries in entries = entries.filter { ids.contains(Self.camera(of: $0.key)) } }
+    }
+
+    /// A camera's streams have profiles of their own.
+    static func substreamKey(of id: String) -> String { id + "/substream" }
+
+    private static func camera(of key: String) -> String { String(key.prefix { $0 != "/" }) }
+
+    private func change(_ body: @Sendable (inout [String: Entry]) -> Void) {
+        let mustSchedule = self.state.withLock { state in
+            let before = state.entries
+            body(&state.entries)
+            guard state.entries != before, !state.isDue else { return false }
+            state.isDue = true
+            return true
+        }
+        guard mustSchedule else { return }
+        self.queue.asyncAfter(deadline: .now() + Self.delay) { self.write() }
+    }
+
+    /// Writes what is not written yet; returns when it is.
+    func flush() {
+        self.queue.sync { self.write() }
+    }
+
+    private func write() {
+        let entries = self.state.withLock { state -> [String: Entry]? in
+            defer { state.isDue = false }
+            return state.isDue ? state.entries : nil
+        }
+        guard let entries else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            try self.directory.writePrivate(
+                Self.fileName, String(decoding: try encoder.encode(entries), as: UTF8.self) + "\n")
+        } catch {
+            self.logger.warning(
+                "what was learnt of the cameras cannot be written down", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Cameras
+import RTP
+import Transport
+
+/// A source whose inside can be exchanged while it runs: the camera's settings were changed, and its viewers stay.
+///
+/// To the sink the exchange looks like the camera's own restart: the tracks are told again, and the relay keeps the
+/// viewers of those that are the same.
+final class ReplaceableSource: CameraSource {
+    private struct State {
+        var source: any CameraSource
+        var sink: (any CameraSink)?
+    }
+
+    private let state: Locked<State>
+    /// Serialises starts, stops and exchanges; ``state`` is never held while a source's thread is waited for.
+    private let order = Locked(())
+
+    init(_ source: any CameraSource) {
+        self.state = Locked(State(source: source))
+    }
+
+    /// The source inside.
+    var current: any CameraSource { self.state.withLock { $0.source } }
+
+    var speaker: (any CameraSpeaker)? { self.current.speaker }
+
+    var publishing: WHIPSource? { self.current.publishing }
+
+    func start(sink: any CameraSink) {
+        self.order.withLock { _ in
+            self.state.withLock { $0.sink = sink }
+            self.current.start(sink: sink)
+        }
+    }
+
+    func stop() {
+        self.order.withLock { _ in
+            self.current.stop()
+            self.state.withLock { $0.sink = nil }
+        }
+    }
+
+    func requestKeyFrame(track: Int) {
+        self.current.requestKeyFrame(track: track)
+    }
+
+    /// Puts another source in; it runs if the one before did. Returns when that has ended: it waits for its thread.
+    func replace(with source: any CameraSource) {
+        self.order.withLock { _ in
+            self.current.stop()
+            let sink = self.state.withLock { state in
+                state.source = source
+                return state.sink
+            }
+            if let sink { source.start(sink: sink) }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Transport
+
+/// Bounds how many events are reported of one device: a burst, and then so many a second.
+final class EventRateLimiter: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var filledAt: Date
+    }
+
+    /// Events at once.
+    static let burst = 20.0
+    /// Events a second in the long run.
+    static let rate = 1.0
+
+    private let buckets = Locked<[String: Bucket]>([:])
+
+    /// Takes one event of a device into account. False where there were too many.
+    func allows(_ device: String, at now: Date) -> Bool {
+        self.buckets.withLock { buckets in
+            var bucket = buckets[device] ?? Bucket(tokens: Self.burst, filledAt: now)
+            let elapsed = max(0, now.timeIntervalSince(bucket.filledAt))
+            bucket.tokens = min(Self.burst, bucket.tokens + elapsed * Self.rate)
+            bucket.filledAt = now
+            let isAllowed = bucket.tokens >= 1
+            if isAllowed { bucket.tokens -= 1 }
+            buckets[device] = bucket
+            return isAllowed
+        }
+    }
+}

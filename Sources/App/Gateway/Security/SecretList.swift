@@ -1,0 +1,23 @@
+import Transport
+
+/// The texts that must never reach a log. Cameras come and go while the gateway runs, so the list grows; what was secret
+/// once stays so.
+public final class SecretList: Sendable {
+    private let texts: Locked<[String]>
+
+    /// Short texts are ignored, since they would garble words.
+    public init(_ secrets: [String] = []) {
+        self.texts = Locked([])
+        self.add(secrets)
+    }
+
+    /// Adds secrets.
+    public func add(_ secrets: [String]) {
+        self.texts.withLock { texts in
+            for secret in secrets where secret.utf8.count >= 8 && !texts.contains(secret) { texts.append(secret) }
+        }
+    }
+
+    /// All secrets.
+    var all: [String] { self.texts.withLock { $0 } }
+}

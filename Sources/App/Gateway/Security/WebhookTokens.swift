@@ -1,0 +1,100 @@
+import COpenSSL
+import Transport
+
+/// The secrets with which devices report their own events, one for each device. A webhook token opens nothing else.
+///
+/// The file `webhook-tokens` holds a token and its device's identifier on each line. Tokens are made when a device's
+/// webhook is first switched on, and stay when it is switched off, so that a camera need not be set up anew.
+public final class WebhookTokens: Sendable {
+    /// The file in the state folder.
+    public static let fileName = "webhook-tokens"
+    /// What every webhook token begins with.
+    public static let prefix = TokenStore.prefix + "webhook_"
+
+    private struct Entry {
+        let device: String
+        let token: String
+        let digest: [UInt8]
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        /// The devices whose webhook is on.
+        var devices: Set<String> = []
+    }
+
+    private let state: Locked<State>
+
+    /// Keeps these tokens, all of them in use.
+    init(tokens: [(device: String, token: String)] = []) {
+        self.state = Locked(
+            State(
+                entries: tokens.map {
+                    Entry(device: $0.device, token: $0.token, digest: TokenStore.digest(of: $0.token))
+                },
+                devices: Set(tokens.map(\.device))))
+    }
+
+    /// Reads the tokens of a state folder, and makes those that devices with a webhook lack.
+    public convenience init(
+        openingOrCreatingIn directory: StateDirectory, devices: [String]
+    ) throws(StateDirectory.Failure) {
+        self.init(tokens: try Self.read(directory))
+        try self.use(devices, in: directory)
+    }
+
+    /// Makes these the devices with a webhook, for example after a change of the config.
+    public func use(_ devices: [String], in directory: StateDirectory) throws(StateDirectory.Failure) {
+        let known = self.state.withLock { state in
+            state.devices = Set(devices)
+            return state.entries.map { (device: $0.device, token: $0.token) }
+        }
+        let missing = devices.filter { device in !known.contains { $0.device == device } }
+        guard !missing.isEmpty else { return }
+        var all = known
+        for device in missing {
+            guard let token = TokenStore.makeToken(prefix: Self.prefix) else {
+                throw .init(path: directory.path, reason: "the system's random source failed")
+            }
+            all.append((device, token))
+        }
+        try directory.writePrivate(Self.fileName, all.map { "\($0.token) \($0.device)\n" }.joined())
+        let entries = all.map {
+            Entry(device: $0.device, token: $0.token, digest: TokenStore.digest(of: $0.token))
+        }
+        self.state.withLock { $0.entries = entries }
+    }
+
+    /// A device's token in a state folder; nil where it has none.
+    public static func token(of device: String, in directory: StateDirectory) throws(StateDirectory.Failure) -> String?
+    {
+        try self.read(directory).first { $0.device == device }?.token
+    }
+
+    private static func read(_ directory: StateDirectory) throws(StateDirectory.Failure) -> [(
+        device: String, token: String
+    )] {
+        guard let text = try directory.readPrivate(Self.fileName) else { return [] }
+        return text.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard fields.count == 2, fields[0].hasPrefix(Self.prefix), fields[0].utf8.count >= 32 else { return nil }
+            return (String(fields[1]), String(fields[0]))
+        }
+    }
+
+    /// The device whose token this is; nil for every other text. Takes the same time for every wrong one.
+    func device(holding token: String) -> String? {
+        let digest = TokenStore.digest(of: token)
+        return self.state.withLock { state in
+            var found: String?
+            for entry in state.entries
+            where CRYPTO_memcmp(entry.digest, digest, digest.count) == 0 && state.devices.contains(entry.device) {
+                found = entry.device
+            }
+            return found
+        }
+    }
+
+    /// All secrets, for the redactor.
+    var secrets: [String] { self.state.withLock { $0.entries.map(\.token) } }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import HTTPTypes
+import HomeFakes
+import HomeTypes
+import HummingbirdTesting
+import Logging
+import NIOCore
+import Signalling
+import Testing
+
+@testable import Gateway
+
+@Suite struct CameraAPITests {
+    let json = "application/json"
+
+    @Test func aCameraIsAddedChangedAndRemovedAndTheHomeFollows() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let made = try await client.send(
+                .put, "/v1/cameras/gate", #"{"name":"Gate","source":"rtsp://192.0.2.9/main"}"#, type: json)
+            #expect(made.status == .created)
+            #expect(try made.decoded(CameraAnswer.self).origin == .api)
+            let devices = try await client.get("/v1/devices").decoded(GatewayAPI.DeviceList.self).devices
+            #expect(devices.map(\.id) == ["door", "yard", "gate"])
+            #expect(devices.last?.name == "Gate")
+
+            let changed = try await client.send(
+                .patch, "/v1/cameras/gate", #"{"transport":"udp","name":null}"#, type: json)
+            let camera = try changed.decoded(CameraAnswer.self)
+            #expect(camera.transport == "udp" && camera.name == "gate" && camera.source == "rtsp://192.0.2.9/main")
+            #expect(await gateway.cameras.applied.last?.last?.transport == .udp)
+
+            let again = try await client.send(.put, "/v1/cameras/gate", #"{"source":"whip"}"#, type: json)
+            #expect(again.status == .ok)
+            #expect(try again.decoded(CameraAnswer.self).transport == "auto")
+
+            #expect(try await client.send(.delete, "/v1/cameras/gate").status == .noContent)
+            #expect(try await client.get("/v1/devices/gate").status == .notFound)
+            #expect(try await client.send(.delete, "/v1/cameras/gate").status == .notFound)
+        }
+    }
+
+    @Test func aCameraIsConnectedToAnewOnCommand() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let answer = try await client.send(.post, "/v1/cameras/yard/reconnect")
+            #expect(answer.status == .noContent)
+            #expect(await gateway.cameras.reconnected == ["yard"])
+            let missing = try await client.send(.post, "/v1/cameras/nowhere/reconnect")
+            #expect(missing.status == .notFound)
+        }
+    }
+
+    @Test func whatIsWrongIsToldWithItsKeyAndChangesNothing() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let wrong: [(String, String)] = [
+                (#"{}"#, "source is missing"), (#"{"source":"exec:ffmpeg -i x"}"#, "source: expected"),
+                (#"{"source":"/dev/video0"}"#, "source: expected"),
+                (#"{"source":"file:///etc/passwd"}"#, "source: expected"),
+                (#"{"source":"http://192.0.2.1/"}"#, "source: expected"),
+                (#"{"source":"whip","sorce":"x"}"#, "sorce: unknown key; did you mean source?"),
+                (#"{"source":"whip","transport":"pigeon"}"#, "transport: expected one of auto, tcp, udp, http"),
+                (#"{"source":"whip","webhook":"perhaps"}"#, "webhook: expected true or false"),
+                (#"{"source":["whip"]}"#, "source: expected a text"),
+                (#"{"source":"whip","onvif":5}"#, "onvif: expected"),
+                (#"{"source":"whip","id":"other"}"#, "id: it is in the path"), (#"[1]"#, "no JSON object"),
+                (#"{"source":"rtsp://topsecret topsecret@/"}"#, "source: the URL has no host"),
+            ]
+            for (body, expected) in wrong {
+                let response = try await client.send(.put, "/v1/cameras/gate", body, type: json)
+                #expect(response.status == .badRequest, "\(body)")
+                #expect(response.failure?.message.contains(expected) == true, "\(body): \(response.text)")
+                #expect(!response.text.contains("topsecret"))
+            }
+            let name = try await client.send(.put, "/v1/cameras/..%2Fx", #"{"source":"whip"}"#, type: json)
+            #expect(name.status == .badRequest || name.status == .notFound)
+            let foreign = try await client.send(.delete, "/v1/cameras/door")
+            #expect(foreign.status == .badRequest)
+            #expect(foreign.failure?.message.contains("config file gatehouse.yaml") == true)
+            #expect(await gateway.cameras.applied.count == 1)
+            #expect(!FileManager.default.fileExists(atPath: gateway.folder.directory.file("cameras.yaml")))
+        }
+    }
+
+    @Test func secretsGoInAndNeverComeOut() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let body = """
+                {"source":"rtsp://viewer:hunter22@192.0.2.9/s?channel=1&password=hunter23",\
+                "substream":"rtsp://viewer:hunter22@192.0.2.9/2",\
+                "onvif":{"url":"http://192.0.2.9/","username":"viewer","password":"hunter24"}}
+                """
+            let made = try await client.send(.put, "/v1/cameras/gate", body, type: json)
+            #expect(made.status == .created)
+            for path in ["/v1/cameras/gate", "/v1/cameras", "/v1/devices", "/v1/configuration"] {
+                #expect(try await client.get(path).text.contains("hunter") == false, "\(path)")
+            }
+            let shown = try made.decoded(CameraAnswer.self)
+            #expect(shown.source == "rtsp://viewer:***@192.0.2.9/s?channel=1&password=***")
+            #expect(shown.onvif?.password == "***")
+
+            // What was shown may be sent back, and stands for what it hides.
+            let edited = """
+                {"name":"Gate","source":"\(shown.source)","substream":"rtsp://viewer:***@192.0.2.9/2",\
+                "onvif":{"url":"http://192.0.2.9/","username":"viewer","password":"***"}}
+                """
+            #expect(try await client.send(.put, "/v1/cameras/gate", edited, type: json).status == .ok)
+            let camera = try #require(await gateway.cameras.applied.last?.last)
+            #expect(camera.source == .rtsp("rtsp://viewer:hunter22@192.0.2.9/s?channel=1&password=hunter23"))
+            #expect(camera.substream == "rtsp://viewer:hunter22@192.0.2.9/2")
+            #expect(camera.onvif?.password == "hunter24")
+            let moved = #"{"onvif":{"url":"http://192.0.2.66/"}}"#
+            #expect(try await client.send(.patch, "/v1/cameras/gate", moved, type: json).status == .ok)
+            let onvif = try #require(await gateway.cameras.applied.last?.last?.onvif)
+            #expect(onvif == .init(url: "http://192.0.2.66/", username: "viewer", password: nil))
+            // For another host it does not: nobody moves a password to a machine of their own.
+            _ = try await client.send(
+                .put, "/v1/cameras/gate", #"{"source":"rtsp://viewer:***@192.0.2.66/"}"#, type: json)
+            #expect(await gateway.cameras.applied.last?.last?.source == .rtsp("rtsp://viewer:***@192.0.2.66/"))
+        }
+    }
+
+    @Test func theEnvironmentIsForTheConfigFileAlone() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let made = try await client.send(
+                .put, "/v1/cameras/gate", #"{"source":"rtsp://192.0.2.9/${HOME}"}"#, type: json)
+            #expect(made.status == .created)
+            #expect(await gateway.cameras.applied.last?.last?.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
+        }
+        await gateway.keeper.reload(because: "a test")
+        let stored = try CameraStore(directory: gateway.folder.directory).read(environment: ["HOME": "/x"])
+        #expect(stored?.first?.camera.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
+    }
+
+    @Test func aSnapshotTellsItsAge() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let picture = try await client.get("/v1/devices/door/snapshot.jpg?width=320")
+            #expect(picture.status == .ok)
+            #expect(picture.headers[.contentType] == "image/jpeg")
+            #expect(picture.headers[.cacheControl] == "no-store")
+            #expect(picture.headers[.age] == "1")
+            #expect(picture.headers[try #require(HTTPField.Name("Age-Milliseconds"))] == "1500")
+            #expect(Array(picture.body.readableBytesView).prefix(2) == [0xFF, 0xD8])
+            #expect(try await client.get("/v1/devices/attic/snapshot.jpg").status == .notFound)
+            for width in ["0", "-1", "x", "99999999999999999999", ""] {
+                #expect(try await client.get("/v1/devices/door/snapshot.jpg?width=\(width)").status == .badRequest)
+            }
+            let stranger = try await client.send(.get, "/v1/devices/door/snapshot.jpg", token: nil)
+            #expect(stranger.status == .unauthorized)
+            await gateway.liveView.setSnapshotError(.cameraUnavailable("no picture yet"))
+            #expect(try await client.get("/v1/devices/door/snapshot.jpg").status == .serviceUnavailable)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import HTTPTypes
+import HomeFakes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import Testing
+
+@testable import Gateway
+
+@Suite struct DeviceEventTests {
+    static let json = "application/json"
+
+    func events(_ response: TestResponse) throws -> [DeviceEvent] {
+        try response.decoded(GatewayAPI.EventList.self).events
+    }
+
+    @Test func eventsAreListedNewestFirstWithinLimits() async throws {
+        let gateway = try TestGateway()
+        for index in 0..<5 { gateway.camera.send(.doorbellPressed(.init(priority: Int64(index)))) }
+        gateway.camera.send(.detection(.init(kind: .motion, phase: .began, eventSessionId: "a")))
+        gateway.camera.finish()
+        await gateway.hub.run()
+        try await gateway.run { client in
+            let all = try self.events(await client.get("/v1/devices/door/events"))
+            #expect(all.map(\.event) == ["Motion"] + Array(repeating: "DoorbellPressed", count: 5))
+            #expect(all.dropFirst().map(\.priority) == [4, 3, 2, 1, 0])
+            #expect(all.first?.trait == "CameraMotion")
+            let two = try self.events(await client.get("/v1/devices/door/events?limit=2"))
+            #expect(two.map(\.id) == all.prefix(2).map(\.id))
+            let newer = try self.events(await client.get("/v1/devices/door/events?since=\(all[2].id)"))
+            #expect(newer.map(\.id) == all.prefix(2).map(\.id))
+            for time in ["1970-01-01T00:16:40Z", "1970-01-01T01:16:40+01:00", "1970-01-01T00:16:39.5Z"] {
+                #expect(
+                    try self.events(await client.get("/v1/devices/door/events?since=\(time)")).count == 6, "\(time)")
+            }
+            #expect(try self.events(await client.get("/v1/devices/door/events?since=1970-01-01T00:16:41Z")).isEmpty)
+            for query in ["limit=0", "limit=201", "limit=x", "since=yesterday", "since="] {
+                #expect(try await client.get("/v1/devices/door/events?\(query)").status == .badRequest, "\(query)")
+            }
+            #expect(try await client.get("/v1/devices/attic/events").status == .notFound)
+            #expect(try self.events(await client.get("/v1/devices/yard/events")).isEmpty)
+        }
+    }
+
+    @Test func aWebhookTokenReportsEventsOfItsDeviceAndOpensNothingElse() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            func post(_ path: String, _ body: String, _ token: String?) async throws -> TestResponse {
+                try await client.send(.post, path, body, type: Self.json, token: token)
+            }
+            let own = "/v1/devices/door/events"
+            for token in [TestGateway.webhookToken, TestGateway.token] {
+                let response = try await post(own, #"{"type":"doorbellPressed","complementaryToneId":"x"}"#, token)
+                #expect(try response.decoded(GatewayAPI.ReportAnswer.self).accepted)
+            }
+            let over = try await post(own, #"{"type":"motion","active":false}"#, TestGateway.webhookToken)
+            #expect(try !over.decoded(GatewayAPI.ReportAnswer.self).accepted)
+            #expect(
+                try await post("/v1/devices/yard/events", #"{"type":"motion"}"#, TestGateway.webhookToken).status
+                    == .forbidden)
+            #expect(try await post(own, #"{"type":"motion"}"#, nil).status == .unauthorized)
+            for path in ["/v1/devices", own, "/v1/events", "/v1/sessions", "/v1/gateway", "/metrics"] {
+                let response = try await client.send(.get, path, token: TestGateway.webhookToken)
+                #expect(response.status == .forbidden, "\(path)")
+            }
+        }
+    }
+
+    @Test func whatIsNoEventIsAnsweredWithWhatIsWrong() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            for (body, words) in [
+                ("{", "the body is no JSON"), ("{}", "type is missing"),
+                (#"{"type":"boom"}"#, "expected one of doorbellPressed"), (#"{"type":5}"#, "type must be a string"),
+                (#"{"type":"motion","active":"yes"}"#, "active must be a boolean"),
+                (
+                    #"{"type":"doorbellPressed","complementaryToneId":"\#(String(repeating: "x", count: 65))"}"#,
+                    "longer"
+                ),
+            ] {
+                let response = try await client.send(
+                    .post, "/v1/devices/door/events", body, type: Self.json, token: TestGateway.webhookToken)
+                #expect(response.status == .badRequest, "\(body)")
+                #expect(response.failure?.message.contains(words) == true, "\(response.text)")
+            }
+            // A camera has no button.
+            let press = try await client.send(
+                .post, "/v1/devices/yard/events", #"{"type":"doorbellPressed"}"#, type: Self.json)
+            #expect(press.failure?.code == .failedPrecondition)
+        }
+    }
+
+    @Test func anAddressWithTheSecretReportsAnEvent() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let base = "/v1/webhooks/door/\(TestGateway.webhookToken)"
+            for (method, path, status) in [
+                (HTTPRequest.Method.get, "\(base)/motion?active=true", HTTPResponse.Status.ok),
+                (.post, "\(base)/doorbellPressed", .ok), (.get, "\(base)/motion?active=maybe", .badRequest),
+                (.get, "\(base)/boom", .badRequest),
+                (.get, "/v1/webhooks/door/\(TestGateway.token)/motion", .forbidden),
+                (.get, "/v1/webhooks/yard/\(TestGateway.webhookToken)/motion", .forbidden),
+                (.get, "/v1/webhooks/attic/\(TestGateway.webhookToken)/motion", .forbidden),
+                (.delete, "\(base)/motion", .methodNotAllowed),
+            ] {
+                let response = try await client.send(method, path, token: nil)
+                #expect(response.status == status, "\(method) \(path): \(response.text)")
+            }
+        }
+    }
+
+    @Test func tooManyEventsOfOneDeviceAreRefused() {
+        let limiter = EventRateLimiter()
+        let start = Date(timeIntervalSince1970: 0)
+        let allowed = (0..<100).filter { _ in limiter.allows("door", at: start) }.count
+        #expect(allowed == Int(EventRateLimiter.burst))
+        #expect(limiter.allows("yard", at: start))
+        #expect(limiter.allows("door", at: start + 1))
+        #expect(!limiter.allows("door", at: start + 1))
+        // A clock that runs backwards gives nothing away.
+        #expect(!limiter.allows("door", at: start - 1000))
+    }
+
+    @Test func webhookTokensAreMadeOnceAndKept() throws {
+        let folder = try TemporaryFolder()
+        let first = try WebhookTokens(openingOrCreatingIn: folder.directory, devices: ["door"])
+        let token = try #require(try WebhookTokens.token(of: "door", in: folder.directory))
+        #expect(token.hasPrefix(WebhookTokens.prefix))
+        #expect(first.device(holding: token) == "door")
+        #expect(try WebhookTokens.token(of: "yard", in: folder.directory) == nil)
+        let second = try WebhookTokens(openingOrCreatingIn: folder.directory, devices: ["yard", "door"])
+        #expect(second.device(holding: token) == "door")
+        #expect(second.secrets.count == 2)
+        // Switched off, it opens nothing; switched on again, it is the one that the camera knows.
+        try second.use(["yard"], in: folder.directory)
+        #expect(second.device(holding: token) == nil)
+        try second.use(["yard", "door"], in: folder.directory)
+        #expect(second.device(holding: token) == "door")
+        #expect(second.device(holding: "") == nil)
+    }
+
+    @Test func theJournalSurvivesARestartAndBadLines() throws {
+        let folder = try TemporaryFolder()
+        let journal = EventJournal(directory: folder.directory)
+        #expect(journal.read().isEmpty)
+        func event(_ index: Int) -> DeviceEvent {
+            DeviceEvent(
+                id: "r-\(index)", deviceID: "door", at: Date(timeIntervalSince1970: 1000.25 + Double(index)),
+                DetectionEvent(kind: .person, phase: .began, eventSessionId: "\(index)"))
+        }
+        for index in 0..<3 { journal.append(event(index)) }
+        journal.flush()
+        let path = folder.directory.file(EventJournal.fileName)
+        let handle = try #require(FileHandle(forWritingAtPath: path))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("{\"id\":\"half\n\n".utf8))
+        try handle.close()
+        let again = EventJournal(directory: folder.directory)
+        #expect(again.read() == (0..<3).map(event))
+        again.append(event(3))
+        again.flush()
+        #expect(again.read().last == event(3))
+        #expect(again.problem == nil)
+    }
+
+    @Test func theJournalIsBounded() throws {
+        let folder = try TemporaryFolder()
+        let journal = EventJournal(directory: folder.directory)
+        let press = DeviceEvent(
+            id: "r-1", deviceID: "door", at: Date(timeIntervalSince1970: 0),
+            .init(complementaryToneId: String(repeating: "x", count: 20_000)))
+        for _ in 0..<100 { journal.append(press) }
+        journal.flush()
+        var total = 0
+        for name in [EventJournal.fileName, EventJournal.fileName + ".old"] {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder.directory.file(name))
+            total += attributes?[.size] as? Int ?? 0
+        }
+        #expect(total > EventJournal.maximumSize)
+        #expect(total < 2 * EventJournal.maximumSize + 50_000)
+    }
+}

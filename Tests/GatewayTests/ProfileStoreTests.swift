@@ -1,0 +1,52 @@
+import Cameras
+import Foundation
+import Logging
+import RTSP
+import Testing
+
+@testable import Gateway
+
+@Suite struct ProfileStoreTests {
+    let folder: TemporaryFolder
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init() throws { self.folder = try TemporaryFolder() }
+
+    func profile() -> CameraProfile {
+        var profile = CameraProfile()
+        profile.carriage = .udp
+        profile.keepAlive = .options
+        profile.quirks = [.garbageBetweenPackets]
+        return profile
+    }
+
+    @Test func whatWasLearntIsThereAfterARestartAtTheSameAddressAlone() throws {
+        let first = ProfileStore(directory: self.folder.directory, logger: self.logger)
+        #expect(first.profile(of: "yard", at: "rtsp://192.0.2.1/") == CameraProfile())
+        first.note(self.profile(), of: "yard", at: "rtsp://192.0.2.1/")
+        first.note(self.profile(), of: "attic", at: "rtsp://192.0.2.2/")
+        first.note(self.profile(), of: ProfileStore.substreamKey(of: "yard"), at: "rtsp://192.0.2.1/2")
+        first.keepOnly(["yard"])
+        first.flush()
+        let permissions = try FileManager.default.attributesOfItem(
+            atPath: self.folder.directory.file(ProfileStore.fileName))[.posixPermissions]
+        #expect(permissions as? Int == 0o600)
+
+        let second = ProfileStore(directory: self.folder.directory, logger: self.logger)
+        #expect(second.profile(of: "yard", at: "rtsp://192.0.2.1/") == self.profile())
+        #expect(second.profile(of: "yard", at: "rtsp://192.0.2.66/") == CameraProfile())
+        #expect(second.profile(of: "attic", at: "rtsp://192.0.2.2/") == CameraProfile())
+        #expect(second.profile(of: "yard/substream", at: "rtsp://192.0.2.1/2") == self.profile())
+    }
+
+    @Test func aDamagedFileIsNoReasonNotToStart() throws {
+        for text in [
+            "", "nonsense", "[]", #"{"yard":{"address":1}}"#,
+            #"{"yard":{"address":"a","fields":{"carriage":"pigeon"}}}"#,
+        ] {
+            try self.folder.directory.writePrivate(ProfileStore.fileName, text)
+            let store = ProfileStore(directory: self.folder.directory, logger: self.logger)
+            #expect(store.profile(of: "yard", at: "a") == CameraProfile())
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import HomeFakes
+import HomeHub
+import HomeTypes
+import Logging
+import Testing
+
+@testable import Gateway
+
+/// The config file and the file of the API's cameras, read again while the gateway runs.
+@Suite struct ReloadTests {
+    let folder: TemporaryFolder
+    let cameras = FakeCameras()
+    let hub = HomeHub(devices: [], drivers: [], liveView: FakeLiveView())
+    let secrets = SecretList()
+    var file: String { self.folder.path + "/gatehouse.yaml" }
+
+    init() throws { self.folder = try TemporaryFolder() }
+
+    func write(_ yaml: String) throws {
+        try yaml.write(toFile: self.file, atomically: true, encoding: .utf8)
+    }
+
+    func keeper(file: String?) throws -> ConfigurationKeeper {
+        let configuration = try file.map {
+            try GatewayConfiguration(contentsOfFile: $0, environment: [:])
+        }
+        return try ConfigurationKeeper(
+            configuration: configuration ?? .demonstration, file: file,
+            store: CameraStore(directory: self.folder.directory), cameras: self.cameras, hub: self.hub,
+            secrets: self.secrets, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, environment: [:])
+    }
+
+    @Test func anEditIsAppliedAndABrokenOneChangesNothing() async throws {
+        try self.write("cameras:\n  - {id: a, source: \"rtsp://192.0.2.1/\"}\n")
+        let keeper = try self.keeper(file: self.file)
+        await keeper.begin()
+        #expect(await self.hub.devices().map(\.id) == ["a"])
+
+        try self.write(
+            "cameras:\n  - {id: b, source: \"rtsp://u:hunter2222@192.0.2.2/\"}\n  - {id: a, source: \"rtsp://192.0.2.1/\"}\n"
+        )
+        await keeper.reload(because: "a test")
+        #expect(await self.hub.devices().map(\.id) == ["b", "a"])
+        #expect(self.secrets.all.contains("hunter2222"))
+
+        try self.write("cameras:\n  - {id: b, source: \"exec:x\"}\n  - {id: c, source: whip}\n")
+        await keeper.reload(because: "a test")
+        #expect(await self.hub.devices().map(\.id) == ["b", "a"])
+        let problem = try #require(await keeper.configurationStatus.problems.first)
+        #expect(problem.file == self.file && problem.line == 2 && problem.key == "cameras[0].source")
+        #expect(await self.cameras.applied.count == 2)
+
+        try self.write("cameras: []\n")
+        await keeper.reload(because: "a test")
+        #expect(await keeper.configurationStatus.problems.isEmpty)
+        #expect(await self.hub.devices().isEmpty)
+        // A file that is gone is a broken one, too.
+        try FileManager.default.removeItem(atPath: self.file)
+        await keeper.reload(because: "a test")
+        #expect(await keeper.configurationStatus.problems.first?.reason == "there is no such file")
+    }
+
+    @Test func whatCannotBeChangedWhileItRunsIsSaid() async throws {
+        try self.write("http: {port: 9001}\n")
+        let keeper = try self.keeper(file: self.file)
+        await keeper.begin()
+        #expect(await keeper.configurationStatus.needsRestart.isEmpty)
+        try self.write("http: {port: 9002}\nstateDirectory: other\nmedia: {port: 9003}\nrtsp: {}\n")
+        await keeper.reload(because: "a test")
+        #expect(
+            await keeper.configurationStatus.needsRestart == ["http.port", "media.port", "stateDirectory", "rtsp"])
+        try self.write("http: {port: 9001}\n")
+        await keeper.reload(because: "a test")
+        #expect(await keeper.configurationStatus.needsRestart.isEmpty)
+    }
+
+    @Test func theFilesAreReadWhenTheyHaveRested() async throws {
+        try self.write("cameras: []\n")
+        let keeper = try self.keeper(file: self.file)
+        await keeper.begin()
+        var (changed, seen) = await keeper.lookAtFiles(seenBefore: [])
+        (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
+        #expect(!changed)
+        try self.write("cameras:\n  - {id: a, source: whip}\n")
+        (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
+        #expect(!changed)
+        (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
+        #expect(changed)
+        await keeper.reload(because: "a test")
+        (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
+        #expect(!changed)
+    }
+
+    @Test func camerasOfTheAPISurviveARestartAndTheConfigFileCountsFirst() async throws {
+        try self.write("cameras:\n  - {id: a, source: whip}\n")
+        let first = try self.keeper(file: self.file)
+        await first.begin()
+        let source = CameraEntry.Value.text("rtsp://u:p%40ss@192.0.2.2/")
+        _ = try await first.put(
+            CameraEntry(values: ["source": source, "talkback": .text("off"), "webhook": .flag(true)]), id: "b")
+        let permissions = try FileManager.default.attributesOfItem(
+            atPath: self.folder.directory.file("cameras.yaml"))[.posixPermissions]
+        #expect(permissions as? Int == 0o600)
+
+        let second = try self.keeper(file: self.file)
+        await second.begin()
+        let entries = await second.entries
+        #expect(entries.map(\.camera.id) == ["a", "b"])
+        #expect(entries.map(\.origin) == [.file, .api])
+        #expect(entries[1].camera.source == .rtsp("rtsp://u:p%40ss@192.0.2.2/"))
+        #expect(entries[1].camera.talkback == .off && entries[1].camera.acceptsWebhook)
+
+        try self.write("cameras:\n  - {id: b, name: Mine, source: whip}\n")
+        await second.reload(because: "a test")
+        #expect(await second.entries.map(\.origin) == [.file])
+        #expect(await second.configurationStatus.notes.first?.contains("camera b stands in the config file") == true)
+        await #expect(throws: HomeError.self) { try await second.remove("b") }
+        try self.write("cameras: []\n")
+        await second.reload(because: "a test")
+        #expect(await second.entries.map(\.camera.name) == ["b"])
+    }
+
+    @Test func theBuiltInDoorbellCanBeTakenAway() async throws {
+        let keeper = try self.keeper(file: nil)
+        await keeper.begin()
+        #expect(await keeper.entries.map(\.origin) == [.builtin])
+        _ = try await keeper.put(CameraEntry(values: ["source": .text("whip")]), id: "phone")
+        #expect(await keeper.entries.map(\.camera.id) == ["front-door", "phone"])
+        #expect(await keeper.entries.map(\.camera).first == GatewayConfiguration.demonstration.cameras.first)
+        try await keeper.remove("front-door")
+        #expect(await self.hub.devices().map(\.id) == ["phone"])
+        try await keeper.remove("phone")
+        // Nobody's wish for no camera at all is forgotten by a restart.
+        let next = try self.keeper(file: nil)
+        await next.begin()
+        #expect(await next.entries.isEmpty)
+    }
+
+    @Test func aDamagedFileOfTheAPIsCamerasIsNamed() async throws {
+        try self.folder.directory.writePrivate("cameras.yaml", "cameras:\n  - {id: a, source: nonsense}\n")
+        let error = #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+        #expect(error?.description.contains("cameras.yaml: line 2: cameras[0].source") == true)
+        try self.folder.directory.writePrivate("cameras.yaml", "http: {port: 1}\n")
+        #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+    }
+
+    @Test func commandsAtTheSameTimeAllCount() async throws {
+        let keeper = try self.keeper(file: nil)
+        await keeper.begin()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    _ = try? await keeper.put(CameraEntry(values: ["source": .text("whip")]), id: "c\(number)")
+                }
+                group.addTask { await keeper.reload(because: "a test") }
+            }
+        }
+        #expect(await keeper.entries.count == 41)
+        #expect(await self.hub.devices().count == 41)
+    }
+}
+
+@Suite struct CameraAddressTests {
+    @Test(arguments: [
+        ("rtsp://h/", "rtsp://h/", []),
+        ("rtsp://u@h/", "rtsp://u@h/", []),
+        ("rtsp://u:p%40s@h:554/x", "rtsp://u:***@h:554/x", ["p%40s", "p@s"]),
+        ("rtsp://u:a:b@h@i/", "rtsp://u:***@i/", ["a:b@h"]),
+        ("rtsp://h/?user=a&password=b&channel=1", "rtsp://h/?user=a&password=***&channel=1", ["b"]),
+        ("rtsp://h/user=admin_password=x_y&stream=0", "rtsp://h/user=admin_password=***&stream=0", ["x_y"]),
+        ("rtsp://h/?Token=abc#d", "rtsp://h/?Token=***#d", ["abc"]),
+        ("whip", "whip", []), ("", "", []), ("rtsp://u:@h/?pwd=", "rtsp://u:@h/?pwd=", []),
+    ])
+    func secretsOfAddressesAreFound(_ text: String, _ masked: String, _ secrets: [String]) {
+        #expect(CameraAddress(text: text).masked == masked)
+        #expect(CameraAddress(text: text).secrets == secrets)
+    }
+}

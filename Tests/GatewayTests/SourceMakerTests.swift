@@ -1,0 +1,58 @@
+import Cameras
+import Logging
+import RTSP
+import Testing
+
+@testable import Gateway
+
+@Suite struct SourceMakerTests {
+    let folder: TemporaryFolder
+    let maker: SourceMaker
+
+    init() throws {
+        self.folder = try TemporaryFolder()
+        self.maker = SourceMaker(
+            profiles: ProfileStore(
+                directory: self.folder.directory, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    private func camera(_ source: String, _ more: String = "") throws -> GatewayConfiguration.Camera {
+        let yaml = "cameras: [{id: yard, source: \"\(source)\"\(more.isEmpty ? "" : ", ")\(more)}]"
+        let configuration = try GatewayConfiguration(yaml: yaml, file: "c.yaml", directory: "/", environment: [:])
+        return try #require(configuration.cameras.first)
+    }
+
+    @Test func aSubstreamMakesAPair() throws {
+        let alone = try self.maker.source(for: try self.camera("rtsp://192.0.2.1/1"))
+        #expect(alone is RTSPSource)
+        let pair = try #require(
+            try self.maker.source(
+                for: try self.camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
+                as? MultiStreamSource)
+        #expect((pair.main as? RTSPSource)?.url.path == "/1")
+        #expect((pair.substream as? RTSPSource)?.url.path == "/2")
+    }
+
+    @Test func anONVIFCameraIsAskedForItsSubstream() throws {
+        let address = "onvif://u:p@192.0.2.1:8000"
+        #expect(try self.maker.source(for: try self.camera(address)) is ONVIFSource)
+        let pair = try #require(
+            try self.maker.source(for: try self.camera(address, "substream: onvif")) as? MultiStreamSource)
+        #expect(pair.main is ONVIFSource && pair.substream is ONVIFSource)
+        let mixed = try #require(
+            try self.maker.source(for: try self.camera(address, "substream: \"rtsp://192.0.2.1/2\""))
+                as? MultiStreamSource)
+        #expect(mixed.main is ONVIFSource && mixed.substream is RTSPSource)
+        #expect(throws: ConfigurationError.self) { try self.camera("rtsp://192.0.2.1/", "substream: onvif") }
+        #expect(throws: ConfigurationError.self) { try self.camera("builtin:doorbell", "substream: onvif") }
+    }
+
+    @Test func findingsComeFromWithin() throws {
+        let pair = try self.maker.source(
+            for: try self.camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
+        #expect(CameraFindings(pair)?.notes == ["substream: it has not been started"])
+        // Nothing is known of a camera that has not told its address yet.
+        #expect(CameraFindings(try self.maker.source(for: try self.camera("onvif://192.0.2.1"))) == nil)
+        #expect(CameraFindings(BuiltInCamera(.init(name: "Door"))) == nil)
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPTypes
+import HomeFakes
+import HomeTypes
+import HummingbirdTesting
+import Signalling
+import Testing
+
+@testable import Gateway
+
+@Suite struct WHIPTests {
+    private static let fragment = GatewayAPI.fragmentMediaType
+
+    private func gateway() throws -> TestGateway {
+        try TestGateway {
+            $0.cameras.append(.init(id: "phone", name: "Phone", kind: .camera, source: .whip))
+            $0.media.iceServers = [.init(url: "stun:stun.example", username: nil, credential: nil)]
+        }
+    }
+
+    private func publish(_ client: TestGateway.Client, device: String = "phone") async throws -> TestResponse {
+        try await client.send(.post, "/whip/\(device)", "v=0\r\n", type: "application/sdp")
+    }
+
+    @Test func aPublisherStartsAndEnds() async throws {
+        let gateway = try gateway()
+        try await gateway.run { client in
+            let response = try await publish(client)
+            #expect(response.status == .created && response.text == "v=0\r\n")
+            #expect(response.headers[.contentType] == "application/sdp")
+            #expect(response.headers[.location] == "/whip/phone/publisher-1")
+            #expect(response.headers[.eTag] == "\"g1\"")
+            #expect(response.headers[try #require(WHEPTests.acceptPatch)] == Self.fragment)
+            #expect(
+                response.headers[values: try #require(WHEPTests.link)] == ["<stun:stun.example>; rel=\"ice-server\""])
+            #expect(await gateway.liveView.requests.first?.reachedAddresses == ["127.0.0.1"])
+            // It is no live view that somebody could see or stop.
+            #expect(await gateway.liveView.list.isEmpty)
+            #expect(try await client.send(.delete, "/whip/phone/publisher-1").status == .ok)
+            #expect(try await client.send(.delete, "/whip/phone/publisher-1").status == .notFound)
+        }
+    }
+
+    @Test func candidatesAndRestartsFollowTheRulesOfIfMatch() async throws {
+        try await gateway().run { client in
+            let location = try #require(try await publish(client).headers[.location])
+            func patch(_ body: String, _ condition: String?) async throws -> TestResponse {
+                try await client.send(
+                    .patch, location, body, type: Self.fragment, headers: condition.map { [.ifMatch: $0] } ?? [:])
+            }
+            #expect(try await patch("a=candidate", nil).status == .preconditionRequired)
+            #expect(try await patch("a=candidate", "\"g0\"").status == .preconditionFailed)
+            #expect(try await patch("a=candidate", "\"g1\"").status == .noContent)
+            #expect(try await patch("garbage", "\"g1\"").status == .badRequest)
+            let restart = try await patch("restart", "*")
+            #expect(restart.status == .ok && restart.headers[.eTag] == "\"g2\"")
+            #expect(try await patch("a=candidate", "\"g1\"").status == .preconditionFailed)
+            #expect(
+                try await client.send(.patch, location, "x", type: "text/plain", headers: [.ifMatch: "*"]).status
+                    == .unsupportedMediaType)
+            // The end needs no condition, and one is passed over.
+            #expect(try await client.send(.delete, location, headers: [.ifMatch: "\"g0\""]).status == .ok)
+        }
+    }
+
+    @Test func whoMayNotPublishIsRefused() async throws {
+        let gateway = try gateway()
+        try await gateway.run { client in
+            let path = "/whip/phone"
+            #expect(
+                try await client.send(.post, path, "v=0", type: "application/sdp", token: nil).status == .unauthorized)
+            #expect(try await client.send(.post, path, "{}", type: "application/json").status == .unsupportedMediaType)
+            #expect(try await publish(client, device: "attic").status == .notFound)
+            let own = try await publish(client, device: "yard")
+            #expect(own.status == .badRequest && own.failure?.message.contains("source of its own") == true)
+            await gateway.liveView.setStartError(.codecMismatch("no codec in common"))
+            let mismatch = try await publish(client)
+            #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == "no codec in common")
+            await gateway.liveView.setStartError(nil)
+            let location = try #require(try await publish(client).headers[.location])
+            let guest = TestGateway.guestToken
+            #expect(try await client.send(.delete, location, token: guest).status == .notFound)
+            #expect(
+                try await client.send(
+                    .patch, location, "restart", type: Self.fragment, token: guest, headers: [.ifMatch: "*"]
+                ).status == .notFound)
+        }
+    }
+
+    @Test func optionsTellWhatIsTakenAndOtherMethodsAreRefused() async throws {
+        try await gateway().run { client in
+            let endpoint = try await client.send(.options, "/whip/phone")
+            #expect(endpoint.status == .ok)
+            #expect(endpoint.headers[try #require(WHEPTests.acceptPost)] == "application/sdp")
+            let location = try #require(try await publish(client).headers[.location])
+            let session = try await client.send(.options, location)
+            #expect(session.status == .ok)
+            #expect(session.headers[try #require(WHEPTests.acceptPatch)] == Self.fragment)
+            for method in [HTTPRequest.Method.get, .head, .put, .delete, .patch] {
+                #expect(try await client.send(method, "/whip/phone").status == .methodNotAllowed)
+            }
+            for method in [HTTPRequest.Method.get, .head, .put, .post] {
+                #expect(try await client.send(method, location).status == .methodNotAllowed)
+            }
+        }
+    }
+
+    @Test func aPublishedCameraIsNotPulledOnDemand() throws {
+        #expect(throws: ConfigurationError.self) {
+            try GatewayConfiguration(yaml: "cameras: [{id: a, source: whip, pull: on-demand}]")
+        }
+        #expect(try GatewayConfiguration(yaml: "cameras: [{id: a, source: whip, pull: always}]").cameras.count == 1)
+    }
+}
