@@ -7,7 +7,7 @@ struct Gatehouse: AsyncParsableCommand {
         commandName: "gatehouse", abstract: "A WebRTC gateway for cameras and doorbells.",
         version: GatewayVersion.current,
         subcommands: [
-            ServeCommand.self, DevicesCommand.self, LiveCommand.self, PressCommand.self, SessionsCommand.self,
-            TokenCommand.self, BenchCommand.self, SDPCommand.self,
+            ServeCommand.self, CameraCommand.self, DevicesCommand.self, LiveCommand.self, TalkCommand.self,
+            PressCommand.self, SessionsCommand.self, TokenCommand.self, BenchCommand.self, SDPCommand.self,
         ])
 }

@@ -19,24 +19,29 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let gatewayConfiguration = try loadConfiguration(self.config) ?? .demonstration
-        if self.check {
-            print("\(self.config ?? "the built-in config") is fine: \(gatewayConfiguration.cameras.count) cameras")
-            return
-        }
         let directory =
             gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
+        if self.check {
+            print("\(self.config ?? "the built-in config") is fine: \(gatewayConfiguration.cameras.count) cameras")
+            let store = CameraStore(directory: directory)
+            if let count = try reportingFailures({ try store.check() }) {
+                print("\(store.path) is fine: \(count) cameras of the API")
+            }
+            return
+        }
         let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
-        let logger = GatewayService.makeLogger(
-            configuration: gatewayConfiguration, secrets: gatewayConfiguration.secrets(tokens: tokens))
+        let secrets = SecretList(gatewayConfiguration.secrets(tokens: tokens))
+        let logger = GatewayService.makeLogger(configuration: gatewayConfiguration, secrets: secrets)
         let media = try await reportingFailures {
             try await MediaComposition.make(
-                configuration: gatewayConfiguration, stateDirectory: directory, logger: logger)
+                configuration: gatewayConfiguration, stateDirectory: directory, tokens: tokens, logger: logger)
         }
         let gateway = try reportingFailures {
             try GatewayService(
-                configuration: gatewayConfiguration, liveView: media.liveView, drivers: media.drivers,
-                stateDirectory: directory, tokens: tokens, additionalMetrics: media.metrics, logger: logger,
-                onReady: { Self.greet(gatewayConfiguration) })
+                configuration: gatewayConfiguration, liveView: media.liveView, cameras: media.cameras,
+                configurationFile: self.config, stateDirectory: directory, tokens: tokens,
+                additionalMetrics: media.metrics, secrets: secrets, logger: logger,
+                onReady: { Self.greet($0) })
         }
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }
     }

@@ -10,13 +10,31 @@ struct TokenCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
     var config: String?
 
-    @Flag(help: "Print an address of the web page that signs in by itself.")
+    @Flag(help: "Print an address instead: of the web page that signs in by itself, or of the webhook.")
     var url = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Print the token with which this device reports its own events.", valueName: "device"))
+    var webhook: String?
 
     func run() throws {
         let configuration = try loadConfiguration(self.config)
+        if let webhook { return try self.printWebhook(of: webhook, configuration) }
         let (gateway, token) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
         // Browsers keep the part behind # to themselves: it reaches no server and no log.
         print(self.url ? "\(gateway.url)/#token=\(token)" : token)
+    }
+
+    private func printWebhook(of device: String, _ configuration: GatewayConfiguration?) throws {
+        let (gateway, _) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
+        let directory = StateDirectory(path: gateway.stateDirectory)
+        guard let token = try reportingFailures({ try WebhookTokens.token(of: device, in: directory) }) else {
+            printError(
+                "gatehouse: device \(device) has no webhook token; set webhook: true for it in the config and start "
+                    + "the gateway once")
+            throw ExitCode.failure
+        }
+        print(self.url ? "\(gateway.url)/v1/webhooks/\(device)/\(token)/doorbellPressed" : token)
     }
 }

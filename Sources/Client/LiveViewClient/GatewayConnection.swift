@@ -35,6 +35,11 @@ public struct GatewayConnection: Sendable {
         try await send(.GET, path, body: nil)
     }
 
+    /// Posts `body` to `path` and returns the JSON text of the answer.
+    public func post(_ path: String, contentType: String, body: Data) async throws(HomeError) -> Data {
+        try await send(.POST, path, body: body, contentType: contentType)
+    }
+
     /// Deletes `path`.
     public func delete(_ path: String) async throws(HomeError) {
         _ = try await send(.DELETE, path, body: nil)
@@ -55,7 +60,7 @@ public struct GatewayConnection: Sendable {
     }
 
     /// A name as one segment of a path, whatever somebody has typed.
-    static func segment(_ name: String) -> String {
+    public static func segment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
             ?? ""
     }
@@ -78,12 +83,14 @@ public struct GatewayConnection: Sendable {
         }
     }
 
-    private func send(_ method: HTTPMethod, _ path: String, body: Data?) async throws(HomeError) -> Data {
+    private func send(
+        _ method: HTTPMethod, _ path: String, body: Data?, contentType: String = "application/json"
+    ) async throws(HomeError) -> Data {
         var request = HTTPClientRequest(url: url + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
+            request.headers.add(name: "Content-Type", value: contentType)
             request.body = .bytes(ByteBuffer(bytes: body))
         }
         let response: HTTPClientResponse

@@ -19,7 +19,8 @@ struct TalkSender {
 
     init(media: NegotiatedMedia) {
         ssrc = media.ssrc
-        payloadType = media.payloadType
+        // The packets are Opus, whatever the camera's own sound is: the answer names all that the gateway takes.
+        payloadType = media.receivePayloadTypes.first { $0.value.isNamed("opus") }?.key ?? media.payloadType
         var random = RandomSource.system
         index = random.next() & 0x7FFF
         timestamp = UInt32(truncatingIfNeeded: random.next())

@@ -13,10 +13,26 @@ public enum ViewingEvent: Sendable {
     case firstKeyFrame(at: Instant)
     /// A whole frame; only where frames were asked for.
     case frame(EncodedFrame)
-    /// An audio packet: its payload and RTP timestamp; only where frames were asked for.
-    case audio(payload: [UInt8], payloadType: UInt8, timestamp: UInt32, sequenceNumber: UInt16)
+    /// An audio packet; only where frames were asked for.
+    case audio(ReceivedSound)
     /// The connection is over. Says why.
     case ended(reason: String)
+}
+
+/// An audio packet of a view.
+public struct ReceivedSound: Sendable {
+    /// The encoded sound.
+    public var payload: [UInt8]
+    /// What it is encoded as, by the negotiated payload types.
+    public var payloadType: UInt8
+    /// The RTP timestamp.
+    public var timestamp: UInt32
+    /// The RTP sequence number.
+    public var sequenceNumber: UInt16
+    /// When it came.
+    public var arrival: Instant
+    /// How old it was then by the sender's wall clock, as its sender reports tell; nil before the first of them.
+    public var age: Duration?
 }
 
 /// What one view has received so far.

@@ -27,8 +27,10 @@ extension ViewingSession {
         } else if assemblesFrames, !packet.payload.isEmpty {
             report(
                 .audio(
-                    payload: Array(packet.payload), payloadType: packet.payloadType, timestamp: packet.timestamp,
-                    sequenceNumber: packet.sequenceNumber))
+                    ReceivedSound(
+                        payload: Array(packet.payload), payloadType: packet.payloadType, timestamp: packet.timestamp,
+                        sequenceNumber: packet.sequenceNumber, arrival: now,
+                        age: media[index].age(of: packet.timestamp, unixNanoseconds: WallClock.now))))
         }
     }
 

@@ -20,6 +20,8 @@ public struct LoadTest: Sendable {
     public var stagger = Duration.milliseconds(20)
     /// Whether each viewer leaves when it has its first key frame and the next one starts then.
     public var isSequential = false
+    /// Whether every address of this host is offered, and not loopback alone, to a server on loopback.
+    public var offersAllAddresses = false
     /// The server's process, whose use of the machine is wanted.
     public var process: Int32?
     /// At most so many offers wait for their answer at once.
@@ -44,15 +46,16 @@ public struct LoadTest: Sendable {
         if isSequential {
             for _ in 0..<count {
                 let viewer = LoadTestViewer()
-                await viewer.start(url: url, token: token, loop: loop, identity: identity)
+                await viewer.start(self, loop: loop, identity: identity)
                 await viewer.awaitKeyFrame(Self.patience)
                 await viewer.stop()
                 viewers.append(viewer)
             }
         } else {
             viewers = await start(loop, identity)
-            // The measured time starts when the starts are over.
+            // The measured time starts when the starts are over, and what a start had to catch up with has come.
             for viewer in viewers { await viewer.awaitKeyFrame(.seconds(3)) }
+            try await Task.sleep(for: .seconds(1))
             measured = try await measure(viewers, before: before)
         }
         let report = await makeReport(viewers, measured)
@@ -65,7 +68,7 @@ public struct LoadTest: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for (index, viewer) in viewers.enumerated() {
                 if index >= Self.mostPending { await group.next() }
-                group.addTask { await viewer.start(url: url, token: token, loop: loop, identity: identity) }
+                group.addTask { await viewer.start(self, loop: loop, identity: identity) }
                 try? await Task.sleep(for: stagger)
             }
         }
@@ -93,6 +96,7 @@ public struct LoadTest: Sendable {
         var result = Measured()
         let usageAtStart = try process.map { identifier in try ProcessUsage(process: identifier) }
         let start = await Self.totals(viewers)
+        for viewer in viewers { await viewer.noteMeasuredFromHere() }
         let started = MonotonicClock.now
         try await Task.sleep(for: duration)
         let usageAtEnd = try process.map { identifier in try ProcessUsage(process: identifier) }
@@ -143,7 +147,7 @@ public struct LoadTest: Sendable {
                 received += track.packets
                 report.lost += track.lost
             }
-            ages += statistics.packetAges.map { Double($0) / 1e6 }
+            ages += statistics.packetAges.dropFirst(viewer.agesBefore).map { Double($0) / 1e6 }
         }
         if measured.seconds > 0, report.playing > 0 {
             report.bitsPerSecondPerViewer = Double(measured.bytes * 8) / measured.seconds / Double(report.playing)

@@ -22,6 +22,7 @@ final class LoadTestViewer: Sendable {
         var view: RunningView?
         var resource: WHEPResource?
         var final: ViewingStatistics?
+        var agesBefore = 0
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -32,14 +33,24 @@ final class LoadTestViewer: Sendable {
     /// Why it could not start or ended by itself.
     var failure: String? { state.withLock { $0.failure } }
 
+    /// How many ages of packets were known when the measured time began.
+    var agesBefore: Int { state.withLock { $0.agesBefore } }
+
+    /// The measured time begins.
+    func noteMeasuredFromHere() async {
+        let count = await statistics().packetAges.count
+        state.withLock { $0.agesBefore = count }
+    }
+
     /// Offers, posts and starts to receive; returns when the answer has come or failed to.
-    func start(url: String, token: String?, loop: ViewerLoop, identity: DTLSIdentity) async {
+    func start(_ test: LoadTest, loop: ViewerLoop, identity: DTLSIdentity) async {
         do {
             var wishes = OfferedView.Wishes()
-            wishes.isLocal = url.contains("//127.") || url.contains("//localhost") || url.contains("//[::1]")
+            let hosts = ["//127.", "//localhost", "//[::1]"]
+            wishes.isLocal = !test.offersAllAddresses && hosts.contains { test.url.contains($0) }
             let offered = try OfferedView(wishes: wishes, identity: identity)
             state.withLock { $0.posted = MonotonicClock.now }
-            let resource = try await WHEPResource(url: url, token: token, offerSdp: offered.offerSdp)
+            let resource = try await WHEPResource(url: test.url, token: test.token, offerSdp: offered.offerSdp)
             note(.answer, at: MonotonicClock.now)
             let view = try loop.start(offered, answerSdp: resource.answerSdp, assemblesFrames: false) {
                 [weak self] event in self?.take(event)

@@ -8,7 +8,7 @@ struct BenchCommand: AsyncParsableCommand {
         discussion: "docs/performance.md says how to measure, and what was measured.",
         subcommands: [
             BenchRelayCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self, BenchSDPCommand.self,
-            BenchViewersCommand.self,
+            BenchViewersCommand.self, BenchSoundCommand.self,
         ])
 }
 

@@ -29,6 +29,9 @@ struct BenchViewersCommand: AsyncParsableCommand {
     @Flag(help: "Start one viewer after the other; each leaves with its first key frame.")
     var sequential = false
 
+    @Flag(help: "Offer every address of this host to a server on loopback too.")
+    var allAddresses = false
+
     @Option(help: ArgumentHelp("The bearer token; better set in GATEHOUSE_TOKEN.", valueName: "token"))
     var token: String?
 
@@ -60,6 +63,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
         test.stagger = .milliseconds(stagger)
         test.isSequential = sequential
         test.process = pid
+        test.offersAllAddresses = allAddresses
         let finished = test
         let report = try await reportingFailures { try await finished.run() }
         if json {

@@ -122,6 +122,7 @@ struct LiveCommand: AsyncParsableCommand {
             try recorder?.take(event)
         }
         let statistics = await view.statistics()
+        let talk = words == nil ? nil : await Self.talk(of: session, connection)
         view.stop()
         try recorder?.finish()
         if meter.endReason == nil { await Self.giveBack(connection, device, session) }
@@ -129,12 +130,23 @@ struct LiveCommand: AsyncParsableCommand {
         var report = meter.report(
             device: device, duration: MonotonicClock.now - posted, statistics: statistics, notes: started.notes ?? [])
         report.recording = record
+        report.talk = talk
         if let snapshot, let picture {
             let bytes = try PNG.encode(RGBImage(picture))
             try Data(bytes).write(to: URL(fileURLWithPath: snapshot))
             report.snapshot = snapshot
         }
         return report
+    }
+
+    /// What the gateway tells of the talk; nil when the session has ended by itself.
+    private static func talk(of session: String, _ connection: GatewayConnection) async -> TalkReport? {
+        struct Session: Decodable {
+            var talkback: TalkReport?
+        }
+        let path = "/v1/sessions/\(GatewayConnection.segment(session))"
+        guard let data = try? await connection.get(path) else { return nil }
+        return (try? connection.decode(Session.self, data))?.talkback
     }
 
     private static func giveBack(_ connection: GatewayConnection, _ device: String, _ session: String) async {

@@ -46,8 +46,7 @@ struct LiveMeter: ~Copyable {
         case .firstPacket(let instant): note("firstPacket", at: instant)
         case .firstKeyFrame(let instant): note("firstKeyFrame", at: instant)
         case .frame(let frame): decode(frame)
-        case .audio(let payload, let payloadType, _, let sequenceNumber):
-            sound.take(payload, payloadType: payloadType, sequenceNumber: sequenceNumber)
+        case .audio(let packet): sound.take(packet)
         case .ended(let reason): endReason = reason
         }
     }

@@ -40,10 +40,11 @@ struct LiveRecorder: ~Copyable {
                     data: isH264 ? MP4Sample.lengthPrefixed(annexB: frame.data) : frame.data,
                     decodeTime: 0, isKeyFrame: frame.isKeyFrame),
                 timestamp: frame.timestamp, to: videoTrack)
-        case .audio(let payload, _, let timestamp, _):
+        case .audio(let packet):
             guard let audioTrack, writer != nil else { return }
             try append(
-                MP4Sample(data: payload, decodeTime: 0, isKeyFrame: true), timestamp: timestamp, to: audioTrack)
+                MP4Sample(data: packet.payload, decodeTime: 0, isKeyFrame: true), timestamp: packet.timestamp,
+                to: audioTrack)
         default:
             break
         }

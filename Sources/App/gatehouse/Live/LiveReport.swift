@@ -52,6 +52,8 @@ struct LiveReport: Codable, Sendable {
     var video: Video?
     var audio: Audio?
     var glassToGlass: Latency?
+    /// What became of what was said, where something was.
+    var talk: TalkReport?
     var snapshot: String?
     var recording: String?
     var notes: [String]
@@ -97,6 +99,7 @@ extension LiveReport {
                 "Latency  glass to glass \(milliseconds(glassToGlass.median)) (median), "
                     + "\(milliseconds(glassToGlass.p95)) (95 %), \(milliseconds(glassToGlass.maximum)) (most)")
         }
+        if let talk { lines += talk.lines }
         if let snapshot { lines.append("Snapshot \(snapshot)") }
         if let recording { lines.append("Recorded \(recording)") }
         for note in notes { lines.append("Note     \(note)") }

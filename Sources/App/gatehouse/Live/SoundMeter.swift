@@ -1,4 +1,5 @@
 import Codecs
+import LiveViewClient
 import SDP
 
 /// Decodes sound and measures its level and its strongest tone.
@@ -20,17 +21,17 @@ struct SoundMeter: ~Copyable {
         if codecs.values.contains(where: { $0.isNamed("opus") }) { opus = try OpusDecoder(channels: 1) }
     }
 
-    mutating func take(_ payload: [UInt8], payloadType: UInt8, sequenceNumber: UInt16) {
-        guard let codec = codecs[payloadType] else { return }
-        if let last = lastSequenceNumber, Int16(bitPattern: sequenceNumber &- last) <= 0 { return }
-        lastSequenceNumber = sequenceNumber
+    mutating func take(_ packet: ReceivedSound) {
+        guard let codec = codecs[packet.payloadType] else { return }
+        if let last = lastSequenceNumber, Int16(bitPattern: packet.sequenceNumber &- last) <= 0 { return }
+        lastSequenceNumber = packet.sequenceNumber
         let decoded: [Int16]
         if codec.isNamed("opus") {
             // A packet that does not decode counts as silence.
-            decoded = (try? opus?.decode(payload)) ?? []
+            decoded = (try? opus?.decode(packet.payload)) ?? []
         } else {
             let law: G711 = codec.isNamed("PCMA") ? .aLaw : .muLaw
-            decoded = payload.map { law.decode($0) }
+            decoded = packet.payload.map { law.decode($0) }
             sampleRate = 8_000
         }
         samples += decoded.count

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Cameras
+import Foundation
+import Gateway
+
+/// `gatehouse camera`: what concerns cameras without a gateway.
+struct CameraCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camera", abstract: "Find cameras, and find out about them.",
+        subcommands: [CameraDiscoverCommand.self, CameraProbeCommand.self])
+}
+
+/// `gatehouse camera probe`: connects to a camera and says what it sends.
+struct CameraProbeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe", abstract: "Connect to a camera, and say what it sends and what viewers will get.",
+        discussion: """
+            ${NAME} in the address is replaced by the environment variable NAME, so that the password need not stand on \
+            the command line: gatehouse camera probe 'rtsp://viewer:${CAMERA_PASSWORD}@192.0.2.20/stream1'. The password \
+            is never printed. The exit code is 0 if the camera sent media, and 2 if it did not.
+            """)
+
+    @Argument(help: ArgumentHelp("The camera's rtsp:// or rtsps:// URL.", valueName: "url"))
+    var address: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Option(help: ArgumentHelp("How long to watch, from the first packet on, 1 to 600.", valueName: "seconds"))
+    var duration: Double = 10
+
+    @Option(help: ArgumentHelp("How packets travel: auto, tcp, udp or http.", valueName: "transport"))
+    var transport = "auto"
+
+    func run() async throws {
+        guard (1...600).contains(self.duration) else { throw ValidationError("--duration is from 1 to 600 seconds") }
+        guard let transport = CameraTransport(rawValue: self.transport) else {
+            throw ValidationError("--transport is one of auto, tcp, udp and http")
+        }
+        let address: CameraProbeAddress
+        do {
+            address = try CameraProbeAddress(self.address)
+        } catch {
+            throw ValidationError("the address cannot be probed: \(error)")
+        }
+        var configuration = RTSPSource.Configuration()
+        configuration.transport = transport
+        let (settings, seconds) = (configuration, self.duration)
+        // The probe waits for the camera, which is nothing for the threads of the concurrency runtime.
+        let report = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    returning: CameraProbe.run(
+                        url: address.url, configuration: settings, duration: .milliseconds(Int(seconds * 1_000))))
+            }
+        }
+        let camera = ProbedCamera(report, typed: address.typed, expanded: address.expanded)
+        if self.json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            printJSON(try encoder.encode(camera))
+        } else {
+            print(camera.words)
+        }
+        if !camera.reached { throw ExitCode(2) }
+    }
+}

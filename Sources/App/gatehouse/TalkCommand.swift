@@ -1,0 +1,86 @@
+import ArgumentParser
+import Foundation
+import HomeTypes
+import LiveViewClient
+
+/// `gatehouse talk`: plays a sound through a camera's speaker.
+struct TalkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "talk", abstract: "Play a WAV file or a chime through a camera's speaker.",
+        discussion: """
+            Waits until the sound has been played, and says what was delivered to the camera. Exit code 0 only if all of \
+            it was.
+            """)
+
+    @Argument(help: "The device.")
+    var device: String
+
+    @Argument(help: "A WAV file of up to 30 seconds.")
+    var file: String?
+
+    @Flag(help: "Play the sound of a doorbell instead of a file.")
+    var chime = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    private struct Clip: Codable {
+        var id: String
+        var durationSeconds: Double
+        var talkback: TalkReport
+    }
+
+    private struct Speaker: Decodable {
+        var clip: Clip?
+    }
+
+    func validate() throws {
+        guard (file == nil) == chime else { throw ValidationError("name a WAV file, or give --chime") }
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let clip = try await reportingHomeErrors { try await play(connection) }
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            printJSON(try encoder.encode(clip))
+        } else {
+            print(clip.talkback.lines.joined(separator: "\n"))
+        }
+        if clip.talkback.millisecondsDropped > 100 || clip.talkback.packetsDropped > 0
+            || clip.talkback.millisecondsSent < clip.durationSeconds * 900
+        {
+            printError("gatehouse: not all of the sound was delivered")
+            throw ExitCode.failure
+        }
+    }
+
+    private func play(_ connection: GatewayConnection) async throws -> Clip {
+        let path = "/v1/devices/\(GatewayConnection.segment(device))/speaker"
+        let answer: Data
+        if let file {
+            let bytes: Data
+            do {
+                bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+            } catch {
+                throw HomeError.invalidArgument("\(file) cannot be read: \(error.localizedDescription)")
+            }
+            answer = try await connection.post(path + "/clips", contentType: "audio/wav", body: bytes)
+        } else {
+            answer = try await connection.post(
+                path + "/clips", contentType: "application/json", body: Data(#"{"name":"chime"}"#.utf8))
+        }
+        var clip = try connection.decode(Clip.self, answer)
+        // Its length, and the time that a slow machine may take more.
+        for _ in 0..<Int(clip.durationSeconds * 10 + 50) where clip.talkback.state == "talking" {
+            try await Task.sleep(for: .milliseconds(100))
+            let now = try connection.decode(Speaker.self, try await connection.get(path))
+            guard let current = now.clip, current.id == clip.id else { break }
+            clip = current
+        }
+        return clip
+    }
+}
