@@ -78,7 +78,7 @@ step() {
         sleep 0.5
         ((SECONDS - shown >= 10)) || continue
         shown=$SECONDS
-        last=$(tail -c 400 "$log" 2>/dev/null | tr '\r' '\n' | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-90)
+        last=$(tail -c 400 "$log" 2>/dev/null | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1 | cut -c 1-90)
         printf '%s    %s: %s%s\n' "$faint" "$(seconds_as_text $((SECONDS - began)))" "${last:-…}" "$plain"
     done
     wait "$pid"

@@ -12,7 +12,7 @@ from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import Namespace, NamespaceUnavailable
 from peers.rtsp_cameras import RTSPCameras
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -66,11 +66,16 @@ def gateway(
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def driver() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        launched = chromium_peer.launch(playwright)
-        yield launched
-        launched.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    launched = chromium_peer.launch(driver)
+    yield launched
+    launched.close()
 
 
 @pytest.fixture

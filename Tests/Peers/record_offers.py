@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from peers import chromium, firefox
-from peers.aiortc_viewer import run
+from peers.coroutines import run
 from playwright.sync_api import sync_playwright
 
 # A peer connection is made by each script and left in `pc`; the offer is taken when gathering is done.

@@ -1,8 +1,13 @@
-"""Firefox plays the built-in camera and an RTSP camera. Debian's has no H.264, so both send VP8."""
+"""Firefox plays the built-in camera and an RTSP camera, and is a camera. Debian's has no H.264, so all send VP8."""
+
+import json
 
 import pytest
+from peers.aiortc_viewer import expect_live_view
+from peers.coroutines import run
 from peers.firefox import Firefox
 from peers.gateway import Gateway
+from peers.publisher import publishing
 from peers.viewer import viewing
 
 
@@ -25,3 +30,16 @@ def test_restarts_ice_without_losing_the_session(firefox: Firefox, gateway: Gate
         tags = viewer.call("restartICE")
         assert tags["before"] != tags["after"]
         viewer.expect_media(frames=45)
+
+
+def test_publishes(firefox: Firefox, gateway: Gateway) -> None:
+    settings = json.dumps({"name": "Phone", "source": "whip"})
+    added = gateway.client.request("PUT", "/v1/cameras/phone", settings, {"Content-Type": "application/json"})
+    assert added.status == 201, added.text
+
+    try:
+        with publishing(firefox, gateway.token, "phone"):
+            gateway.wait_until_flowing("phone")
+            run(lambda: expect_live_view(gateway.client, "phone"))
+    finally:
+        assert gateway.client.request("DELETE", "/v1/cameras/phone").status in (200, 204)

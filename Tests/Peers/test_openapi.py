@@ -48,7 +48,7 @@ def test_describes_what_is_answered(document: dict[str, Any], gateway: Gateway) 
             ("unknown", "Unknown", "unknown"),
         ):
             concrete = path.replace("{device}", device).replace("{trait}", trait).replace("{session}", session)
-            concrete = concrete.replace("{file}", "app.js")
+            concrete = concrete.replace("{file}", "app.js").replace("{camera}", device)
             answer = gateway.client.request("GET", concrete)
             if concrete == path and answer.status == 404:
                 pytest.fail(f"GET {path} is described and not there")

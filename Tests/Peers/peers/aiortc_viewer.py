@@ -2,24 +2,13 @@
 
 import array
 import asyncio
-import concurrent.futures
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 from aiortc import MediaStreamTrack, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError
 from av import AudioFrame, VideoFrame
 
 from .client import Client
-
-T = TypeVar("T")
-
-
-def run(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Runs a coroutine on a thread of its own: Playwright keeps an event loop on the tests' thread."""
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(make())).result()
 
 
 @dataclass
@@ -89,9 +78,24 @@ class AiortcViewer:
             state = self._connection.connectionState
             raise AssertionError(f"{frames} frames and sound, within {within:g} s: {self.received}, {state}") from None
 
+    async def packets_lost(self) -> int:
+        """Packets of all tracks that never came."""
+        report = await self._connection.getStats()
+        return sum(one.packetsLost for one in report.values() if one.type == "inbound-rtp")
+
     async def stop(self) -> None:
         await self._connection.close()
         for task in self._tasks:
             task.cancel()
         if self.resource:
             await asyncio.to_thread(self._client.request, "DELETE", self.resource)
+
+
+async def expect_live_view(client: Client, device: str) -> None:
+    """Views a camera until pictures and sound have come, and ends the view."""
+    viewer = AiortcViewer(client, device)
+    try:
+        await viewer.start()
+        await viewer.expect_media()
+    finally:
+        await viewer.stop()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Playwright
@@ -22,8 +23,10 @@ ARGUMENTS = [
 ]
 
 
-def launch(playwright: Playwright) -> Browser:
-    return playwright.chromium.launch(executable_path=EXECUTABLE, headless=True, args=ARGUMENTS)
+def launch(playwright: Playwright, microphone: Path | None = None) -> Browser:
+    """`microphone` is a WAV file that is heard instead of the beeps, again and again."""
+    heard = [f"--use-file-for-fake-audio-capture={microphone}"] if microphone else []
+    return playwright.chromium.launch(executable_path=EXECUTABLE, headless=True, args=ARGUMENTS + heard)
 
 
 class ChromiumPage:

@@ -66,6 +66,9 @@ class Client:
     def whep(self, device: str, offer: str) -> Answer:
         return self.request("POST", f"/whep/{device}", offer, {"Content-Type": "application/sdp"})
 
+    def whip(self, device: str, offer: str) -> Answer:
+        return self.request("POST", f"/whip/{device}", offer, {"Content-Type": "application/sdp"})
+
     def sessions(self) -> list[dict[str, Any]]:
         return list(self.get("/v1/sessions")["sessions"])
 

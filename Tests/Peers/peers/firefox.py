@@ -17,6 +17,9 @@ EXECUTABLE = "/usr/bin/firefox-esr"
 PREFERENCES: dict[str, Any] = {
     "media.navigator.streams.fake": True,
     "media.navigator.permission.disabled": True,
+    # The page comes by plain HTTP from another host, where cameras are for pages of a secure context otherwise.
+    "media.devices.insecure.enabled": True,
+    "media.getusermedia.insecure.enabled": True,
     "media.autoplay.default": 0,
     "media.autoplay.blocking_policy": 0,
     "browser.shell.checkDefaultBrowser": False,

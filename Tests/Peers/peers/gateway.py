@@ -2,7 +2,8 @@
 
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .client import Client
@@ -19,9 +20,18 @@ class Camera:
     source: str = "builtin:doorbell"
     type: str = "camera"
     name: str = ""
+    transport: str = "auto"
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Further keys."""
 
-    def config(self) -> dict[str, str]:
-        return {"id": self.id, "name": self.name or self.id, "type": self.type, "source": self.source}
+    def config(self) -> dict[str, object]:
+        return {
+            "id": self.id,
+            "name": self.name or self.id,
+            "type": self.type,
+            "source": self.source,
+            "transport": self.transport,
+        } | dict(self.settings)
 
 
 DOORBELL = Camera("front-door", type="doorbell", name="Front door")
@@ -30,27 +40,19 @@ DOORBELL = Camera("front-door", type="doorbell", name="Front door")
 class Gateway:
     """A running gateway. It listens on every address, so that peers in other network namespaces reach it too."""
 
-    def __init__(self, binary: Path, directory: Path, cameras: list[Camera]) -> None:
+    def __init__(
+        self, binary: Path, directory: Path, cameras: list[Camera], sections: dict[str, object] | None = None
+    ) -> None:
+        """`sections` are further sections of the config."""
         self.port, self.media_port = free_port(), free_port()
         self.cameras = cameras
         self._state = directory / "state"
         self._environment = os.environ | {"XDG_STATE_HOME": str(directory / "standard-state")}
-        config = directory / "gatehouse.yaml"
-        # JSON is YAML.
-        config.write_text(
-            json.dumps(
-                {
-                    "http": {"host": "0.0.0.0", "port": self.port, "https": False},
-                    "media": {"port": self.media_port},
-                    "stateDirectory": str(self._state),
-                    "log": {"level": "debug", "showAddresses": True},
-                    "cameras": [camera.config() for camera in cameras],
-                },
-                indent=2,
-            )
-        )
+        self._sections = sections or {}
+        self.config = directory / "gatehouse.yaml"
+        self.write_config(cameras)
         self.process = OwnedProcess(
-            [str(binary), "serve", "--config", str(config)], directory / "gateway.log", self._environment
+            [str(binary), "serve", "--config", str(self.config)], directory / "gateway.log", self._environment
         )
         try:
             self.process.line_starting("Gatehouse ", within=30)
@@ -58,6 +60,26 @@ class Gateway:
         except BaseException:
             self.process.stop()
             raise
+
+    def write_config(self, cameras: list[Camera], **changes: object) -> None:
+        """Writes the config; a running gateway reads it again by itself."""
+        # JSON is YAML.
+        text = json.dumps(
+            {
+                "http": {"host": "0.0.0.0", "port": self.port, "https": False},
+                "media": {"port": self.media_port},
+                "stateDirectory": str(self._state),
+                "log": {"level": "debug", "showAddresses": True},
+                "cameras": [camera.config() for camera in cameras],
+            }
+            | self._sections
+            | changes,
+            indent=2,
+        )
+        # As editors do it: a new file in the place of the old one.
+        written = self.config.with_suffix(".new")
+        written.write_text(text)
+        written.rename(self.config)
 
     def client_at(self, host: str) -> Client:
         """A client that reaches the gateway by one of this machine's addresses."""

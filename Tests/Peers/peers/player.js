@@ -15,7 +15,10 @@ window.GatehouseViewer = class {
       video.setCodecPreferences(all.filter(({ mimeType }) => [`video/${codec}`, "video/rtx"].includes(mimeType)));
     }
     if (microphone) {
-      const media = await navigator.mediaDevices.getUserMedia({ audio: true });
+      // As it is heard: a tone is what a noise suppressor takes away.
+      const media = await navigator.mediaDevices.getUserMedia({
+        audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+      });
       await audio.sender.replaceTrack(media.getAudioTracks()[0]);
     }
     this.video = document.createElement("video");

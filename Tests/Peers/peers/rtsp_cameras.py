@@ -14,17 +14,21 @@ QUOTED_PASSWORD = "a-Secret%3Awith%2Fmarks"
 class RTSPCameras:
     """Serves the cameras until `stop`."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, *options: str) -> None:
+        self.scheme = "rtsps" if "--tls" in options else "rtsp"
         self.process = OwnedProcess(
             # The interpreter that Debian's bindings belong to.
             ["/usr/bin/python3", str(SCRIPT), "--user", USER, "--password", PASSWORD, "--auth", "digest",
-             "--width", "320", "--height", "240", "--rate", "15", "--bitrate", "300", "--key-interval", "2"],
+             "--width", "320", "--height", "240", "--rate", "15", "--bitrate", "300", "--key-interval", "2", *options],
             log,
         )  # fmt: skip
         self.port = int(self.process.line_starting("ready ").split()[1])
 
-    def camera(self, id: str, path: str) -> Camera:
-        return Camera(id, f"rtsp://{USER}:{QUOTED_PASSWORD}@127.0.0.1:{self.port}/{path}")
+    def address(self, path: str) -> str:
+        return f"{self.scheme}://{USER}:{QUOTED_PASSWORD}@127.0.0.1:{self.port}/{path}"
+
+    def camera(self, id: str, path: str, transport: str = "auto", **settings: object) -> Camera:
+        return Camera(id, self.address(path), transport=transport, settings=settings)
 
     def stop(self) -> None:
         self.process.stop()

@@ -1,0 +1,66 @@
+"""`gatehouse camera probe` against GStreamer's RTSP server."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from peers.rtsp_cameras import PASSWORD, QUOTED_PASSWORD, USER, RTSPCameras
+
+
+def probe(binary: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(binary), "camera", "probe", "--duration", "4", *arguments],
+        capture_output=True, text=True, timeout=90, env=os.environ | environment,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_says_what_a_camera_sends_and_never_its_password(
+    binary: Path, rtsp_cameras: RTSPCameras, words: bool
+) -> None:
+    address = f"rtsp://{USER}:{QUOTED_PASSWORD}@127.0.0.1:{rtsp_cameras.port}/h264"
+    result = probe(binary, address, *([] if words else ["--json"]))
+    assert result.returncode == 0, result.stderr
+    for secret in (PASSWORD, QUOTED_PASSWORD):
+        assert secret not in result.stdout + result.stderr
+    entry = f'source: "rtsp://{USER}:${{CAMERA_PASSWORD}}@127.0.0.1:{rtsp_cameras.port}/h264"'
+    if words:
+        assert "H.264" in result.stdout
+        assert entry in result.stdout
+        return
+    found = json.loads(result.stdout)
+    video, sound = found["tracks"]
+    assert (video["codec"], video["width"], video["height"], video["hasBFrames"]) == ("H264", 320, 240, False)
+    # The camera makes one every 2 s, and one more for each client that comes.
+    assert 0.2 < video["keyFrameIntervalSeconds"] < 2.3
+    assert video["framesPerSecond"] == pytest.approx(15, abs=2)
+    assert (sound["codec"], sound["clockRate"]) == ("PCMA", 8000)
+    assert found["reached"]
+    assert entry in found["config"]
+
+
+def test_the_password_may_come_from_the_environment(binary: Path, rtsp_cameras: RTSPCameras) -> None:
+    address = f"rtsp://{USER}:${{YARD_PASSWORD}}@127.0.0.1:{rtsp_cameras.port}/vp8"
+    result = probe(binary, "--json", address, YARD_PASSWORD=QUOTED_PASSWORD)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert address in found["config"]
+    assert [track["codec"].upper() for track in found["tracks"]] == ["VP8", "OPUS"]
+
+
+@pytest.mark.parametrize("address", ["rtsp://viewer:a-wrong-word@127.0.0.1:{port}/h264", "rtsp://127.0.0.1:9/"])
+def test_a_camera_that_cannot_be_had_gives_exit_code_2(
+    binary: Path, rtsp_cameras: RTSPCameras, address: str
+) -> None:
+    result = probe(binary, address.format(port=rtsp_cameras.port))
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert "not reached" in result.stdout
+    assert "a-wrong-word" not in result.stdout + result.stderr
+
+
+def test_an_address_of_another_kind_is_a_wrong_command_line(binary: Path) -> None:
+    result = probe(binary, "http://viewer:a-wrong-word@127.0.0.1/")
+    assert result.returncode == 64
+    assert "a-wrong-word" not in result.stderr.replace("http://viewer:a-wrong-word@127.0.0.1/", "")

@@ -1,0 +1,121 @@
+"""Cameras come, change and go while others are watched: by edits of the config, and by the API."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from peers.aiortc_viewer import AiortcViewer
+from peers.coroutines import run
+from peers.gateway import DOORBELL, Camera, Gateway
+from peers.polling import eventually
+from peers.rtsp_cameras import RTSPCameras
+
+CHANGES = 50
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def home(binary: Path, rtsp_cameras: RTSPCameras, tmp_path: Path) -> Iterator[Gateway]:
+    """A gateway of its own, since its config is edited."""
+    running = Gateway(binary, tmp_path, [DOORBELL, rtsp_cameras.camera("garden", "vp8")])
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+def devices(gateway: Gateway) -> list[str]:
+    return [one["id"] for one in gateway.client.get("/v1/devices")["devices"]]
+
+
+def put(gateway: Gateway, id: str, source: str, **settings: object) -> int:
+    body = json.dumps({"source": source} | settings)
+    return gateway.client.request("PUT", f"/v1/cameras/{id}", body, JSON).status
+
+
+def test_changes_of_other_cameras_do_not_disturb_a_viewer(home: Gateway, rtsp_cameras: RTSPCameras) -> None:
+    home.wait_until_flowing("front-door")
+    drive = rtsp_cameras.camera("drive", "h264").source
+    porch = rtsp_cameras.camera("porch", "pcmu").source
+
+    async def play() -> None:
+        viewer = AiortcViewer(home.client, "front-door")
+        try:
+            await viewer.start()
+            await viewer.expect_media()
+            sessions = {one["mediaSessionId"] for one in home.client.sessions()}
+            for number in range(CHANGES):
+                source = [drive, porch, "rtsp://127.0.0.1:9/nobody"][number % 3]
+                await asyncio.to_thread(put, home, "other", source, name=f"Other {number}")
+                if number % 5 == 4:
+                    answer = await asyncio.to_thread(home.client.request, "DELETE", "/v1/cameras/other")
+                    assert answer.status == 204, answer.text
+            await viewer.expect_media()
+            assert await viewer.packets_lost() == 0
+            assert {one["mediaSessionId"] for one in home.client.sessions()} == sessions
+        finally:
+            await viewer.stop()
+
+    run(play)
+
+
+def test_an_edit_of_the_config_is_applied_under_a_viewer(home: Gateway, rtsp_cameras: RTSPCameras) -> None:
+    home.wait_until_flowing("garden")
+    garden = home.cameras[1]
+
+    async def play() -> None:
+        viewer, leaver = AiortcViewer(home.client, "garden"), AiortcViewer(home.client, "front-door")
+        try:
+            await viewer.start()
+            await viewer.expect_media()
+            await leaver.start()
+            await leaver.expect_media()
+            # Another name, another way to the same camera, another camera, and one less.
+            changed = Camera("garden", garden.source.replace("/vp8", "/vp8?again=1"), name="The garden")
+            home.write_config([changed, rtsp_cameras.camera("drive", "h264")])
+            await asyncio.to_thread(
+                eventually, lambda: devices(home) == ["garden", "drive"], "the home has the cameras of the config"
+            )
+            assert home.client.get("/v1/devices/garden")["name"] == "The garden"
+            # The source has started again, and its viewer has stayed.
+            await viewer.expect_media()
+            await asyncio.to_thread(
+                eventually,
+                lambda: [one["deviceID"] for one in home.client.sessions()] == ["garden"],
+                "the session of the camera that was removed has ended",
+            )
+        finally:
+            leaver.resource = ""
+            await viewer.stop()
+            await leaver.stop()
+
+    run(play)
+
+
+def test_a_broken_config_changes_nothing_and_says_where(home: Gateway) -> None:
+    before = devices(home)
+    home.write_config([DOORBELL, Camera("attic", "exec:true")])
+    problem = eventually(
+        lambda: home.client.get("/v1/configuration")["problems"], "the problem is shown"
+    )[0]
+    assert problem["key"] == "cameras[1].source"
+    assert problem["line"] > 1
+    assert devices(home) == before
+    home.write_config([DOORBELL], http={"port": 1})
+    eventually(lambda: home.client.get("/v1/configuration")["needsRestart"], "what needs a restart is said")
+    assert devices(home) == ["front-door"]
+
+
+def test_cameras_of_the_api_survive_a_restart(binary: Path, tmp_path: Path) -> None:
+    first = Gateway(binary, tmp_path, [DOORBELL])
+    try:
+        assert put(first, "attic", "rtsp://viewer:a-secret-word@127.0.0.1:9/") == 201
+    finally:
+        assert first.stop() == 0
+    assert "a-secret-word" not in first.process.output()
+    second = Gateway(binary, tmp_path, [DOORBELL])
+    try:
+        assert devices(second) == ["front-door", "attic"]
+        assert second.client.get("/v1/cameras/attic")["source"] == "rtsp://viewer:***@127.0.0.1:9/"
+    finally:
+        assert second.stop() == 0

@@ -1,0 +1,224 @@
+"""Other programs read the gateway's cameras by RTSP: ffmpeg, GStreamer, and some that mean harm."""
+
+import json
+import os
+import random
+import socket
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from peers.gateway import DOORBELL, Gateway
+from peers.polling import eventually
+from peers.ports import free_port
+from peers.rtsp_cameras import RTSPCameras
+
+SECONDS = 4
+
+
+@pytest.fixture(scope="module")
+def rtsp_port() -> int:
+    """A port for RTSP; at it or at the next even one, and the one after that, nobody listens by UDP."""
+    for _ in range(50):
+        port = free_port()
+        first = port + port % 2
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtp, socket.socket(
+            socket.AF_INET, socket.SOCK_DGRAM
+        ) as rtcp:
+            try:
+                rtp.bind(("127.0.0.1", first))
+                rtcp.bind(("127.0.0.1", first + 1))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("this host has no free pair of ports")
+
+
+@pytest.fixture(scope="module")
+def sharing(
+    binary: Path, rtsp_cameras: RTSPCameras, rtsp_port: int, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    running = Gateway(
+        binary,
+        tmp_path_factory.mktemp("sharing"),
+        [DOORBELL, rtsp_cameras.camera("drive", "h264")],
+        {"rtsp": {"host": "127.0.0.1", "port": rtsp_port}},
+    )
+    running.wait_until_flowing("front-door")
+    running.wait_until_flowing("drive")
+    yield running
+    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
+    assert running.token not in running.process.output(), "the token stands in the log"
+
+
+def address(port: int, device: str, password: str) -> str:
+    return f"rtsp://anybody:{password}@127.0.0.1:{port}/{device}"
+
+
+def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, list[dict[str, str]]]:
+    """What ffprobe reads in some seconds, by the kind of track."""
+    # It reads until enough time of the stream has passed; a reader that gets nothing is ended.
+    result = subprocess.run(
+        ["ffprobe", "-v", "error", "-rtsp_transport", transport, "-read_intervals", f"%+{seconds}",
+         "-show_entries", "packet=codec_type,pts_time,size,flags", "-of", "json", url],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr.replace(url, "")
+    found: dict[str, list[dict[str, str]]] = {"video": [], "audio": []}
+    for packet in json.loads(result.stdout)["packets"]:
+        # ffmpeg gives no time to the first part of a key frame of several slices.
+        if "pts_time" not in packet:
+            continue
+        found[packet["codec_type"]].append(packet)
+    return found
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+@pytest.mark.parametrize("device", ["front-door", "drive"])
+def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device: str, transport: str) -> None:
+    """VP8 with Opus, and H.264 with PCMA: every frame comes, and both tracks stand for the same time."""
+    found = packets(address(rtsp_port, device, sharing.token), transport)
+    video, sound = found["video"], found["audio"]
+    # 15 frames and 50 packets of sound a second; a player begins up to one key-frame interval before the sound.
+    assert len(video) >= 15 * SECONDS * 0.9
+    assert len(sound) >= 10
+    assert "K" in video[0]["flags"], "the first frame is a key frame"
+    times = [float(packet["pts_time"]) for packet in video]
+    steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    assert max(steps) < 0.2, f"frames are missing: {max(steps):.3f} s between two"
+    ends = abs(times[-1] - float(sound[-1]["pts_time"]))
+    assert ends < 1, f"picture and sound end {ends:.3f} s apart"
+
+
+@pytest.mark.parametrize("transport", ["tcp", "udp-mcast+udp"])
+def test_gstreamer_reads(sharing: Gateway, rtsp_port: int, transport: str) -> None:
+    result = subprocess.run(
+        ["gst-launch-1.0", "-v", "rtspsrc", f"location=rtsp://127.0.0.1:{rtsp_port}/drive", "user-id=anybody",
+         f"user-pw={sharing.token}", f"protocols={transport}", "latency=100", "!", "application/x-rtp,media=video", "!",
+         "rtph264depay", "!", "video/x-h264,alignment=au", "!", "identity", "silent=false", "eos-after=41", "!",
+         "fakesink"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    assert result.stdout.count("chain") >= 40
+
+
+def test_the_server_agrees_with_its_metrics(sharing: Gateway, rtsp_port: int) -> None:
+    metric = sharing.client.metric
+    before = metric("gatehouse_rtsp_readers_started_total")
+    packets(address(rtsp_port, "front-door", sharing.token), "tcp", 1)
+    assert metric("gatehouse_rtsp_readers_started_total") == before + 1
+    assert metric("gatehouse_rtsp_frames_dropped_total") == 0
+    eventually(lambda: metric("gatehouse_rtsp_connections") == 0, "all readers have gone", within=5)
+
+
+@pytest.mark.parametrize("password", ["wrong", ""])
+def test_a_wrong_password_is_refused(sharing: Gateway, rtsp_port: int, password: str) -> None:
+    result = subprocess.run(
+        ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", address(rtsp_port, "drive", password)],
+        capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert result.returncode != 0
+    assert "401" in result.stderr
+
+
+def test_an_unknown_device_is_not_found(sharing: Gateway, rtsp_port: int) -> None:
+    result = subprocess.run(
+        ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", address(rtsp_port, "attic", sharing.token)],
+        capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert "404" in result.stderr
+
+
+def hostile_conversations(port: int, seed: int) -> None:
+    """Sends broken and hostile requests, and leaves in the middle of them."""
+    generator = random.Random(seed)
+    good = b"DESCRIBE rtsp://127.0.0.1/drive RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n"
+    for number in range(120):
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            match number % 6:
+                case 0:
+                    data = generator.randbytes(3000)
+                case 1:
+                    data = b"OPTIONS * RTSP/1.0\r\n" + b"X: y\r\n" * 5000
+                case 2:
+                    broken = bytearray(good * 20)
+                    for _ in range(20):
+                        broken[generator.randrange(len(broken))] = generator.randrange(256)
+                    data = bytes(broken)
+                case 3:
+                    data = b"$\x00\xff\xff" + generator.randbytes(500)
+                case 4:
+                    data = good.replace(b"CSeq", b'Authorization: Digest username="a", nonce="b", uri="c"\r\nCSeq')
+                case _:
+                    data = b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n" * 2000
+            try:
+                connection.sendall(data)
+                if number % 2:
+                    connection.recv(1000)
+                if number % 3 == 0:
+                    # The connection is reset instead of closed.
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            except OSError:
+                pass
+
+
+def resident_bytes(process: int) -> int:
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: int) -> None:
+    """A reader loses no frame while others send garbage, guess passwords and do not read what they have asked for."""
+    url = address(rtsp_port, "drive", sharing.token)
+    before = resident_bytes(sharing.process.pid)
+    reader = subprocess.Popen(
+        ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", "-read_intervals", "%+10",
+         "-show_entries", "packet=codec_type,pts_time", "-of", "json", url],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    # A reader that plays and then takes nothing any more.
+    stalled = subprocess.Popen(
+        ["ffmpeg", "-v", "quiet", "-rtsp_transport", "tcp", "-i", url, "-c", "copy", "-f", "mpegts", "pipe:1"],
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        for seed in range(3):
+            hostile_conversations(rtsp_port, seed)
+        output, _ = reader.communicate(timeout=60)
+    finally:
+        stalled.kill()
+        stalled.wait()
+        if reader.poll() is None:
+            reader.kill()
+    times = [
+        float(p["pts_time"])
+        for p in json.loads(output)["packets"] if p["codec_type"] == "video" and "pts_time" in p
+    ]
+    assert len(times) >= 130
+    assert max(later - earlier for earlier, later in zip(times, times[1:], strict=False)) < 0.2
+    grown = resident_bytes(sharing.process.pid) - before
+    assert grown < 64 << 20, f"the gateway has grown by {grown >> 20} MiB"
+
+
+def test_readers_are_told_of_the_end(
+    binary: Path, tmp_path_factory: pytest.TempPathFactory, rtsp_port: int
+) -> None:
+    """A gateway that stops ends its readers at once, instead of leaving them to a timeout."""
+    port = free_port()
+    running = Gateway(
+        binary, tmp_path_factory.mktemp("ending"), [DOORBELL], {"rtsp": {"host": "127.0.0.1", "port": port}}
+    )
+    running.wait_until_flowing("front-door")
+    reader = subprocess.Popen(
+        ["ffprobe", "-v", "quiet", "-rtsp_transport", "tcp", "-show_entries", "packet=pts", "-of", "csv",
+         address(port, "front-door", running.token)],
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    eventually(lambda: "RTSP reader started" in running.process.output(), "the reader plays", within=20)
+    assert running.stop() == 0
+    # ffprobe itself would wait for ever.
+    reader.wait(timeout=20)

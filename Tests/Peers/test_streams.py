@@ -1,0 +1,94 @@
+"""A camera's smaller stream, and what the gateway makes of what a browser cannot play."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from peers.chromium import open_page
+from peers.gateway import Camera, Gateway
+from peers.polling import eventually
+from peers.rtsp_cameras import QUOTED_PASSWORD, RTSPCameras
+from peers.viewer import BrowserViewer, viewing
+from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="module")
+def house(binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    small = rtsp_cameras.address("small")
+    gateway = Gateway(
+        binary,
+        tmp_path_factory.mktemp("streams"),
+        [
+            # Sound comes with the main stream alone.
+            rtsp_cameras.camera("modern", "h265", substream=small),
+            rtsp_cameras.camera("pair", "h264", substream=small),
+            rtsp_cameras.camera("transcoded", "h265", transcodeVideo=True),
+            Camera("resting", "builtin:doorbell", type="doorbell", settings={"pull": "on-demand"}),
+        ],
+    )
+    yield gateway
+    assert gateway.stop() == 0, gateway.process.output()[-4000:]
+
+
+@pytest.fixture
+def viewer(browser: Browser, house: Gateway) -> Iterator[BrowserViewer]:
+    with open_page(browser, f"http://127.0.0.1:{house.port}") as page, viewing(page, house.token) as one:
+        yield one
+
+
+def test_a_viewer_without_h265_gets_the_substream(viewer: BrowserViewer, house: Gateway) -> None:
+    house.wait_until_flowing("modern")
+    eventually(
+        lambda: "substream: it is flowing over tcp" in house.client.get("/v1/cameras/modern")["findings"]["notes"],
+        "the substream flows",
+    )
+    # What the browser says that it can play decides; some builds offer H.265 where the machine decodes it.
+    viewer.call("playWHEP", device="modern", codec="H264")
+    reception = viewer.expect_media()
+    assert (reception.codec, reception.width) == ("video/H264", 160)
+    camera = house.client.request("GET", "/v1/cameras/modern").text
+    assert QUOTED_PASSWORD not in camera and "***@127.0.0.1" in json.loads(camera)["substream"]
+
+
+def test_a_viewer_moves_between_the_streams(viewer: BrowserViewer, house: Gateway) -> None:
+    house.wait_until_flowing("pair")
+    viewer.call("playByTrait", device="pair")
+    assert viewer.expect_media().width == 320
+
+    def change(hint: str) -> str:
+        parameters = {"mediaSessionId": viewer.call_value("session"), "qualityHint": hint}
+        answer = house.client.command("pair", "WebRtcLiveView", "changeLiveViewQuality", parameters)
+        assert answer.status == 200, answer.text
+        return str(answer.json["qualityHint"])
+
+    for hint, width in (("sd", 160), ("hd", 320)):
+        assert change(hint) == hint
+        eventually(lambda width=width: viewer.stats().width == width, f"{hint} is {width} pixels across")
+        assert viewer.expect_media(frames=15).width == width
+    assert viewer.stats().packetsLost == 0
+
+
+def test_h265_and_aac_are_made_vp8_and_opus(viewer: BrowserViewer, house: Gateway, report: list[str]) -> None:
+    house.wait_until_flowing("transcoded")
+    viewer.call("playWHEP", device="transcoded", codec="VP8")
+    reception = viewer.expect_media(frames=90)
+    assert (reception.codec, reception.width) == ("video/VP8", 320)
+    session = next(one for one in house.client.sessions() if one["deviceID"] == "transcoded")
+    assert set(session["codecs"]) == {"VP8", "opus"}
+    assert "video: H265 is made VP8" in session["notes"]
+    costs = [note for note in session["notes"] if "of a processor core" in note]
+    assert any("making VP8 of H265" in note for note in costs)
+    report += [f"320 × 240 at 15 frames a second: {note}" for note in costs]
+    assert house.client.metric("gatehouse_transcoding_processor_seconds_total") > 0
+
+
+def test_a_press_opens_a_camera_that_rests(house: Gateway) -> None:
+    def source() -> dict[str, object]:
+        return dict(house.client.get("/v1/devices/resting")["source"])
+
+    assert source()["state"] == "idle" and "on demand" in str(source()["reason"])
+    assert house.client.command("resting", "DoorbellPress", "press").status == 200
+    house.wait_until_flowing("resting")
+    events = house.client.get("/v1/devices/resting/events?limit=5")["events"]
+    assert [one["event"] for one in events] == ["DoorbellPressed"]

@@ -1,0 +1,115 @@
+"""What the benchmark scripts share: ports, cameras, gateways, and the processes that they start and end."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RELEASE = ROOT / ".build/release/gatehouse"
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    """A port of the loopback interface that nobody uses now."""
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(url, process, words):
+    """Waits up to 15 s until `url` answers, whatever it answers."""
+    for _ in range(150):
+        if process.poll() is not None:
+            sys.exit(f"{words} has ended with code {process.returncode}")
+        try:
+            urllib.request.urlopen(url, timeout=2).close()
+            return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+    sys.exit(f"{words} does not answer at {url}")
+
+
+def stop(processes):
+    """Ends processes that the script has started, the last one first."""
+    for process in reversed(processes):
+        process.terminate()
+    for process in reversed(processes):
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    processes.clear()
+
+
+@contextlib.contextmanager
+def workplace(prefix):
+    """A folder and a list of processes; both are gone afterwards, also when the script is ended."""
+    owned = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory(prefix=prefix) as name:
+        try:
+            yield pathlib.Path(name), owned
+        finally:
+            stop(owned)
+
+
+def start_camera(owned, *arguments):
+    """Starts GStreamer's RTSP server; answers its process and its address without a path."""
+    command = ["/usr/bin/python3", str(ROOT / "Tests/Peers/rtsp-camera.py"), *map(str, arguments)]
+    camera = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    owned.append(camera)
+    words = camera.stdout.readline().split()
+    if words[:1] != ["ready"]:
+        sys.exit("the RTSP camera does not start; tools/install-dependencies --tests installs what it needs")
+    return camera, f"rtsp://127.0.0.1:{words[1]}"
+
+
+class Gateway:
+    """A gateway with ports and a state folder of its own."""
+
+    def __init__(self, program, folder, cameras, owned):
+        """`cameras` are the lines of the config's list, each a mapping in YAML's short form."""
+        self.port = free_port()
+        self.config = folder / "gatehouse.yaml"
+        self.config.write_text(
+            f"http: {{ port: {self.port}, https: false }}\n"
+            f"media: {{ port: {free_port(socket.SOCK_DGRAM)} }}\n"
+            f"stateDirectory: {folder / 'state'}\n"
+            "sessions: { perCamera: 2000, perPrincipal: 2000 }\n"
+            "cameras:\n" + "".join(f"  - {line}\n" for line in cameras)
+        )
+        self.environment = dict(os.environ, XDG_STATE_HOME=str(folder / "xdg"))
+        self.environment.pop("GATEHOUSE_TOKEN", None)
+        with open(folder / "gatehouse.log", "w") as log:
+            self.process = subprocess.Popen(
+                [str(program), "serve", "--config", str(self.config)], stdout=log, stderr=log, env=self.environment
+            )
+        owned.append(self.process)
+        wait_for(f"http://127.0.0.1:{self.port}/healthz", self.process, "the gateway")
+        self.token = (folder / "state" / "token").read_text().split()[-1]
+
+    def get(self, path):
+        """The text that a route of the API answers."""
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"Bearer {self.token}"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return response.read().decode()
+
+
+def check_program(parser, program):
+    """Ends the script where the program to measure is missing."""
+    if not os.access(program, os.X_OK):
+        parser.error(
+            f"{program} is no program; build it with swift build -c release --product gatehouse, or name --gatehouse"
+        )
