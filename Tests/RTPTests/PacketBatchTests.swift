@@ -60,6 +60,54 @@ import Transport
         #expect(seen.count <= 13)
     }
 
+    /// The relay reads batches on its own thread, and the source writes into them again on another. What stands between
+    /// the two is the count of references alone: nothing else passes from the reader back to the pool.
+    @Test func anotherThreadReadsBatchesBeforeTheyAreUsedAgain() async throws {
+        let handedOver = Locked<(batches: [(seed: Int, batch: PacketBatch)], isOver: Bool)>(([], false))
+        let rounds = 2_000
+        let (results, continuation) = AsyncStream.makeStream(of: Int.self)
+        let isRunning = startDetachedThread {
+            func isIntact(_ seed: Int, _ batch: PacketBatch) -> Bool {
+                batch.packets.count == 3
+                    && batch.packets.indices.allSatisfy {
+                        Array(batch.payload(of: batch.packets[$0])) == pattern(200, seed: seed + $0)
+                    }
+            }
+            var intact = 0
+            var kept: [(seed: Int, batch: PacketBatch)] = []
+            while true {
+                var (news, isOver) = handedOver.withLock { state in
+                    let news = state.batches
+                    state.batches.removeAll()
+                    return (news, state.isOver)
+                }
+                if isOver, news.isEmpty { break }
+                // Most are let go of as soon as they have been read, with no lock between the two.
+                while let (seed, batch) = news.popLast() {
+                    if seed % 50 == 0 {
+                        kept.append((seed, batch))
+                    } else if isIntact(seed, batch) {
+                        intact += 1
+                    }
+                }
+            }
+            for (seed, batch) in kept where isIntact(seed, batch) { intact += 1 }
+            continuation.yield(intact)
+            continuation.finish()
+        }
+        try #require(isRunning)
+        var pool = PacketBatchPool()
+        for seed in 0..<rounds {
+            append(3, length: 200, to: &pool, seed: seed)
+            guard let batch = pool.finish(arrival: .zero) else { continue }
+            handedOver.withLock { $0.batches.append((seed, batch)) }
+        }
+        handedOver.withLock { $0.isOver = true }
+        var intact: [Int] = []
+        for await count in results { intact.append(count) }
+        #expect(intact == [rounds])
+    }
+
     @Test func keyFramesDoNotSwellTheBatchesOfOtherFrames() {
         var pool = PacketBatchPool()
         var ring: [PacketBatch] = []
