@@ -11,6 +11,8 @@
     rtsp://127.0.0.1:PORT/vp8-silent  VP8 alone
     rtsp://127.0.0.1:PORT/small   H.264 of half the width and height, alone: another camera's smaller stream
     rtsp://127.0.0.1:PORT/h265    H.265 and AAC
+    rtsp://127.0.0.1:PORT/b-frames  H.264 with B-frames, and AAC
+    rtsp://127.0.0.1:PORT/mjpeg   Motion JPEG and AAC
     rtsp://127.0.0.1:PORT/talk-pcmu   H.264, PCMA, and a speaker that takes PCMU (ONVIF's back channel)
     rtsp://127.0.0.1:PORT/talk-pcma   the same with PCMA
     rtsp://127.0.0.1:PORT/talk-aac    the same with AAC at 16 kHz
@@ -22,9 +24,9 @@ milliseconds at which the stretch's last sample arrived, the root of the mean sq
 in hertz (0 where none stands out). Where sound begins after silence it tells "onset PATH MILLISECOND". With --ticks a
 camera tells "ticked PATH MILLISECOND" when each of its sounds was made; all these times are the monotonic clock's.
 
-The Debian packages gir1.2-gst-rtsp-server-1.0, python3-gi, gstreamer1.0-plugins-base, -good, -bad and -ugly hold what
-it needs. RTSP inside HTTP is answered on the same port; with --tls all of it goes through TLS, with a certificate that the camera
-signs itself for the occasion.
+The Debian packages gir1.2-gst-rtsp-server-1.0, python3-gi, gstreamer1.0-plugins-base, -good, -bad, -ugly and
+gstreamer1.0-x hold what it needs. RTSP inside HTTP is answered on the same port; with --tls all of it goes through TLS,
+with a certificate that the camera signs itself for the occasion.
 
 Each camera shows a moving test pattern with a clock and sounds a tone of 440 Hz.
 """
@@ -60,7 +62,11 @@ H265 = (
     " ! x265enc tune=zerolatency speed-preset=ultrafast bitrate={bitrate} key-int-max={interval}"
     " option-string=log-level=none:pools=1 ! rtph265pay name=pay0 pt=96 config-interval=-1"
 )
-AAC = " ! audio/x-raw,rate=16000,channels=1 ! avenc_aac bitrate=32000 ! aacparse ! rtpmp4gpay name=pay1 pt=99"
+B_FRAMES = (
+    " ! x264enc speed-preset=ultrafast bitrate={bitrate} key-int-max={interval} bframes=2 b-adapt=false rc-lookahead=0"
+    " ! video/x-h264,profile=main ! rtph264pay name=pay0 pt=96 config-interval=-1"
+)
+MOTION_JPEG = " ! jpegenc ! rtpjpegpay name=pay0 pt=26"
 VP8 = (
     " ! vp8enc deadline=1 cpu-used=8 threads=1 target-bitrate={bits} keyframe-max-dist={interval}"
     " error-resilient=default ! rtpvp8pay name=pay0 pt=97 picture-id-mode=15-bit"
@@ -243,6 +249,8 @@ def pipelines(options):
         "/bare": f"( {h264(0)} {pcma} )",
         "/small": f"( {small}{H264.format(bitrate=options.bitrate // 3, interval=interval, config=-1)} )",
         "/h265": f"( {video}{H265.format(bitrate=options.bitrate, interval=interval)} {narrow}{AAC} )",
+        "/b-frames": f"( {video}{B_FRAMES.format(bitrate=options.bitrate, interval=interval)} {narrow}{AAC} )",
+        "/mjpeg": f"( {video}{MOTION_JPEG} {narrow}{AAC} )",
         "/vp8": f"( {vp8} {wide}{OPUS} )",
         "/vp8-silent": f"( {vp8} )",
     }
@@ -323,6 +331,14 @@ def main():
     server.set_service(str(options.port))
     if options.user or options.tls:
         server.set_auth(authentication(options))
+
+    try:
+        for launch in [*pipelines(options).values(), talking_pipeline(options)]:
+            Gst.parse_launch(launch)
+    except GLib.Error as error:
+        # Clients would be told of an unavailable service and nothing else.
+        print(f"GStreamer cannot make a camera: {error.message}", file=sys.stderr)
+        return 1
 
     mounts = server.get_mount_points()
     cameras = [(path, launch, None) for path, launch in pipelines(options).items()]
