@@ -159,6 +159,9 @@ private struct PublishingWorld {
     @Test func aPublisherThatVanishesOrSaysGoodbyeIsLetGoOf() throws {
         let gone = try PublishingWorld()
         gone.run(.seconds(2))
+        let counters = gone.host.shard.readCounters()
+        // A publisher is no viewer, whatever it shares with them in the shard.
+        #expect(counters.publishers == 1 && counters.viewers == 0 && counters.connected == 0)
         gone.publisher.hasVanished = true
         gone.run(.seconds(45))
         #expect(gone.host.shard.viewers.isEmpty)

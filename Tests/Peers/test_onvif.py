@@ -12,12 +12,14 @@ from typing import Any
 import onvif
 import pytest
 import zeep.exceptions
+from peers import rtsp_cameras as rtsp
 from peers.coroutines import run
 from peers.event_stream import EventStream
 from peers.gateway import Camera, Gateway
 from peers.onvif_camera import CELL_MOTION, MOTION, PASSWORD, PEOPLE, USER, VISITOR, ONVIFCamera
 from peers.polling import eventually
 from peers.ports import free_port
+from peers.rtsp_cameras import RTSPCameras
 
 # Years behind: what a camera without a battery says after a power cut.
 WRONG_CLOCK = str(-9 * 365 * 86_400)
@@ -296,24 +298,36 @@ def test_cameras_are_discovered(binary: Path, tmp_path: Path) -> None:
         camera.stop()
 
 
-def test_an_onvif_source_is_pulled(binary: Path, rtsp_cameras: Any, tmp_path: Path) -> None:
-    from peers import rtsp_cameras as rtsp
-
-    camera = ONVIFCamera(
-        tmp_path, "--user", rtsp.USER, "--profiles", "h264,vp8", "--stream", f"rtsp://10.255.0.9:{rtsp_cameras.port}",
+@pytest.fixture
+def streaming_camera(rtsp_cameras: RTSPCameras, tmp_path: Path) -> Iterator[ONVIFCamera]:
+    """An ONVIF camera whose small stream is H.264 and whose large one is VP8; it tells an address that nobody reaches."""
+    running = ONVIFCamera(
+        tmp_path, "--user", rtsp.USER, "--profiles", "small,vp8", "--stream", f"rtsp://10.255.0.9:{rtsp_cameras.port}",
         password=rtsp.PASSWORD,
     )  # fmt: skip
-    source = f"onvif://{rtsp.USER}:{rtsp.QUOTED_PASSWORD}@127.0.0.1:{camera.port}"
-    gateway = Gateway(binary, tmp_path, [Camera("yard", source)])
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize("settings", [{}, {"substream": "onvif"}])
+def test_the_streams_of_an_onvif_camera_are_found(
+    binary: Path, streaming_camera: ONVIFCamera, tmp_path: Path, settings: dict[str, object]
+) -> None:
+    source = f"onvif://{rtsp.USER}:{rtsp.QUOTED_PASSWORD}@127.0.0.1:{streaming_camera.port}"
+    gateway = Gateway(binary, tmp_path, [Camera("yard", source, settings=settings)])
     try:
         gateway.wait_until_flowing("yard", within=30)
         subscribed(gateway, "yard")
 
-        def codecs() -> list[str]:
-            return [track["codec"] for track in gateway.client.get("/v1/devices/yard")["source"]["tracks"]]
+        def notes() -> list[str]:
+            return list(gateway.client.get("/v1/cameras/yard")["findings"]["notes"])
 
-        # The large profile.
-        assert codecs()[0] == "VP8"
+        # The large profile is the camera's picture.
+        codecs = [track["codec"] for track in gateway.client.get("/v1/devices/yard")["source"]["tracks"]]
+        assert codecs[0] == "VP8"
+        if settings:
+            eventually(lambda: "substream: it is flowing over tcp" in notes(), "the substream flows", 20)
+        else:
+            assert not any("substream" in note for note in notes())
     finally:
-        gateway.stop()
-        camera.stop()
+        assert gateway.stop() == 0

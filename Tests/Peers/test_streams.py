@@ -23,7 +23,10 @@ def house(binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.Temp
             # Sound comes with the main stream alone.
             rtsp_cameras.camera("modern", "h265", substream=small),
             rtsp_cameras.camera("pair", "h264", substream=small),
-            rtsp_cameras.camera("transcoded", "h265", transcodeVideo=True),
+            rtsp_cameras.camera("h265", "h265", transcodeVideo=True),
+            rtsp_cameras.camera("b-frames", "b-frames", transcodeVideo=True),
+            rtsp_cameras.camera("mjpeg", "mjpeg", transcodeVideo=True),
+            rtsp_cameras.camera("b-frames-alone", "b-frames"),
             Camera("resting", "builtin:doorbell", type="doorbell", settings={"pull": "on-demand"}),
         ],
     )
@@ -69,18 +72,29 @@ def test_a_viewer_moves_between_the_streams(viewer: BrowserViewer, house: Gatewa
     assert viewer.stats().packetsLost == 0
 
 
-def test_h265_and_aac_are_made_vp8_and_opus(viewer: BrowserViewer, house: Gateway, report: list[str]) -> None:
-    house.wait_until_flowing("transcoded")
-    viewer.call("playWHEP", device="transcoded", codec="VP8")
-    reception = viewer.expect_media(frames=90)
+@pytest.mark.parametrize(("device", "codec"), [("h265", "H265"), ("b-frames", "H264 with B-frames"), ("mjpeg", "JPEG")])
+def test_what_a_browser_cannot_play_is_made_vp8_and_opus(
+    viewer: BrowserViewer, house: Gateway, report: list[str], device: str, codec: str
+) -> None:
+    house.wait_until_flowing(device)
+    # H.264 is offered too: a stream with B-frames is not passed on.
+    viewer.call("playWHEP", device=device)
+    reception = viewer.expect_media(frames=60)
     assert (reception.codec, reception.width) == ("video/VP8", 320)
-    session = next(one for one in house.client.sessions() if one["deviceID"] == "transcoded")
+    session = next(one for one in house.client.sessions() if one["deviceID"] == device)
     assert set(session["codecs"]) == {"VP8", "opus"}
-    assert "video: H265 is made VP8" in session["notes"]
+    assert f"video: {codec} is made VP8" in session["notes"]
     costs = [note for note in session["notes"] if "of a processor core" in note]
-    assert any("making VP8 of H265" in note for note in costs)
+    assert any(f"making VP8 of {codec.split()[0]}" in note for note in costs)
     report += [f"320 × 240 at 15 frames a second: {note}" for note in costs]
     assert house.client.metric("gatehouse_transcoding_processor_seconds_total") > 0
+
+
+def test_b_frames_that_nothing_replaces_are_refused_with_the_remedy(viewer: BrowserViewer, house: Gateway) -> None:
+    house.wait_until_flowing("b-frames-alone")
+    with pytest.raises(Exception, match="H264 with B-frames") as refusal:
+        viewer.call("playWHEP", device="b-frames-alone")
+    assert "406" in str(refusal.value) and "transcodeVideo" in str(refusal.value)
 
 
 def test_a_press_opens_a_camera_that_rests(house: Gateway) -> None:

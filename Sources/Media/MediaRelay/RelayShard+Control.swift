@@ -166,7 +166,8 @@ extension RelayShard {
         result.datagramsSent = sender.datagrams
         result.sendCalls = sender.calls
         result.datagramsRefused = sender.refused
-        result.viewers = viewers.count
+        result.publishers = viewers.values.count { $0.ingest != nil }
+        result.viewers = viewers.count - result.publishers
         for track in tracks.values {
             result.ringBytes += track.ring.footprint
             result.packetsReceived += track.packetsReceived

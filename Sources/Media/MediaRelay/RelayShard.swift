@@ -109,7 +109,7 @@ final class RelayShard {
             case .connected:
                 viewer.isConnected = true
                 viewer.status.note(.dtls, at: now)
-                counters.connected += 1
+                if viewer.ingest == nil { counters.connected += 1 }
                 viewer.mediaDue = viewer.configuration.peer.dtlsRole == .server ? now + Self.settling : now
                 viewer.notify(.connected)
             case .failed(let reason):
@@ -171,7 +171,7 @@ final class RelayShard {
         }
         viewer.talkback.close()
         viewer.status.noteEnd(reason: reason)
-        counters.ended += 1
+        if viewer.ingest == nil { counters.ended += 1 }
         viewer.notify(.ended(reason: reason))
     }
 }
@@ -192,6 +192,8 @@ public struct RelayCounters: Sendable, Equatable {
     public var datagramsRefused: UInt64 = 0
     /// Viewers now.
     public var viewers = 0
+    /// Publishers now.
+    public var publishers = 0
     /// Bytes that the rings hold.
     public var ringBytes = 0
     /// Packets that came from cameras.
