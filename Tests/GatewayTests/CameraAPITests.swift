@@ -118,6 +118,11 @@ import Testing
             #expect(try await client.send(.patch, "/v1/cameras/gate", moved, type: json).status == .ok)
             let onvif = try #require(await gateway.cameras.applied.last?.last?.onvif)
             #expect(onvif == .init(url: "http://192.0.2.66/", username: "viewer", password: nil))
+            // A password may hold what ends the host elsewhere, and is as secret.
+            let odd = #"{"source":"rtsp://viewer:hunter/25?x@192.0.2.9/s"}"#
+            let answer = try await client.send(.patch, "/v1/cameras/gate", odd, type: json)
+            #expect(try answer.decoded(CameraAnswer.self).source == "rtsp://viewer:***@192.0.2.9/s")
+            #expect(try await client.get("/v1/cameras").text.contains("hunter") == false)
             // For another host it does not: nobody moves a password to a machine of their own.
             _ = try await client.send(
                 .put, "/v1/cameras/gate", #"{"source":"rtsp://viewer:***@192.0.2.66/"}"#, type: json)

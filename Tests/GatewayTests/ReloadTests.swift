@@ -170,6 +170,12 @@ import Testing
         ("rtsp://h/?user=a&password=b&channel=1", "rtsp://h/?user=a&password=***&channel=1", ["b"]),
         ("rtsp://h/user=admin_password=x_y&stream=0", "rtsp://h/user=admin_password=***&stream=0", ["x_y"]),
         ("rtsp://h/?Token=abc#d", "rtsp://h/?Token=***#d", ["abc"]),
+        ("rtsp://u:p/a@h/x", "rtsp://u:***@h/x", ["p/a"]),
+        ("rtsp://u:p?a@h/x", "rtsp://u:***@h/x", ["p?a"]),
+        ("rtsps://u:p#a/b?c@h:322/x?token=d", "rtsps://u:***@h:322/x?token=***", ["p#a/b?c", "d"]),
+        ("onvif://u:p/a@h", "onvif://u:***@h", ["p/a"]),
+        ("onvif://u:p?a@h:8080/x", "onvif://u:***@h:8080/x", ["p?a"]),
+        ("rtsp://h:554/a@b", "rtsp://h:554/a@b", []),
         ("whip", "whip", []), ("", "", []), ("rtsp://u:@h/?pwd=", "rtsp://u:@h/?pwd=", []),
     ])
     func secretsOfAddressesAreFound(_ text: String, _ masked: String, _ secrets: [String]) {

@@ -26,10 +26,9 @@ public struct RTSPURL: Hashable, Sendable {
             throw .invalidURL("it holds a space or a control character; write %20 for a space")
         }
         let rest = String(text.dropFirst(isSecure ? 8 : 7))
-        let authorityEnd = Self.endOfAuthority(rest)
-        let authority = String(rest[..<authorityEnd])
-        path = String(rest[authorityEnd...])
-        let (hostPort, userInfo) = Self.splitAuthority(authority)
+        let authority = Self.authority(of: rest)
+        path = String(rest[authority.endIndex...])
+        let (hostPort, userInfo) = Self.splitAuthority(String(authority))
         credentials = userInfo.map { userInfo in
             let (user, password) = userInfo.cut(at: ":")
             return RTSPCredentials(
@@ -66,16 +65,19 @@ public struct RTSPURL: Hashable, Sendable {
         self.credentials = credentials
     }
 
+    /// The user part, the host and the port of an address, from what stands behind its `//`. Whoever hides passwords must
+    /// cut an address where it is cut for connecting, or a password that is accepted here is shown there.
+    ///
     /// The authority ends at the first slash or question mark, unless an `@` behind it shows that this stands in the
     /// password. An `@` in a path or query without credentials before it is rarer than such a password, and only an
     /// authority that would make no sense by itself (`user:pass`) is extended.
-    private static func endOfAuthority(_ text: String) -> String.Index {
+    public static func authority<Text: StringProtocol>(of text: Text) -> Text.SubSequence {
         let end = text.firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
         let authority = text[..<end]
-        guard !authority.contains("@"), let at = text[end...].lastIndex(of: "@") else { return end }
+        guard !authority.contains("@"), let at = text[end...].lastIndex(of: "@") else { return authority }
         let (_, port) = authority.cut(at: ":")
-        guard let port, UInt16(port) == nil, !authority.hasPrefix("[") else { return end }
-        return text[at...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
+        guard let port, UInt16(port) == nil, !authority.hasPrefix("[") else { return authority }
+        return text[..<(text[at...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex)]
     }
 
     private static func splitAuthority(_ authority: String) -> (hostPort: String, userInfo: String?) {

@@ -1,4 +1,5 @@
 import Foundation
+import RTSP
 
 /// The address of a camera as text, and what of it is secret.
 ///
@@ -10,9 +11,10 @@ struct CameraAddress {
 
     let text: String
 
-    /// What stands between `//` and the path.
+    /// What stands between `//` and the path. A password in it may hold slashes and question marks, as it may for the
+    /// source that connects.
     var authority: Substring {
-        self.text.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+        RTSPURL.authority(of: self.text.drop { $0 != "/" }.dropFirst(2))
     }
 
     /// The address with a mark in the place of each secret.

@@ -1,4 +1,5 @@
 import Foundation
+import RTSP
 import Transport
 
 /// Takes secrets and addresses out of a text before it reaches a log.
@@ -50,7 +51,8 @@ public struct Redactor: Sendable {
         while let separator = rest.range(of: "://") {
             result += rest[..<separator.upperBound]
             rest = rest[separator.upperBound...]
-            let authority = rest.prefix { !"/?# \t\r\n\"'<>".contains($0) }
+            // A password may hold what ends the authority otherwise, as it may for the source that connects.
+            let authority = RTSPURL.authority(of: rest.prefix { !" \t\r\n\"'<>".contains($0) })
             if let at = authority.lastIndex(of: "@") {
                 result += Self.secretMark
                 rest = rest[at...]
