@@ -195,6 +195,53 @@ struct ServerSessionTests {
         #expect(conversation.isClosing)
     }
 
+    @Test("more header lines than any client sends end the connection")
+    func headerLines() {
+        func statuses(_ lines: Int) -> [Int] {
+            let text = "OPTIONS * RTSP/1.0\nCSeq: 1\n" + String(repeating: "X: y\n", count: lines - 1) + "\n"
+            return ServerConversation.responses(ServerConversation().send(text)).map(\.status)
+        }
+        #expect(statuses(64) == [200])
+        #expect(statuses(65) == [413])
+    }
+
+    @Test("a body that comes byte by byte has its head read once")
+    func drippingBody() throws {
+        var stream = RTSPRequestStream()
+        /// Hands bytes in and answers how much room there was for them.
+        func room(for text: String) -> Int {
+            var room = 0
+            _ = stream.receive { buffer in
+                room = buffer.count
+                buffer.copyBytes(from: Array(text.utf8))
+                return text.utf8.count
+            }
+            return room
+        }
+        _ = room(for: "SET_PARAMETER * RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 5\r\n\r\n")
+        let early = try stream.next()
+        #expect(early == nil)
+        // A head that has been read is kept as a request, not as bytes to read again.
+        for byte in ["$", "\r", "\n", "A"] {
+            let free = room(for: byte)
+            let element = try stream.next()
+            #expect(free > RTSPRequestStream.capacity - 5)
+            #expect(element == nil)
+        }
+        _ = room(for: "zOPTIONS * RTSP/1.0\r\nCSeq: 2\r\n\r\n")
+        let first = try stream.next()
+        let second = try stream.next()
+        let third = try stream.next()
+        #expect(
+            first
+                == .request(
+                    RTSPRequest(
+                        method: "SET_PARAMETER", uri: "*", headers: ["CSeq": "1", "Content-Length": "5"],
+                        body: Array("$\r\nAz".utf8))))
+        #expect(second == .request(RTSPRequest(method: "OPTIONS", uri: "*", headers: ["CSeq": "2"])))
+        #expect(third == nil)
+    }
+
     @Test("a request without a number is refused, and its words cannot end a line of the answer")
     func numbers() {
         let conversation = ServerConversation()

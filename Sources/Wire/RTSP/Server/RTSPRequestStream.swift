@@ -16,6 +16,8 @@ struct RTSPRequestStream: ~Copyable {
     static let capacity = 32 * 1024
     /// The most that a request line and its headers may hold.
     static let maximumHeadSize = 8 * 1024
+    /// The most header lines. Clients send some ten, and each costs more than its bytes.
+    static let maximumHeaderLines = 64
     /// The most that a body may hold: lists of parameter names are all that clients send.
     static let maximumBodySize = 4 * 1024
     /// The largest interleaved packet. Clients send receiver reports, of some hundred bytes.
@@ -26,6 +28,8 @@ struct RTSPRequestStream: ~Copyable {
     private var end = 0
     /// How far the search for the end of the head has come, so that a slow drip costs each byte once.
     private var searched = 0
+    /// A request whose body has not come whole, so that a slow drip has its head read once.
+    private var unfinished: (request: RTSPRequest, bodySize: Int)?
 
     init() {
         buffer = .allocate(byteCount: Self.capacity, alignment: 16)
@@ -60,6 +64,7 @@ struct RTSPRequestStream: ~Copyable {
 
     /// The next whole request or packet; nil when more bytes are needed.
     mutating func next() throws(RTSPRequestError) -> Element? {
+        if unfinished != nil { return finishRequest() }
         // Blank lines between requests mean nothing (RFC 2326, section 4).
         while start < end, buffer[start] == 0x0D || buffer[start] == 0x0A { start += 1 }
         guard start < end else { return nil }
@@ -84,20 +89,33 @@ struct RTSPRequestStream: ~Copyable {
             throw .malformed("it begins with neither a method nor a packet")
         }
         guard let headEnd = try findHeadEnd() else { return nil }
+        let head = buffer[start..<headEnd]
+        // Besides the header lines, the first line and the empty one end with a line feed.
+        guard head.count(where: { $0 == 0x0A }) <= Self.maximumHeaderLines + 2 else {
+            throw .tooLarge(what: "the number of header lines", limit: Self.maximumHeaderLines)
+        }
         let message: RTSPMessage
         do {
-            message = try RTSPMessage(head: String(decoding: buffer[start..<headEnd], as: UTF8.self))
+            message = try RTSPMessage(head: String(decoding: head, as: UTF8.self))
         } catch {
             throw .malformed("its first line is no request line of RTSP")
         }
-        guard case .request(var request) = message else {
+        guard case .request(let request) = message else {
             throw .malformed("it is an answer, and nothing was asked")
         }
-        let bodySize = try Self.bodySize(request.headers)
-        guard end - headEnd >= bodySize else { return nil }
-        request.body = Array(buffer[headEnd..<headEnd + bodySize])
-        start = headEnd + bodySize
+        unfinished = (request, try Self.bodySize(request.headers))
+        start = headEnd
+        return finishRequest()
+    }
+
+    /// The request whose head has been read, once its body is whole.
+    private mutating func finishRequest() -> Element? {
+        guard let (head, bodySize) = unfinished, end - start >= bodySize else { return nil }
+        var request = head
+        request.body = Array(buffer[start..<start + bodySize])
+        start += bodySize
         searched = start
+        unfinished = nil
         return .request(request)
     }
 
