@@ -114,7 +114,7 @@ public struct GatewayService: Service {
             Listener(
                 application: self.application(
                     scheme: "http", host: self.configuration.http.host, port: self.configuration.http.port,
-                    server: .http1(configuration: Self.channelConfiguration), readiness),
+                    server: .http1(configuration: self.makeChannelConfiguration()), readiness),
                 key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
         defer {
@@ -132,12 +132,20 @@ public struct GatewayService: Service {
         try await ServiceGroup(configuration: groupConfiguration).run()
     }
 
-    private static var channelConfiguration: HTTP1Channel.Configuration {
+    static func channelConfiguration(_ connections: ConnectionsByHost) -> HTTP1Channel.Configuration {
         HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                ConnectionLimitHandler(connections: connections), RequestDeadlineHandler(),
+            ],
             idleTimeout: self.idleTimeout,
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: self.maximumHeaderBytes, maxHeaderListSize: self.maximumHeaderBytes * 2,
                 maxHeaderFieldCount: 100))
+    }
+
+    /// Each listener counts for itself, since each holds so many connections.
+    private func makeChannelConfiguration() -> HTTP1Channel.Configuration {
+        Self.channelConfiguration(ConnectionsByHost(logger: self.logger))
     }
 
     private func application(
@@ -162,7 +170,7 @@ public struct GatewayService: Service {
         tls.applicationProtocols = ["http/1.1"]
         let application = self.application(
             scheme: "https", host: host, port: https.port,
-            server: try .tls(.http1(configuration: Self.channelConfiguration), tlsConfiguration: tls), readiness)
+            server: try .tls(.http1(configuration: self.makeChannelConfiguration()), tlsConfiguration: tls), readiness)
         return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
     }
 

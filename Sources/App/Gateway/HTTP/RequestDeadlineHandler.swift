@@ -1,0 +1,54 @@
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection whose request does not come to its end: whoever sends one byte a minute would keep it for ever,
+/// with no more than a wrong token. How long an answer takes is not looked at; event streams have no end.
+final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    /// How long a request may take from its head to the end of its body.
+    static let limit = TimeAmount.seconds(30)
+    /// A body that has brought as many bytes since the last look has as long again: an uplink may be slow.
+    static let progress = 1 << 20
+
+    private var deadline: Scheduled<Void>?
+    private var received = 0
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch self.unwrapInboundIn(data) {
+        case .head: self.schedule(context)
+        case .body(let bytes): self.received += bytes.readableBytes
+        case .end: self.cancel()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.cancel()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.cancel()
+    }
+
+    private func schedule(_ context: ChannelHandlerContext) {
+        self.cancel()
+        self.received = 0
+        self.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.limit) { self.look(context) }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        if self.received >= Self.progress {
+            self.schedule(context)
+        } else {
+            context.close(promise: nil)
+        }
+    }
+
+    private func cancel() {
+        self.deadline?.cancel()
+        self.deadline = nil
+    }
+}
