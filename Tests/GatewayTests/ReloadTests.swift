@@ -145,6 +145,25 @@ import Testing
         #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
     }
 
+    @Test func anEmptyListItemIsAProblemAndMixesNoCamerasUp() async throws {
+        try self.folder.directory.writePrivate(
+            "cameras.yaml", "cameras:\n  -\n  - {id: a, source: whip}\n  - ~\n  - {id: b, source: whip}\n")
+        let error = #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+        #expect(error?.problems.map(\.key) == ["cameras[0]", "cameras[2]"])
+        #expect(error?.problems.map(\.line) == [2, 4])
+    }
+
+    @Test func eachCameraHasItsOwnEntryWhateverItsIdLooksLike() throws {
+        try self.folder.directory.writePrivate(
+            "cameras.yaml",
+            "cameras:\n  - {id: true, name: A, source: whip}\n  - {id: 7, name: B, source: whip}\n"
+                + "  - {name: C, source: whip, id: \"c\"}\n")
+        let stored = try #require(try CameraStore(directory: self.folder.directory).read(environment: [:]))
+        #expect(stored.map(\.camera.id) == ["true", "7", "c"])
+        #expect(stored.map(\.entry.values["name"]) == [.text("A"), .text("B"), .text("C")])
+        #expect(stored.allSatisfy { $0.entry.values["id"] == nil })
+    }
+
     @Test func commandsAtTheSameTimeAllCount() async throws {
         let keeper = try self.keeper(file: nil)
         await keeper.begin()

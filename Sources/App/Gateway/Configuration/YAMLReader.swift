@@ -45,14 +45,18 @@ final class YAMLReader {
         return entries
     }
 
-    /// The elements of a sequence.
+    /// The elements of a sequence. One that is empty is a problem: a forgotten dash, or an entry whose lines are gone.
     func sequence(_ place: Place?) -> [Place] {
         guard let place, !place.isNull else { return [] }
         guard let sequence = place.node.sequence else {
             self.report("expected a list", at: place)
             return []
         }
-        return sequence.enumerated().map { Place(node: $0.element, path: "\(place.path)[\($0.offset)]") }
+        let elements = sequence.enumerated().map { Place(node: $0.element, path: "\(place.path)[\($0.offset)]") }
+        for element in elements where element.isNull {
+            self.report("nothing stands behind the dash; write something there or remove it", at: element)
+        }
+        return elements.filter { !$0.isNull }
     }
 
     /// A text.

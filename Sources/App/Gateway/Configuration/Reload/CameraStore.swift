@@ -46,13 +46,24 @@ public struct CameraStore: Sendable {
         guard let text else { return nil }
         let configuration = try GatewayConfiguration(
             yaml: text, file: self.path, directory: self.directory.path, environment: environment, keys: ["cameras"])
-        let cameras = configuration.cameras
         let nodes = (try? Yams.compose(yaml: text))?["cameras"]?.sequence.map(Array.init) ?? []
-        return zip(cameras, nodes).map { camera, node in
-            var entry = CameraEntry(node: node)
-            entry.values["id"] = nil
-            return StoredCamera(camera: camera, entry: entry)
+        // By the id, which is checked to stand once: what is left out on one side must not shift the other.
+        var entries: [String: CameraEntry] = [:]
+        for node in nodes {
+            guard let id = node["id"]?.scalar?.string else { continue }
+            entries[id] = CameraEntry(node: node)
+            entries[id]?.values["id"] = nil
         }
+        var stored: [StoredCamera] = []
+        for camera in configuration.cameras {
+            guard let entry = entries[camera.id] else {
+                throw ConfigurationError(
+                    file: self.path,
+                    problems: [.init(line: 0, key: "cameras", reason: "the entry of \(camera.id) cannot be found")])
+            }
+            stored.append(StoredCamera(camera: camera, entry: entry))
+        }
+        return stored
     }
 
     /// Writes the file anew.
