@@ -139,9 +139,30 @@ import Testing
             #expect(made.status == .created)
             #expect(await gateway.cameras.applied.last?.last?.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
         }
-        await gateway.keeper.reload(because: "a test")
         let stored = try CameraStore(directory: gateway.folder.directory).read(environment: ["HOME": "/x"])
         #expect(stored?.first?.camera.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
+    }
+
+    @Test(arguments: [
+        "\u{600}${HOME}", "\u{600}$${HOME}", "${\u{301}HOME}", "${HOME\u{301}}", "${HOME}\u{301}", "$\u{301}{HOME}",
+        "${\u{200D}HOME}", "$$\u{600}${HOME}", "$$$${HOME}${HOME}", "${", "$${",
+    ])
+    func noCharacterOpensTheEnvironment(_ text: String) async throws {
+        let url = "rtsp://192.0.2.9/\(text)"
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let body = String(decoding: try JSONEncoder().encode(["source": url]), as: UTF8.self)
+            let made = try await client.send(.put, "/v1/cameras/gate", body, type: json)
+            #expect(made.status == .created)
+            #expect(!made.text.contains("secret-of-the-environment"))
+        }
+        let stored = try CameraStore(directory: gateway.folder.directory).read(environment: ["HOME": "/x"])
+        guard case .rtsp(let read)? = stored?.first?.camera.source else {
+            Issue.record("the camera is not there")
+            return
+        }
+        #expect(Array(read.utf8) == Array(url.utf8))
     }
 
     @Test func aSnapshotTellsItsAge() async throws {

@@ -157,28 +157,15 @@ extension ConfigurationLoader {
     /// Puts the environment's values in for `${NAME}`, so that a password need not stand in the file. `$${` stands for
     /// `${` itself.
     private func substituted(_ text: String, at place: YAMLReader.Place) -> String? {
-        var result = ""
-        var rest = Substring(text)
-        while let start = rest.range(of: "${") {
-            if rest[..<start.lowerBound].hasSuffix("$") {
-                result += rest[..<start.lowerBound].dropLast() + "${"
-                rest = rest[start.upperBound...]
-                continue
+        do throws(EnvironmentReferences.Failure) {
+            return try EnvironmentReferences.replaced(in: text, environment: self.environment)
+        } catch {
+            switch error {
+            case .open: self.reader.report("\"${\" has no closing \"}\"", at: place)
+            case .unknown(let name): self.reader.report("the environment has no variable \(name)", at: place)
             }
-            result += rest[..<start.lowerBound]
-            guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
-                self.reader.report("\"${\" has no closing \"}\"", at: place)
-                return nil
-            }
-            let name = String(rest[start.upperBound..<end])
-            guard let value = self.environment[name] else {
-                self.reader.report("the environment has no variable \(name)", at: place)
-                return nil
-            }
-            result += value
-            rest = rest[rest.index(after: end)...]
+            return nil
         }
-        return result + rest
     }
 
     static func isIdentifier(_ text: String) -> Bool {

@@ -77,7 +77,7 @@ struct CameraEntry: Sendable, Equatable {
 
     private static func value(json: Any) -> Value {
         switch json {
-        case let text as String: .text(text.replacingOccurrences(of: "${", with: "$${"))
+        case let text as String: .text(EnvironmentReferences.escaped(text))
         case let object as [String: Any]: .group(object.mapValues(Self.value(json:)))
         case is NSNull: .none
         // Numbers are bridged to booleans otherwise.
