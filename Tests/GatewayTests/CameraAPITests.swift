@@ -165,6 +165,31 @@ import Testing
         #expect(Array(read.utf8) == Array(url.utf8))
     }
 
+    @Test func aKeyThatIsNullCountsAsLeftOut() async throws {
+        let gateway = try TestGateway()
+        await gateway.keeper.begin()
+        try await gateway.run { client in
+            let body = """
+                {"source":"rtsp://192.0.2.9/","name":null,"substream":null,"transport":null,"webhook":null,\
+                "onvif":{"url":"http://192.0.2.9/","username":null,"password":null}}
+                """
+            let made = try await client.send(.put, "/v1/cameras/gate", body, type: json)
+            #expect(made.status == .created, "\(made.text)")
+            let camera = try #require(await gateway.cameras.applied.last?.last)
+            #expect(camera.name == "gate" && camera.substream == nil && !camera.acceptsWebhook)
+            #expect(camera.onvif == .init(url: "http://192.0.2.9/", username: nil, password: nil))
+            let stored = try CameraStore(directory: gateway.folder.directory).read(environment: [:])
+            #expect(stored?.map(\.camera) == [camera])
+
+            let missing = try await client.send(.put, "/v1/cameras/gate", #"{"source":null}"#, type: json)
+            #expect(missing.failure?.message.contains("source is missing") == true)
+            let none = try await client.send(
+                .put, "/v1/cameras/gate", #"{"source":"whip","name":null,"onvif":null}"#, type: json)
+            #expect(none.status == .ok)
+            #expect(await gateway.cameras.applied.last?.last?.onvif == nil)
+        }
+    }
+
     @Test func aSnapshotTellsItsAge() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

@@ -71,7 +71,8 @@ struct CameraEntry: Sendable, Equatable {
         case .group(let values):
             Node(values.sorted { $0.key < $1.key }.map { (Node($0.key), self.node($0.value)) })
         case .list: Node([Node]())
-        case .none: Node("null", Tag(.null))
+        // In any other style it would be the word.
+        case .none: Node("null", Tag(.null), .plain)
         }
     }
 
