@@ -145,6 +145,22 @@ import Testing
         #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
     }
 
+    @Test func noMoreIsWrittenThanTheNextStartReads() async throws {
+        let name = String(repeating: "x", count: 104_700)
+        let cameras = (0..<10).map { "  - {id: c\($0), source: whip, name: \(name)}\n" }
+        try self.folder.directory.writePrivate("cameras.yaml", "cameras:\n" + cameras.joined())
+        let keeper = try self.keeper(file: nil)
+        await keeper.begin()
+        let entry = CameraEntry(values: ["source": .text("whip"), "name": .text(String(repeating: "y", count: 2_000))])
+        let error = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "more") }
+        #expect(error?.code == .resourceExhausted)
+        #expect(await keeper.entries.count == 10)
+        #expect(try await self.keeper(file: nil).entries.count == 10)
+        try await keeper.remove("c0")
+        _ = try await keeper.put(entry, id: "more")
+        #expect(try await self.keeper(file: nil).entries.count == 10)
+    }
+
     @Test func anEmptyListItemIsAProblemAndMixesNoCamerasUp() async throws {
         try self.folder.directory.writePrivate(
             "cameras.yaml", "cameras:\n  -\n  - {id: a, source: whip}\n  - ~\n  - {id: b, source: whip}\n")

@@ -52,6 +52,35 @@ import Testing
         #expect(throws: StateDirectory.Failure.self) { try TokenStore(openingOrCreatingIn: folder.directory) }
     }
 
+    @Test func whatIsTooLargeToBeReadIsNotWritten() throws {
+        let folder = try TemporaryFolder()
+        let largest = String(repeating: "x", count: StateDirectory.maximumFileSize)
+        try folder.directory.writePrivate("file", largest)
+        #expect(try folder.directory.readPrivate("file") == largest)
+        let error = #expect(throws: StateDirectory.Failure.self) {
+            try folder.directory.writePrivate("file", largest + "x")
+        }
+        #expect(error?.isTooLarge == true)
+        #expect(try folder.directory.readPrivate("file") == largest)
+    }
+
+    @Test func webhookTokensOfCamerasThatAreGoneDoNotPileUp() throws {
+        let folder = try TemporaryFolder()
+        let many = (0..<WebhookTokens.maximumCount).map { "camera-\($0)" }
+        let tokens = try WebhookTokens(openingOrCreatingIn: folder.directory, devices: many)
+        let kept = try WebhookTokens.token(of: "camera-1", in: folder.directory)
+        try tokens.use(["camera-0", "new"], in: folder.directory)
+        // The oldest one whose webhook is off is forgotten, and nothing else.
+        #expect(tokens.secrets.count == WebhookTokens.maximumCount)
+        #expect(try WebhookTokens.token(of: "camera-0", in: folder.directory) != nil)
+        #expect(try WebhookTokens.token(of: "camera-1", in: folder.directory) == nil)
+        #expect(try WebhookTokens.token(of: "camera-2", in: folder.directory) != nil)
+        #expect(tokens.device(holding: try #require(kept)) == nil)
+        // Those in use all stay.
+        try tokens.use(many + ["new", "newer"], in: folder.directory)
+        #expect(tokens.secrets.count == WebhookTokens.maximumCount + 2)
+    }
+
     @Test func commandsFindTheGatewayByItself() throws {
         let folder = try TemporaryFolder()
         let environment = ["XDG_STATE_HOME": folder.path]

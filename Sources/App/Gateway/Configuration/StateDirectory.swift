@@ -9,9 +9,14 @@ public struct StateDirectory: Sendable, Equatable {
         public var path: String
         /// What is wrong and what to do.
         public var reason: String
+        /// Whether a file would be larger than it may be.
+        public var isTooLarge = false
 
         public var description: String { "\(self.path): \(self.reason)" }
     }
+
+    /// The largest private file that is read, and so the largest that is written.
+    static let maximumFileSize = 1 << 20
 
     /// The folder.
     public var path: String
@@ -70,7 +75,7 @@ public struct StateDirectory: Sendable, Equatable {
         guard permissions & 0o077 == 0 else {
             throw Failure(path: path, reason: "others may read this secret; run chmod 600 on it")
         }
-        guard size <= 1 << 20 else { throw Failure(path: path, reason: "is larger than 1 MiB") }
+        guard size <= Self.maximumFileSize else { throw Failure(path: path, reason: "is larger than 1 MiB") }
         var bytes = [UInt8](repeating: 0, count: size)
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else {
@@ -80,9 +85,13 @@ public struct StateDirectory: Sendable, Equatable {
     }
 
     /// Writes a private file whole or not at all, for its owner alone.
+    /// - Throws: also when it is larger than the next start would read.
     func writePrivate(_ name: String, _ text: String) throws(Failure) {
-        try self.create()
         let path = self.file(name)
+        guard text.utf8.count <= Self.maximumFileSize else {
+            throw Failure(path: path, reason: "would be larger than 1 MiB and is left as it is", isTooLarge: true)
+        }
+        try self.create()
         let temporary = "\(path).\(getpid()).new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

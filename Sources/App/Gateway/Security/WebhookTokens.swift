@@ -11,6 +11,9 @@ public final class WebhookTokens: Sendable {
     /// What every webhook token begins with.
     public static let prefix = TokenStore.prefix + "webhook_"
 
+    /// With more tokens than these, the oldest of devices without a webhook are forgotten: cameras come and go.
+    static let maximumCount = 2_000
+
     private struct Entry {
         let device: String
         let token: String
@@ -57,6 +60,13 @@ public final class WebhookTokens: Sendable {
                 throw .init(path: directory.path, reason: "the system's random source failed")
             }
             all.append((device, token))
+        }
+        var surplus = all.count - Self.maximumCount
+        let inUse = Set(devices)
+        all.removeAll { entry in
+            guard surplus > 0, !inUse.contains(entry.device) else { return false }
+            surplus -= 1
+            return true
         }
         try directory.writePrivate(Self.fileName, all.map { "\($0.token) \($0.device)\n" }.joined())
         let entries = all.map {

@@ -213,6 +213,10 @@ public actor ConfigurationKeeper {
         do {
             try self.store.write(cameras)
         } catch {
+            if error.isTooLarge {
+                throw HomeError.resourceExhausted(
+                    "the cameras of the API would take more than 1 MiB of text; remove one first")
+            }
             self.logger.error("cameras cannot be written down", metadata: ["reason": "\(error)"])
             throw HomeError.internal("the cameras cannot be written down: \(error)")
         }
