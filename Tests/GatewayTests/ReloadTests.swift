@@ -21,10 +21,12 @@ import Testing
         try yaml.write(toFile: self.file, atomically: true, encoding: .utf8)
     }
 
-    func keeper(file: String?) throws -> ConfigurationKeeper {
-        let configuration = try file.map {
-            try GatewayConfiguration(contentsOfFile: $0, environment: [:])
-        }
+    func keeper(file: String?, configuration: GatewayConfiguration? = nil) throws -> ConfigurationKeeper {
+        let configuration =
+            try configuration
+            ?? file.map {
+                try GatewayConfiguration(contentsOfFile: $0, environment: [:])
+            }
         return try ConfigurationKeeper(
             configuration: configuration ?? .demonstration, file: file,
             store: CameraStore(directory: self.folder.directory), cameras: self.cameras, hub: self.hub,
@@ -143,6 +145,63 @@ import Testing
         #expect(error?.description.contains("cameras.yaml: line 2: cameras[0].source") == true)
         try self.folder.directory.writePrivate("cameras.yaml", "http: {port: 1}\n")
         #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+    }
+
+    @Test func anEditOfTheConfigIsReadThoughTheAPIWritesMeanwhile() async throws {
+        try self.write("cameras: []\n")
+        let keeper = try self.keeper(file: self.file)
+        await keeper.begin()
+        try self.write("cameras:\n  - {id: a, source: whip}\n")
+        _ = try await keeper.put(CameraEntry(values: ["source": .text("whip")]), id: "b")
+        var (changed, seen) = await keeper.lookAtFiles(seenBefore: [])
+        (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
+        #expect(changed)
+        await keeper.reload(because: "a test")
+        (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
+        #expect(!changed)
+        #expect(await keeper.entries.map(\.camera.id) == ["a", "b"])
+    }
+
+    @Test func anEditOfTheConfigWhileTheGatewayStartsIsRead() async throws {
+        try self.write("cameras: []\n")
+        let early = try GatewayConfiguration(contentsOfFile: self.file, environment: [:])
+        try self.write("cameras:\n  - {id: a, source: whip}\n")
+        let keeper = try self.keeper(file: self.file, configuration: early)
+        await keeper.begin()
+        #expect(await keeper.entries.isEmpty)
+        let (_, seen) = await keeper.lookAtFiles(seenBefore: [])
+        #expect(await keeper.lookAtFiles(seenBefore: seen).hasChanged)
+        await keeper.reload(because: "a test")
+        #expect(await keeper.entries.map(\.camera.id) == ["a"])
+        #expect(await keeper.lookAtFiles(seenBefore: seen).hasChanged == false)
+    }
+
+    @Test func anEditByHandIsNotWrittenOver() async throws {
+        let keeper = try self.keeper(file: nil)
+        await keeper.begin()
+        let entry = CameraEntry(values: ["source": .text("whip")])
+        _ = try await keeper.put(entry, id: "a")
+        let byHand = "cameras:\n  - {id: hand, source: whip}\n"
+        try self.folder.directory.writePrivate("cameras.yaml", byHand)
+        let error = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "b") }
+        #expect(error?.code == .failedPrecondition && error?.message.contains("send this again") == true)
+        await #expect(throws: HomeError.self) { try await keeper.remove("a") }
+        #expect(try self.folder.directory.readPrivate("cameras.yaml") == byHand)
+        await keeper.reload(because: "a test")
+        _ = try await keeper.put(entry, id: "b")
+        #expect(await keeper.entries.map(\.camera.id) == ["hand", "b"])
+
+        let broken = "cameras:\n  - {id: hand, source: nonsense}\n"
+        try self.folder.directory.writePrivate("cameras.yaml", broken)
+        await keeper.reload(because: "a test")
+        let second = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "c") }
+        #expect(second?.code == .failedPrecondition && second?.message.contains("/v1/configuration") == true)
+        #expect(try self.folder.directory.readPrivate("cameras.yaml") == broken)
+        try self.folder.directory.writePrivate("cameras.yaml", byHand)
+        await keeper.reload(because: "a test")
+        _ = try await keeper.put(entry, id: "c")
+        #expect(await keeper.entries.map(\.camera.id) == ["hand", "c"])
+        #expect(await keeper.configurationStatus.problems.isEmpty)
     }
 
     @Test func noMoreIsWrittenThanTheNextStartReads() async throws {

@@ -41,8 +41,12 @@ public actor ConfigurationKeeper {
     var stored: [StoredCamera]
     private var hasStoreFile: Bool
     var status: ConfigurationStatus
-    /// The stamps of the files as they were last read.
-    private var stamps: [FileStamp?] = []
+    /// The stamps of the files as they were last looked at, whether or not they could be read.
+    private var stamps: (file: FileStamp?, store: FileStamp?)
+    /// Whether the config file has been written since the config was read that the process started with.
+    private var isFileNew: Bool
+    /// The stamp of the store's file that holds what is in force.
+    private var storeInForce: FileStamp?
 
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -72,12 +76,17 @@ public actor ConfigurationKeeper {
         self.logger = logger
         self.environment = environment
         self.current = configuration
+        // A stamp is older than what is read after it: an edit between the two is seen at the next look.
+        self.stamps = (file.flatMap(FileStamp.init(path:)), FileStamp(path: store.path))
+        self.storeInForce = self.stamps.store
+        self.isFileNew =
+            file.map { (try? GatewayConfiguration(contentsOfFile: $0, environment: environment)) != configuration }
+            ?? false
         let stored = try store.read(environment: environment)
         self.stored = stored ?? []
         self.hasStoreFile = stored != nil
         self.status = ConfigurationStatus(
             file: file, camerasFile: store.path, loadedAt: Date(), problems: [], needsRestart: [], notes: [])
-        self.stamps = Self.stamps(file, store)
     }
 
     // MARK: What is in force
@@ -127,19 +136,22 @@ public actor ConfigurationKeeper {
     /// Whether a file is another one than the one that was read, and has rested since the last look: one that is just
     /// being written is not read half.
     func lookAtFiles(seenBefore: [FileStamp?]) -> (hasChanged: Bool, seen: [FileStamp?]) {
-        let now = Self.stamps(self.file, self.store)
-        return (now != self.stamps && now == seenBefore, now)
+        let now = self.stampsNow
+        let hasChanged = self.isFileNew || now != self.stamps
+        let seen = [now.file, now.store]
+        return (hasChanged && seen == seenBefore, seen)
     }
 
-    private static func stamps(_ file: String?, _ store: CameraStore) -> [FileStamp?] {
-        [file.flatMap(FileStamp.init(path:)), FileStamp(path: store.path)]
+    private var stampsNow: (file: FileStamp?, store: FileStamp?) {
+        (self.file.flatMap(FileStamp.init(path:)), FileStamp(path: self.store.path))
     }
 
     /// Reads the files again and applies what has changed.
     public func reload(because reason: String) async {
         await self.takeTurn()
         defer { self.endTurn() }
-        self.stamps = Self.stamps(self.file, self.store)
+        self.stamps = self.stampsNow
+        self.isFileNew = false
         let configuration: GatewayConfiguration
         let stored: [StoredCamera]?
         do throws(ConfigurationError) {
@@ -161,6 +173,7 @@ public actor ConfigurationKeeper {
         self.current = configuration
         self.stored = stored ?? []
         self.hasStoreFile = stored != nil
+        self.storeInForce = self.stamps.store
         self.status.problems = []
         self.status.loadedAt = Date()
         self.logger.notice("config read again", metadata: ["because": "\(reason)"])
@@ -210,6 +223,14 @@ public actor ConfigurationKeeper {
     /// Writes other cameras of the API down and puts them in force: first the file, so that nothing runs that a restart
     /// would forget.
     func store(_ cameras: [StoredCamera]) async throws(HomeError) {
+        // Somebody's edit is not written over: what is written here was made of what had been read before it.
+        guard FileStamp(path: self.store.path) == self.storeInForce else {
+            throw HomeError.failedPrecondition(
+                self.status.problems.isEmpty
+                    ? "the file \(self.store.path) has just been changed by hand; it is read in a second: send this again"
+                    : "the file \(self.store.path) was changed by hand and is not in force; GET /v1/configuration says "
+                        + "which problems to mend first")
+        }
         do {
             try self.store.write(cameras)
         } catch {
@@ -222,7 +243,10 @@ public actor ConfigurationKeeper {
         }
         self.stored = cameras
         self.hasStoreFile = true
-        self.stamps = Self.stamps(self.file, self.store)
+        // The config file's stays: an edit of it that nobody has read yet is still to be read.
+        self.stamps.store = FileStamp(path: self.store.path)
+        self.storeInForce = self.stamps.store
+        self.status.problems.removeAll { $0.file == self.store.path }
         self.status.loadedAt = Date()
         await self.applyInTurn()
     }
