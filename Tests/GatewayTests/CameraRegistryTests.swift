@@ -7,11 +7,11 @@ import Logging
 import MediaRelay
 import RTP
 import SDP
-import Signalling
 import Testing
 import Transport
 
 @testable import Gateway
+@testable import Signalling
 
 /// The registry on a real relay: what changes, and what is not disturbed by it.
 @Suite struct CameraRegistryTests {
@@ -137,12 +137,58 @@ import Transport
         self.relay.stop()
     }
 
+    @Test func aStationGoesWithItsCameraThoughItsUpdatesWereFollowed() async throws {
+        /// Makes a station, follows it, and keeps nothing but the stream.
+        func follow() -> (station: WeakStation, updates: AsyncStream<CameraUpdate>) {
+            let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
+            let station = CameraStation(id: "a", source: source, relay: self.relay)
+            let driver = StationDriver(
+                station: station, source: source, events: CameraEvents(self.camera("a"), station: station), run: "r")
+            return (WeakStation(station), driver.updates())
+        }
+        let followed = follow()
+        #expect(followed.station.value == nil)
+        for await update in followed.updates {
+            #expect(update == .source(.init(state: .idle)))
+            break
+        }
+        self.relay.stop()
+    }
+
+    @Test func whoFollowsNoMoreIsNotCalledAnyMore() async throws {
+        let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
+        let station = CameraStation(id: "a", source: source, relay: self.relay)
+        let driver = StationDriver(
+            station: station, source: source, events: CameraEvents(self.camera("a"), station: station), run: "r")
+        func follow() async {
+            for await _ in driver.updates() { break }
+        }
+        for _ in 0..<3 { await follow() }
+        #expect(station.state.withLock { $0.observers.isEmpty })
+        let updates = driver.updates()
+        station.handle(.state(.connecting))
+        var states: [CameraSourceState] = []
+        for await case .source(let status) in updates {
+            states.append(status.state)
+            if states.count == 2 { break }
+        }
+        #expect(states == [.idle, .connecting])
+        self.relay.stop()
+    }
+
     private func waitUntil(_ condition: () -> Bool) async throws {
         for _ in 0..<2_000 where !condition() { _ = await self.relay.counters() }
         // A camera that encodes needs real time for its first picture.
         for _ in 0..<500 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
         try #require(condition())
     }
+}
+
+/// Keeps no station.
+struct WeakStation {
+    weak var value: CameraStation?
+
+    init(_ station: CameraStation) { self.value = station }
 }
 
 /// A source that does what a test tells it.

@@ -11,21 +11,21 @@ import Transport
 final class CameraEvents: Sendable {
     private let intake: CameraEventIntake
     private let onvif: ONVIFEventSource?
-    private let observers: Locked<[@Sendable (EventSourceStatus) -> Void]>
+    private let observers: Locked<[Int: @Sendable (EventSourceStatus) -> Void]>
     /// Why the config's ONVIF device cannot be asked; nil where it can, or there is none.
     private let failure: String?
 
     /// Prepares the events of a camera. They go to the station, like those of the camera's own source.
     init(_ camera: GatewayConfiguration.Camera, station: CameraStation) {
         let intake = CameraEventIntake { [weak station] event in station?.handle(event) }
-        let observers = Locked<[@Sendable (EventSourceStatus) -> Void]>([])
+        let observers = Locked<[Int: @Sendable (EventSourceStatus) -> Void]>([:])
         self.intake = intake
         self.observers = observers
         do {
             self.onvif = try Self.configuration(camera).map { configuration in
                 ONVIFEventSource(configuration: configuration, intake: intake) { status in
                     let handlers = observers.withLock { $0 }
-                    for handler in handlers { handler(EventSourceStatus(status)) }
+                    for handler in handlers.values { handler(EventSourceStatus(status)) }
                 }
             }
             self.failure = nil
@@ -58,9 +58,14 @@ final class CameraEvents: Sendable {
         return self.onvif.map { EventSourceStatus($0.status) }
     }
 
-    /// Calls `handler` at each change from now on; it must not wait.
-    func observe(_ handler: @escaping @Sendable (EventSourceStatus) -> Void) {
-        self.observers.withLock { $0.append(handler) }
+    /// Calls `handler` at each change from now on, under a number that nobody else of these events has; it must not wait.
+    func observe(as observer: Int, _ handler: @escaping @Sendable (EventSourceStatus) -> Void) {
+        self.observers.withLock { $0[observer] = handler }
+    }
+
+    /// Calls a handler no more.
+    func stopObserving(_ observer: Int) {
+        _ = self.observers.withLock { $0.removeValue(forKey: observer) }
     }
 
     /// Takes an event that somebody reports.

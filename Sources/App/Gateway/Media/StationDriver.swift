@@ -24,7 +24,9 @@ struct StationDriver: CameraDriver {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CameraUpdate.self, bufferingPolicy: .bufferingNewest(100))
         continuation.yield(.source(CameraSourceStatus(station.snapshot)))
-        station.observe { event in
+        // The station keeps the handler, so a handler that kept the station would keep both for ever.
+        let observer = station.observe { [weak station = station, run = run] event in
+            guard let station else { return }
             switch event {
             case .state, .tracks: continuation.yield(.source(CameraSourceStatus(station.snapshot)))
             case .buttonPressed(let press): continuation.yield(.doorbellPressed(.init(press)))
@@ -34,7 +36,11 @@ struct StationDriver: CameraDriver {
             }
         }
         if let status = events.status { continuation.yield(.eventSource(status)) }
-        events.observe { continuation.yield(.eventSource($0)) }
+        events.observe(as: observer) { continuation.yield(.eventSource($0)) }
+        continuation.onTermination = { [weak station = station, weak events = events] _ in
+            station?.stopObserving(observer)
+            events?.stopObserving(observer)
+        }
         return stream
     }
 

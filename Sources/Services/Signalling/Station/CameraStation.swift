@@ -45,7 +45,8 @@ public final class CameraStation: CameraSink {
         var inlets: [TrackInlet] = []
         var inletsByTrack: [TrackID: TrackInlet] = [:]
         var derived: [TrackID: DerivedTrack] = [:]
-        var observers: [@Sendable (CameraEvent) -> Void] = []
+        var observers: [(id: Int, handler: @Sendable (CameraEvent) -> Void)] = []
+        var nextObserver = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
         var schedule: PullSchedule
@@ -104,8 +105,22 @@ public final class CameraStation: CameraSink {
     public var sourceTracks: [StationTrack] { tracks.filter { $0.derivedFrom == nil } }
 
     /// Calls `handler` at each event from now on, on the source's thread: it must not wait.
-    public func observe(_ handler: @escaping @Sendable (CameraEvent) -> Void) {
-        state.withLock { $0.observers.append(handler) }
+    /// - Returns: what ``stopObserving(_:)`` takes.
+    @discardableResult
+    public func observe(_ handler: @escaping @Sendable (CameraEvent) -> Void) -> Int {
+        state.withLock { state in
+            state.nextObserver += 1
+            state.observers.append((state.nextObserver, handler))
+            return state.nextObserver
+        }
+    }
+
+    /// Calls a handler no more, but for an event that is just being told.
+    public func stopObserving(_ observer: Int) {
+        // The handler, and what it holds, is let go of outside of the lock.
+        _ = state.withLock { state in
+            state.observers.firstIndex { $0.id == observer }.map { state.observers.remove(at: $0) }
+        }
     }
 
     public func receive(_ batch: PacketBatch, track: Int) {
@@ -138,6 +153,6 @@ public final class CameraStation: CameraSink {
             break
         }
         let observers = state.withLock { $0.observers }
-        for observer in observers { observer(event) }
+        for observer in observers { observer.handler(event) }
     }
 }
