@@ -68,6 +68,9 @@ import Testing
             #expect(restart.text == "a=ice-ufrag:new\r\n")
             #expect(try await patch("a=candidate", tag).status == .preconditionFailed)
             #expect(try await patch("a=candidate", "\"g2\"").status == .noContent)
+            // As the examples of the drafts have it.
+            #expect(try await patch("restart", "\"*\"").status == .ok)
+            #expect(try await patch("restart", "\"**\"").status == .preconditionFailed)
         }
     }
 
