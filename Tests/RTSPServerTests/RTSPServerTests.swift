@@ -89,7 +89,10 @@ private struct SharedDoor {
     let station: CameraStation
     let server: RTSPServer
 
-    init(change: (inout RTSPServerConfiguration) -> Void = { _ in }) throws {
+    init(
+        change: (inout RTSPServerConfiguration) -> Void = { _ in },
+        tell: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
+    ) throws {
         let relay = try MediaRelay(port: try UDPPort(.loopback()))
         let station = CameraStation(
             id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay)
@@ -97,7 +100,7 @@ private struct SharedDoor {
             RTSPServerConfiguration(
                 host: "127.0.0.1", port: 0, authentication: RTSPAuthentication(passwords: ["a-token"])))
         change(&configuration)
-        server = try RTSPServer(configuration, relay: relay)
+        server = try RTSPServer(configuration, relay: relay, tell: tell)
         let leases = leases
         server.setCameras([
             ServedCamera(
@@ -151,6 +154,40 @@ struct RTSPServerTests {
         let counters = await door.server.counters()
         #expect(counters.connectionsRefused == 1)
         #expect(counters.connections == 2)
+    }
+
+    @Test("connections that have signed in are not counted for their host, and refusals are told of once a minute")
+    func connectionLimitOfStrangers() async throws {
+        let news = Locked<[RTSPServerNews]>([])
+        let door = try SharedDoor(
+            change: {
+                $0.maximumConnectionsPerHost = 1
+                $0.session.authentication = RTSPAuthentication(passwords: ["a-token"], allowsBasic: true)
+            }, tell: { event in news.withLock { $0.append(event) } })
+        defer { door.stop() }
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        for _ in 0..<3 {
+            let socket = try connect(to: door.server.port)
+            sockets.append(socket)
+            // "me:a-token"
+            let request = "DESCRIBE rtsp://h/attic RTSP/1.0\r\nCSeq: 1\r\nAuthorization: Basic bWU6YS10b2tlbg==\r\n\r\n"
+            #expect(send(socket, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count)
+            var answer = [UInt8](repeating: 0, count: 12)
+            #expect(recv(socket, &answer, answer.count, Int32(MSG_WAITALL)) == answer.count)
+            #expect(String(decoding: answer, as: UTF8.self) == "RTSP/1.0 404")
+        }
+        sockets.append(try connect(to: door.server.port))
+        var byte: UInt8 = 0
+        for _ in 0..<2 {
+            let refused = try connect(to: door.server.port)
+            sockets.append(refused)
+            #expect(recv(refused, &byte, 1, 0) == 0)
+        }
+        let counters = await door.server.counters()
+        #expect(counters.connections == 4)
+        #expect(counters.connectionsRefused == 2)
+        #expect(news.withLock { $0 } == [.refusedConnection(host: "127.0.0.1", total: 1)])
     }
 
     @Test("garbage ends its own connection and nothing else")

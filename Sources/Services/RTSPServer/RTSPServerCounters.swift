@@ -33,4 +33,6 @@ public enum RTSPServerNews: Sendable, Equatable {
     case ended(camera: String, host: String, reason: String, packets: UInt64, framesDropped: UInt64)
     /// A wrong password came from a host.
     case refused(host: String)
+    /// A connection of a host was one too many. Told once a minute at most, with how many were refused so far.
+    case refusedConnection(host: String, total: UInt64)
 }

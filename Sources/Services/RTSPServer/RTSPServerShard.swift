@@ -31,11 +31,14 @@ final class RTSPServerShard: ShardHandler {
     private var nextOrdinal: UInt64 = 0
     private var listenerWatches: [ShardContext.Watch] = []
     private var acceptsAgain: Instant?
+    private var toldOfRefusal: Instant?
 
     /// How often a camera is asked whether it has told its tracks by now.
     static let descriptionInterval = Duration.milliseconds(50)
     /// How long nothing is accepted when the process has run out of descriptors.
     private static let acceptPause = Duration.seconds(1)
+    /// Who opens connections without end fills no log.
+    private static let refusalInterval = Duration.seconds(60)
 
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
@@ -94,13 +97,10 @@ final class RTSPServerShard: ShardHandler {
     }
 
     private func add(_ socket: StreamSocket, peer: TransportAddress, at now: Instant) {
-        let fromHost = connections.values.count { $0.peer.hasSameHost(as: peer) }
-        guard connections.count < limits.maximumConnections, fromHost < limits.maximumConnectionsPerHost,
+        let strangers = connections.values.count { $0.peer.hasSameHost(as: peer) && !$0.session.isAuthenticated }
+        guard connections.count < limits.maximumConnections, strangers < limits.maximumConnectionsPerHost,
             let local = socket.localAddress
-        else {
-            counters.connectionsRefused += 1
-            return
-        }
+        else { return noteRefusal(of: peer, at: now) }
         let id = nextConnection
         let session = RTSPServerSession(
             configuration: limits.session, random: RandomSource.derived(from: &random), now: now)
@@ -118,6 +118,13 @@ final class RTSPServerShard: ShardHandler {
         nextConnection += 1
         counters.connectionsAccepted += 1
         connections[id] = connection
+    }
+
+    private func noteRefusal(of peer: TransportAddress, at now: Instant) {
+        counters.connectionsRefused += 1
+        if let told = toldOfRefusal, now - told < Self.refusalInterval { return }
+        toldOfRefusal = now
+        tell(.refusedConnection(host: peer.host, total: counters.connectionsRefused))
     }
 
     // MARK: Media

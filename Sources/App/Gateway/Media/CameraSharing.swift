@@ -115,6 +115,10 @@ struct CameraSharing: Sendable {
                 ])
         case .refused(let host):
             logger.warning("wrong password for RTSP", metadata: ["address": "\(host)"])
+        case .refusedConnection(let host, let total):
+            logger.warning(
+                "RTSP connections are refused, because there are too many",
+                metadata: ["address": "\(host)", "refused": "\(total)"])
         }
     }
 }
