@@ -139,6 +139,7 @@ import Testing
             #expect(made.status == .created)
             #expect(await gateway.cameras.applied.last?.last?.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
         }
+        await gateway.keeper.reload(because: "a test")
         let stored = try CameraStore(directory: gateway.folder.directory).read(environment: ["HOME": "/x"])
         #expect(stored?.first?.camera.source == .rtsp("rtsp://192.0.2.9/${HOME}"))
     }
