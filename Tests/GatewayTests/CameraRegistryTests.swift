@@ -1,6 +1,7 @@
 import Cameras
 import DTLS
 import DatagramPort
+import HomeFakes
 import HomeHub
 import HomeTypes
 import Logging
@@ -152,6 +153,29 @@ import Transport
             #expect(update == .source(.init(state: .idle)))
             break
         }
+        self.relay.stop()
+    }
+
+    @Test func aRemovedCameraLeavesNoStationBehind() async throws {
+        let hub = HomeHub(devices: [], drivers: [], liveView: FakeLiveView())
+        let following = Task { await hub.run() }
+        /// Adds a camera to the registry and the home, and keeps nothing of it.
+        func add(_ camera: Camera) async -> WeakStation? {
+            let changes = await self.registry.apply([camera])
+            await hub.setDevices([.init(id: "a", name: "a", kind: .camera)], drivers: changes.drivers)
+            return await self.registry.stations.first.map { WeakStation($0) }
+        }
+        let first = try #require(await add(self.camera("a", 1)))
+        self.source("rtsp://192.0.2.1/1")?.tell(.tracks([.init(kind: .video, codec: .vp8, payloadType: 96)]))
+        var restarted = self.camera("a", 2)
+        restarted.pull = .onDemand
+        let second = try #require(await add(restarted))
+        #expect(second.value != nil)
+        try await self.waitUntil { first.value == nil }
+        _ = await self.registry.apply([])
+        await hub.setDevices([], drivers: [])
+        try await self.waitUntil { second.value == nil }
+        following.cancel()
         self.relay.stop()
     }
 

@@ -127,8 +127,8 @@ extension GatewayAPI {
 
     /// Whether a header `If-Match` holds `*` or the tag (RFC 9110, section 13.1.1; weak tags never match).
     ///
-    /// `"*"` is taken for `*`: the examples of RFC 9725 and of the WHEP draft write it so, and clients were made after
-    /// them. As a tag it would match nothing, since no tag of the gateway's is a star.
+    /// `"*"` is taken for `*`: RFC 9725 writes the value in quotation marks (section 4.3.3), examples of the drafts send
+    /// them, and clients were made after these. As a tag it would match nothing, since no tag of the gateway's is a star.
     static func matches(_ condition: String, _ entityTag: String?) -> Bool {
         condition.split(separator: ",").contains { part in
             let tag = part.drop { $0 == " " }
