@@ -109,6 +109,26 @@ import Transport
         #expect(viewer.notices.all == [.connected])
     }
 
+    /// A browser that publishes makes key frames on request only, and a request goes over a network.
+    @Test func aKeyFrameRequestThatIsLostIsMadeAgain() throws {
+        let world = try RelayWorld { $0.keyFrameInterval = nil }
+        world.run(.seconds(15))
+        let track = try #require(world.shard.tracks[world.camera.video])
+        #expect(track.ring.newestKeyFrame == nil, "the ring has let go of it")
+        let viewer = try world.addViewer { $0.asksAgain = false }
+        world.camera.shape.answersRequests = false
+        #expect(world.connect(viewer))
+        world.run(.seconds(1))
+        #expect(world.camera.requests.count == 1 && viewer.pictures.isEmpty)
+        _ = world.camera.requests.take()
+        world.camera.shape.answersRequests = true
+        world.run(.seconds(2))
+        #expect(world.camera.requests.count == 2)
+        #expect(viewer.pictures.count > 5 && viewer.missingPictures == 0)
+        world.run(.seconds(5))
+        #expect(world.camera.requests.count == 2, "nobody waits any more")
+    }
+
     @Test func keyFrameRequestsOfManyViewersReachTheSourceOnceASecond() throws {
         let world = try RelayWorld { $0.answersRequests = false }
         world.run(.seconds(1))

@@ -1,6 +1,7 @@
 import DatagramPort
 import RTP
 import SDP
+import Synchronization
 import Testing
 import Transport
 
@@ -25,8 +26,11 @@ import Transport
         FrameMaker(sequenceNumber: 40_000, timestamp: 777, ticksPerFrame: 3_000)
     }
 
-    private func headers(_ world: RelayWorld, _ viewer: SimulatedViewer) -> [(sequence: UInt16, timestamp: UInt32)] {
-        world.runs(for: viewer).flatMap { Outbox.packets(of: $0) }.filter { Outbox.ssrc(of: $0) == viewer.videoSSRC }
+    private func headers(
+        _ world: RelayWorld, _ viewer: SimulatedViewer, ssrc: UInt32? = nil
+    ) -> [(sequence: UInt16, timestamp: UInt32)] {
+        let ssrc = ssrc ?? viewer.videoSSRC
+        return world.runs(for: viewer).flatMap { Outbox.packets(of: $0) }.filter { Outbox.ssrc(of: $0) == ssrc }
             .map { packet in
                 (
                     Outbox.sequenceNumber(of: packet),
@@ -95,5 +99,73 @@ import Transport
         world.shard.move(relayed, from: world.camera.video, to: track, at: world.now)
         #expect(relayed.egress[0].find(sequenceNumber: last) == nil)
         #expect(relayed.egress[0].find(sequenceNumber: last &+ 1) != nil)
+    }
+
+    @Test func aMoveThatIsTakenBackLeavesTheViewerWhereItIs() throws {
+        let world = try RelayWorld()
+        let viewer = try world.addViewer()
+        #expect(world.connect(viewer))
+        world.run(.seconds(1))
+        let track = addSubstream(world)
+        let relayed = try world.relayed(viewer)
+        let left = Mutex<[String]>([])
+        func move(from old: TrackID, to new: RelayTrack, _ name: String) {
+            world.shard.move(relayed, from: old, to: new, at: world.now) { left.withLock { $0.append(name) } }
+        }
+        move(from: world.camera.video, to: track, "main")
+        #expect(left.withLock { $0 }.isEmpty, "the viewer is still sent the main stream")
+        // The viewer is on its way to the substream when it changes its mind.
+        move(from: Self.sub, to: try #require(world.shard.tracks[world.camera.video]), "sub")
+        #expect(left.withLock { $0 } == ["main", "sub"])
+        var maker = frameMaker()
+        #expect(track.append(maker.next(isKeyFrame: true, at: world.now)))
+        world.run(.seconds(1))
+        #expect(relayed.egress[0].track.id == world.camera.video && relayed.egress[0].nextTrack == nil)
+        #expect(track.viewers.isEmpty && viewer.missingPictures == 0)
+    }
+
+    @Test func theOldTrackIsLetGoOfWhenTheViewerHasLeftIt() throws {
+        let world = try RelayWorld()
+        let viewer = try world.addViewer()
+        #expect(world.connect(viewer))
+        world.run(.seconds(1))
+        let track = addSubstream(world)
+        let inlet = TrackInlet(wake: {})
+        world.shard.inlets.append((Self.sub, inlet))
+        let left = Mutex(0)
+        world.shard.move(
+            try world.relayed(viewer), from: world.camera.video, to: track, at: world.now
+        ) { left.withLock { $0 += 1 } }
+        world.run(.seconds(1))
+        #expect(left.withLock { $0 } == 0)
+        var maker = frameMaker()
+        inlet.deliver(maker.next(isKeyFrame: true, at: world.now))
+        world.run(.milliseconds(100))
+        #expect(left.withLock { $0 } == 1)
+    }
+
+    /// The camera is rebooted without its microphone and later with it: its sound has other numbers and timestamps.
+    @Test func soundThatComesBackGoesOnWhereItWas() throws {
+        let world = try RelayWorld()
+        let viewer = try world.addViewer()
+        #expect(world.connect(viewer))
+        world.run(.seconds(2))
+        func sound() -> [(sequence: UInt16, timestamp: UInt32)] {
+            headers(world, viewer, ssrc: viewer.audioSSRC)
+        }
+        let before = sound()
+        world.camera.shape.hasSound = false
+        world.camera.restart(at: world.now, videoSequence: 9, pause: .milliseconds(100))
+        world.run(.seconds(3))
+        #expect(sound().count == before.count)
+        world.camera.shape.hasSound = true
+        world.camera.restart(at: world.now, videoSequence: 900, pause: .milliseconds(100))
+        world.run(.seconds(1))
+        let after = Array(sound().dropFirst(before.count))
+        #expect(after.count > 40)
+        let (last, first) = (try #require(before.last), try #require(after.first))
+        #expect(first.sequence == last.sequence &+ 1)
+        let ticks = Int32(bitPattern: first.timestamp &- last.timestamp)
+        #expect(abs(Double(ticks) / 48_000 - 3.1) < 0.2, "as much as has passed")
     }
 }

@@ -18,7 +18,7 @@ private struct PublishingWorld {
 
     init(
         conditions: LinkConditions = LinkConditions(latency: .milliseconds(20)), seed: UInt64 = 3,
-        hasTransportSequence: Bool = true
+        hasTransportSequence: Bool = true, offeredSource: UInt32 = SimulatedPublisher.videoSSRC
     ) throws {
         let now = RelayWorld.start
         let relayAddress = try #require(TransportAddress("203.0.113.5", port: 8189))
@@ -47,7 +47,7 @@ private struct PublishingWorld {
                 tracks: [
                     PublishedTrack(
                         isVideo: true, payloadType: 96, retransmissionPayloadType: 97,
-                        ssrc: SimulatedPublisher.videoSSRC, clockRate: 90_000, takesNack: true,
+                        ssrc: offeredSource, clockRate: 90_000, takesNack: true,
                         takesPictureLossIndication: true, transportSequenceExtension: sequence,
                         wantsEstimate: !hasTransportSequence),
                     PublishedTrack(
@@ -183,6 +183,14 @@ private struct PublishingWorld {
         polite.run(.milliseconds(200))
         #expect(polite.host.shard.viewers.isEmpty)
         #expect(polite.notices.all.last == .ended(reason: "the publisher has said goodbye"))
+    }
+
+    /// Encoders have been seen to number anew between their offer and their first packet.
+    @Test func aPublisherThatSendsUnderAnotherNumberThanItOfferedIsTaken() throws {
+        let world = try PublishingWorld(offeredSource: 0x1234)
+        world.run(.seconds(4))
+        #expect(world.packets.video.count > 80)
+        #expect(!world.publisher.keyFrameRequests.isEmpty, "what came before is lost, so that a key frame is needed")
     }
 
     @Test func thePublishersClockIsHandedOn() throws {

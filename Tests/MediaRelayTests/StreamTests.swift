@@ -1,5 +1,6 @@
 import NetworkSimulator
 import RTP
+import SDP
 import Testing
 import Transport
 
@@ -32,6 +33,30 @@ import Transport
         #expect(world.host.outbox.keyStreamReuses == 0)
         // The new source is asked for a key frame, in case that it does not begin with one.
         #expect(world.camera.requests.count == asked + 1)
+    }
+
+    /// What makes a track anew numbers it anew, by chance a little below where it was.
+    @Test func aSourceThatStartsAgainIsBelievedWhateverItsNumbers() throws {
+        let world = try RelayWorld()
+        let (id, inlet) = (TrackID(camera: "made", index: 1_000), TrackInlet(wake: {}))
+        let description = RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: {})
+        world.shard.setTracks([(id, description, inlet)], camera: "made", at: world.now)
+        let track = try #require(world.shard.tracks[id])
+        var maker = FrameMaker(sequenceNumber: 20_000)
+        inlet.deliver(maker.next(isKeyFrame: true, at: world.now))
+        inlet.deliver(maker.next(at: world.now))
+        world.shard.handleInlets(at: world.now)
+        let end = track.timeline.nextSequence
+        // One that waits still, and that nobody is to be shown.
+        inlet.deliver(maker.next(at: world.now))
+        inlet.noteRestart()
+        maker.restart(sequenceNumber: 19_000, timestamp: 5)
+        world.shard.handleInlets(at: world.now)
+        #expect(track.ring.newestKeyFrame == nil && track.ring.footprint == 0)
+        inlet.deliver(maker.next(isKeyFrame: true, at: world.now + .seconds(1)))
+        world.shard.handleInlets(at: world.now + .seconds(1))
+        #expect(track.ring.newestKeyFrame != nil)
+        #expect(track.timeline.nextSequence == end + 3)
     }
 
     @Test func batchesThatDoNotRiseHaveNoPlace() throws {

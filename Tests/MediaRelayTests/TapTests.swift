@@ -59,6 +59,19 @@ private final class RecordingTap: TrackTap {
         #expect(first.batch.packets[first.firstPacket].flags.contains([.keyFrame, .startsFrame]))
     }
 
+    @Test func aTapThatFindsNoKeyFrameHasOneAskedFor() throws {
+        let world = try RelayWorld { $0.keyFrameInterval = nil }
+        world.run(.seconds(15))
+        let track = try #require(world.shard.tracks[world.camera.video])
+        #expect(track.ring.newestKeyFrame == nil)
+        let tap = RecordingTap()
+        track.addTap(tap)
+        world.run(.seconds(1))
+        #expect(world.camera.requests.count == 1)
+        let first = try #require(tap.batches.first)
+        #expect(first.batch.packets[first.firstPacket].flags.contains([.keyFrame, .startsFrame]))
+    }
+
     @Test func aTapOfSoundGetsWhatComesFromNowOn() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))

@@ -1,10 +1,10 @@
 import Cameras
 import DatagramPort
-import MediaRelay
 import SDP
 import Testing
 import Transport
 
+@testable import MediaRelay
 @testable import Signalling
 
 /// Waits until `isDone`, which threads of the code under test bring about; gives up when they have had two minutes, which
@@ -83,6 +83,66 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
         #expect(await world.viewerCount() == 1)
         feed(world, 0..<20)
         #expect(await eventually { derived.status.counters.packets >= 25 })
+    }
+
+    /// A microphone that is switched off and on again, with a viewer who stayed for the picture.
+    @Test func soundThatComesBackIsMadeAgainForWhoStayed() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        let derived = try #require(world.station.derived.first)
+        let session = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
+        feed(world, 0..<10)
+        #expect(await eventually { derived.status.counters.packets >= 8 })
+        world.camera.tell(.state(.backingOff(seconds: 1, reason: "connection reset")))
+        world.camera.tellTracks([.vp8])
+        #expect(world.station.derived.isEmpty && !derived.status.isRunning && derived.status.users == 1)
+        world.camera.tell(.state(.backingOff(seconds: 1, reason: "connection reset")))
+        world.camera.tellTracks([.vp8, .linear])
+        #expect(world.station.derived.first === derived && derived.status.isRunning)
+        #expect(world.station.suspendedCount == 0)
+        #expect(await world.viewerCount() == 1)
+        feed(world, 0..<10)
+        #expect(await eventually { derived.status.counters.packets >= 8 })
+        world.camera.tellTracks([.vp8])
+        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        world.camera.tellTracks([.vp8])
+        #expect(world.station.suspendedCount == 0, "nobody uses it any more")
+    }
+
+    @Test func nothingOfATranscoderIsLeftForTheNext() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8, .linear])
+        let derived = try #require(world.station.derived.first)
+        for round in UInt16(0)..<3 {
+            let lease = derived.use()
+            _ = await world.viewerCount()
+            feed(world, (round * 20)..<(round * 20 + 20))
+            #expect(await eventually { derived.status.counters.packets >= 18 })
+            lease.release()
+            let held = await withCheckedContinuation { continuation in
+                world.relay.shard.post { handler, now in
+                    handler.handleInlets(at: now)
+                    continuation.resume(returning: handler.tracks[derived.id]?.ring.footprint)
+                }
+            }
+            #expect(held == 0)
+        }
+    }
+
+    @Test func theBoundHoldsForWhatIsLiveAndNotForTheRing() throws {
+        let worker = TranscoderWorker(bound: .milliseconds(500), begin: .zero + .seconds(100))
+        func receive(_ arrivals: some Sequence<Int>) throws {
+            for milliseconds in arrivals {
+                let batch = try #require(FakeCamera.sound(number: 1, at: .zero + .milliseconds(milliseconds)))
+                worker.receive(
+                    TappedBatch(batch: batch, firstPacket: 0, firstSequence: 0, timestampOffset: 0, capture: .zero))
+            }
+        }
+        // Twelve seconds of the ring, of which the thread takes the first at once.
+        try receive([88_000])
+        #expect(worker.take()?.count == 1)
+        try receive(stride(from: 88_020, to: 100_000, by: 20))
+        #expect(worker.dropped == 0 && worker.take()?.count == 599)
+        try receive(stride(from: 100_020, to: 101_000, by: 20))
+        #expect(worker.dropped > 0)
     }
 
     @Test func picturesThatComeAtOnceAreAllShown() async throws {

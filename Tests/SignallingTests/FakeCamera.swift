@@ -81,6 +81,11 @@ final class FakeCamera: CameraSource {
 
     /// Sends 20 ms of a tone in L16 of 16 kHz.
     func sendSound(number: UInt16, track: Int, at now: Instant) {
+        if let batch = Self.sound(number: number, at: now) { sink?.receive(batch, track: track) }
+    }
+
+    /// 20 ms of a tone in L16 of 16 kHz.
+    static func sound(number: UInt16, at now: Instant) -> PacketBatch? {
         var pool = PacketBatchPool()
         let payload = (0..<320).flatMap { index -> [UInt8] in
             let sample = Int16(8_000 * (index / 18 % 2 == 0 ? 1 : -1))
@@ -93,7 +98,7 @@ final class FakeCamera: CameraSource {
                     flags: [.startsFrame, .keyFrame]),
                 payload: $0)
         }
-        if let batch = pool.finish(arrival: now) { sink?.receive(batch, track: track) }
+        return pool.finish(arrival: now)
     }
 }
 

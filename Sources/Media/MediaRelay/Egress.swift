@@ -34,6 +34,8 @@ struct Egress {
     private(set) var configuration: EgressConfiguration
     /// The track with which the viewer goes on at its next key frame; nil while it stays with ``track``.
     var nextTrack: RelayTrack?
+    /// Called when the viewer needs the track from which it goes no more.
+    var whenLeft: (@Sendable () -> Void)?
     /// The numbering before ``epoch``, the oldest first.
     private var earlierEpochs: [EgressEpoch] = []
     /// The next packet index of the retransmission stream.
@@ -127,6 +129,9 @@ struct Egress {
         framesBefore = 0
         skipsAtNextFrame = false
     }
+
+    /// What is to be called now that the viewer needs the track from which it went no more.
+    mutating func takeWhenLeft() -> (@Sendable () -> Void)? { whenLeft.take() }
 
     /// The track's sequence number after the last packet sent; the smallest number before the first.
     var nextTrackSequence: Int64 {

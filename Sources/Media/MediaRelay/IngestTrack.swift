@@ -21,6 +21,8 @@ final class IngestTrack {
     private var buffer: PacketReorderBuffer
     /// When the track last brought a packet.
     private(set) var lastPacket: Instant?
+    /// When a packet first came of another source than the offer named, which has not sent anything yet.
+    private var firstUnnamed: Instant?
     /// The number of the next packet that is handed on: packets that only pad leave no gap.
     private var nextSequenceNumber: UInt16 = 0
     private var keyFrameWanted = false
@@ -48,7 +50,11 @@ final class IngestTrack {
         if packet.ssrc != ssrc {
             // Whoever published has named its source, or has begun to send: another one must not mix in. A source that
             // has fallen silent may come back under another number, as encoders do that start again.
-            guard ssrc == nil || lastPacket.map({ now - $0 >= Self.silence }) ?? false else { return false }
+            // So may one that sends under another number than its offer named.
+            if lastPacket == nil, firstUnnamed == nil { firstUnnamed = now }
+            guard ssrc == nil || (lastPacket ?? firstUnnamed).map({ now - $0 >= Self.silence }) ?? false else {
+                return false
+            }
             if ssrc != nil { restart() }
             ssrc = packet.ssrc
         }

@@ -35,9 +35,8 @@ extension RelayShard {
             if let track = tracks[id], track.isVideo == description.isVideo,
                 track.codec.isNamed(description.codec.name), track.clockRate == description.codec.clockRate
             {
-                track.noteRestart()
                 track.setSource(description.requestKeyFrame)
-                for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
+                restart(track, at: now)
                 continue
             }
             if tracks[id] != nil { removeTrack(id, keepingInlet: true, at: now) }
@@ -154,10 +153,13 @@ extension RelayShard {
 
     /// Empties a camera's rings. Its viewers stay, and go on when it comes back.
     func clearTracks(of camera: String, at now: Instant) {
-        for track in tracks.values where track.id.camera == camera {
-            track.noteRestart()
-            for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
-        }
+        for track in tracks.values where track.id.camera == camera { restart(track, at: now) }
+    }
+
+    /// Empties a track's ring: its source starts again. Its viewers stay.
+    func restart(_ track: RelayTrack, at now: Instant) {
+        track.noteRestart()
+        for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
     }
 
     /// What the shard has done.

@@ -50,11 +50,13 @@ final class RelayShard {
     /// Takes what the cameras have handed in to the viewers.
     func handleInlets(at now: Instant) {
         for (id, inlet) in inlets {
-            inlet.take(into: &waiting)
-            guard !waiting.isEmpty, let track = tracks[id] else { continue }
+            let hasRestarted = inlet.take(into: &waiting)
+            guard let track = tracks[id] else { continue }
+            if hasRestarted { restart(track, at: now) }
+            guard !waiting.isEmpty else { continue }
             for batch in waiting where track.append(batch) {
                 if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.noteKeyFrame() }
-                if !track.taps.isEmpty { track.feedTaps() }
+                if !track.taps.isEmpty { track.feedTaps(at: now) }
             }
             // The ring holds them now; a reference left here would keep a batch from being used again.
             waiting.removeAll(keepingCapacity: true)
@@ -65,7 +67,10 @@ final class RelayShard {
     @inline(__always)
     private func forward(_ track: RelayTrack, to viewer: Viewer, at now: Instant) {
         for index in viewer.egress.indices {
-            if viewer.egress[index].nextTrack === track { viewer.completeMove(index, at: now) }
+            if viewer.egress[index].nextTrack === track {
+                viewer.completeMove(index, at: now)
+                if viewer.egress[index].nextTrack != nil { track.repeatKeyFrameRequest(at: now) }
+            }
             guard viewer.egress[index].track === track else { continue }
             viewer.mediaArrived(index, through: &sender, limits: limits, at: now)
             if let burst = viewer.egress[index].nextBurst { deadlines.schedule(viewer.sessionID, at: burst) }

@@ -28,6 +28,8 @@ final class RelayTrack {
 
     /// A source is asked at most once in this time, however many viewers ask.
     static let keyFrameRequestInterval = Duration.seconds(1)
+    /// A request that has brought nothing in this time has been lost, or what it brought has.
+    static let keyFrameRepetition = Duration.seconds(2)
 
     init(id: TrackID, description: RelayTrackDescription, limits: RelayLimits) {
         self.id = id
@@ -71,6 +73,15 @@ final class RelayTrack {
     func requestKeyFrame(at now: Instant) {
         guard isVideo else { return }
         keyFrameRequests.asked += 1
+        requestWaiting = true
+        handleDeadline(at: now)
+    }
+
+    /// Somebody still waits for a key frame while other pictures come. Some sources make none by themselves, so that a
+    /// request that was lost is made again.
+    func repeatKeyFrameRequest(at now: Instant) {
+        guard isVideo, !requestWaiting else { return }
+        if let last = lastKeyFrameRequest, now - last < Self.keyFrameRepetition { return }
         requestWaiting = true
         handleDeadline(at: now)
     }

@@ -7,6 +7,7 @@ import Transport
 public final class TrackInlet: Sendable {
     private struct State {
         var batches: [PacketBatch] = []
+        var hasRestarted = false
         var isClosed = false
         var dropped: UInt64 = 0
     }
@@ -31,15 +32,33 @@ public final class TrackInlet: Sendable {
                 return false
             }
             state.batches.append(batch)
-            return state.batches.count == 1
+            return state.batches.count == 1 && !state.hasRestarted
         }
         if first { wake() }
     }
 
-    /// Takes all batches out, into `batches`, whose storage the inlet uses from now on.
-    func take(into batches: inout [PacketBatch]) {
+    /// Says that what comes from now on has nothing to do with what came before: the source numbers anew, and what the
+    /// ring holds is not to be shown any more. What still waits here is of before, and goes too.
+    public func noteRestart() {
+        let first = state.withLock { state -> Bool in
+            guard !state.isClosed else { return false }
+            let isFirst = state.batches.isEmpty && !state.hasRestarted
+            state.batches.removeAll(keepingCapacity: true)
+            state.hasRestarted = true
+            return isFirst
+        }
+        if first { wake() }
+    }
+
+    /// Takes all batches out, into `batches`, whose storage the inlet uses from now on. Answers whether the source has
+    /// started again before them.
+    func take(into batches: inout [PacketBatch]) -> Bool {
         batches.removeAll(keepingCapacity: true)
-        state.withLock { swap(&$0.batches, &batches) }
+        return state.withLock { state in
+            swap(&state.batches, &batches)
+            defer { state.hasRestarted = false }
+            return state.hasRestarted
+        }
     }
 
     /// Takes nothing any more.

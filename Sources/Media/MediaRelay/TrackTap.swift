@@ -75,7 +75,7 @@ extension RelayTrack {
     }
 
     /// Hands the ring's newest entry to the taps.
-    func feedTaps() {
+    func feedTaps(at now: Instant) {
         guard let entry = ring[ring.end - 1] else { return }
         for index in taps.indices {
             if taps[index].hasStarted {
@@ -83,6 +83,8 @@ extension RelayTrack {
             } else if let start = ring.newestKeyFrame, start.entry == ring.end - 1 {
                 taps[index].hasStarted = true
                 taps[index].tap.receive(tapped(entry, from: start.packet))
+            } else {
+                repeatKeyFrameRequest(at: now)
             }
         }
     }
@@ -113,9 +115,10 @@ extension MediaRelay {
     /// Adds a tap to a track: it gets the newest key frame and what followed at once, and then every batch. It is told
     /// that the track has ended when there is no such track.
     public func addTap(_ tap: any TrackTap, to track: TrackID) {
-        let posted = shard.post { handler, _ in
+        let posted = shard.post { handler, now in
             guard let found = handler.tracks[track] else { return tap.trackEnded() }
             found.addTap(tap)
+            if found.ring.newestKeyFrame == nil { found.requestKeyFrame(at: now) }
         }
         if !posted { tap.trackEnded() }
     }

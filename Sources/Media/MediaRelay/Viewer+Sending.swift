@@ -24,6 +24,10 @@ extension Viewer {
             holdSound(until: nil)
         }
         if egress[index].cursor == nil { resumeAtKeyFrame(index) }
+        // A line that is too slow gets the key frames that come anyway.
+        if egress[index].cursor == nil, !egress[index].keyFramesOnly {
+            egress[index].track.repeatKeyFrameRequest(at: now)
+        }
         send(index, through: &sender, limits: limits, at: now)
     }
 

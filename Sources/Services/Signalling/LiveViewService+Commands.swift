@@ -41,12 +41,12 @@ extension LiveViewService {
         let wanted: TrackDescription.Stream = qualityHint == .sd ? .sub : .main
         let best = Self.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
         if let best, best.id != stream.track.id {
+            let used = session.uses[stream.track.id]
+            sessions[mediaSessionId]?.uses[stream.track.id] = nil
             sessions[mediaSessionId]?.uses[best.id] = session.station.use(best.id)
             sessions[mediaSessionId]?.streams[index].track = best
-            relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id)
-            // The relay may send the old one until the new one has a key frame, which it goes on making meanwhile.
-            session.uses[stream.track.id]?.release()
-            sessions[mediaSessionId]?.uses[stream.track.id] = nil
+            // The relay sends the old one until the new one has a key frame, so that it has to be made meanwhile.
+            relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id) { used?.release() }
         }
         let used = best?.description.stream ?? stream.track.description.stream
         if used == .sub { return .sd }

@@ -55,7 +55,10 @@ extension CameraStation {
         let (isWanted, wasPulled, deadline) = state.withLock { state in
             let isWanted = state.schedule.isWanted(at: now)
             defer { state.isPulled = isWanted }
-            return (isWanted, state.isPulled, state.schedule.nextDeadline(after: now))
+            let deadline = state.schedule.nextDeadline(after: now)
+            // One timer for each deadline, however often somebody comes and goes before it.
+            defer { state.armedDeadline = deadline }
+            return (isWanted, state.isPulled, deadline == state.armedDeadline ? nil : deadline)
         }
         if isWanted, !wasPulled {
             source.start(sink: self)
@@ -68,11 +71,19 @@ extension CameraStation {
                 handle(.state(.idle))
             }
         }
-        if let deadline {
-            let wait = min(max((deadline - now).wholeNanoseconds, 0), 86_400_000_000_000)
-            pulling.asyncAfter(deadline: .now() + .nanoseconds(Int(wait) + 1_000_000)) { [weak self] in
-                self?.settle()
+        if let deadline { arm(deadline, at: now) }
+    }
+
+    private func arm(_ deadline: Instant, at now: Instant) {
+        let wait = min(max((deadline - now).wholeNanoseconds, 0), 86_400_000_000_000)
+        pulling.asyncAfter(deadline: .now() + .nanoseconds(Int(wait) + 1_000_000)) { [weak self] in
+            guard let self else { return }
+            let isDue = state.withLock { state in
+                guard state.armedDeadline == deadline else { return false }
+                state.armedDeadline = nil
+                return true
             }
+            if isDue { settle() }
         }
     }
 }

@@ -15,7 +15,9 @@ extension CameraStation {
             var derived: [TrackID: DerivedTrack] = [:]
             for track in layout.tracks {
                 guard let origin = track.derivedFrom else { continue }
-                if let known = state.derived[track.id], known.description.codec == track.description.codec {
+                if let known = state.derived[track.id] ?? state.suspended[track.id],
+                    known.description.codec == track.description.codec
+                {
                     derived[track.id] = known
                 } else {
                     derived[track.id] = DerivedTrack(
@@ -50,6 +52,7 @@ extension CameraStation {
             for (track, inlet) in zip(layout.tracks, inlets) where track.derivedFrom != nil {
                 derived[track.id]?.update(source: described[track.position], inlet: inlet)
             }
+            state.suspend(allBut: derived)
             state.derived = derived
             for track in layout.tracks where track.derivedFrom == nil && track.description.reordersPictures {
                 let known = before.tracks.first { $0.id == track.id }
@@ -64,6 +67,9 @@ extension CameraStation {
         }
         for waiter in waiters { waiter.resume() }
     }
+
+    /// How many tracks wait for the camera to send again what they were made of.
+    var suspendedCount: Int { state.withLock { $0.suspended.count } }
 
     private static let bFramesFound =
         "the camera's pictures come in another order than they are shown in (B-frames), which browsers cannot play; "

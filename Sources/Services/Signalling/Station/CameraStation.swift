@@ -45,15 +45,28 @@ public final class CameraStation: CameraSink {
         var inlets: [TrackInlet] = []
         var inletsByTrack: [TrackID: TrackInlet] = [:]
         var derived: [TrackID: DerivedTrack] = [:]
+        /// Those that sessions use though the camera does not send their source any more: it may come back.
+        var suspended: [TrackID: DerivedTrack] = [:]
         var observers: [(id: Int, handler: @Sendable (CameraEvent) -> Void)] = []
         var nextObserver = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
         var schedule: PullSchedule
         var isPulled = false
+        /// The deadline of the schedule for which a timer runs.
+        var armedDeadline: Instant?
         var snapshots: SnapshotMaker?
         /// Whether the source has connected again since it told its tracks.
         var hasReconnected = false
+
+        /// Keeps what is made no more for the sessions that use it.
+        mutating func suspend(allBut kept: [TrackID: DerivedTrack]) {
+            for (id, track) in derived where kept[id] !== track {
+                track.suspend()
+                suspended[id] = track
+            }
+            suspended = suspended.filter { kept[$0.key] !== $0.value && $0.value.status.users > 0 }
+        }
     }
 
     /// The device's identifier in the config.

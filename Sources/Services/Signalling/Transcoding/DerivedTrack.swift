@@ -88,10 +88,21 @@ final class DerivedTrack: Sendable {
         }
     }
 
+    /// The camera does not send the source any more. Who uses the track keeps it until then, for when it is back.
+    func suspend() {
+        state.withLock { state in
+            state.inlet = nil
+            reconcile(&state)
+        }
+    }
+
     /// Asks for a picture from which decoding can start.
     func requestKeyFrame() {
         state.withLock { $0.wantsKeyFrame = true }
     }
+
+    /// The transcoder cannot go on without a key frame of the camera's.
+    private func requestSourceKeyFrame() { relay.requestKeyFrame(of: sourceID) }
 
     /// Takes the wish for a key frame.
     func takeKeyFrameRequest() -> Bool {
@@ -125,7 +136,8 @@ final class DerivedTrack: Sendable {
     }
 
     private func start(_ state: inout State) {
-        let worker = TranscoderWorker(bound: description.kind == .audio ? .milliseconds(500) : .seconds(2))
+        let worker = TranscoderWorker(
+            bound: description.kind == .audio ? .milliseconds(500) : .seconds(2), begin: MonotonicClock.now)
         let (codec, kind) = (state.source.codec, description.kind)
         let isRunning = worker.start { [weak self] worker in
             if kind == .audio {
@@ -153,6 +165,8 @@ final class DerivedTrack: Sendable {
         state.status.share = nil
         relay.removeTap(worker, from: sourceID)
         worker.stop()
+        // Nobody is to be shown later what is old by then.
+        state.inlet?.noteRestart()
     }
 
     /// The transcoder gives up; its viewers keep what else they have.
@@ -164,20 +178,23 @@ final class DerivedTrack: Sendable {
         }
     }
 
-    /// Gives a batch to the viewers.
+    /// Gives a batch to the viewers. One of a transcoder that has been stopped meanwhile counts as work and goes nowhere:
+    /// its numbers have nothing to do with those of the next.
     func deliver(
         _ batch: PacketBatch?, capture: (timestamp: UInt32, instant: Instant)?, counters: TranscodingCounters,
-        work: Duration
+        work: Duration, of worker: TranscoderWorker
     ) {
         let now = MonotonicClock.now
-        let inlet = state.withLock { state in
-            state.status.counters = counters
+        let isCurrent = state.withLock { state in
             state.status.processorTime += work
+            guard state.worker === worker else { return false }
+            state.status.counters = counters
             state.status.share?.note(work, at: now)
-            return state.inlet
+            // Under the lock, so that it does not come after the restart of the next.
+            if let batch { state.inlet?.deliver(batch) }
+            return true
         }
-        if let batch { inlet?.deliver(batch) }
-        if let capture { relay.noteCapture(id, rtpTimestamp: capture.timestamp, at: capture.instant) }
+        if isCurrent, let capture { relay.noteCapture(id, rtpTimestamp: capture.timestamp, at: capture.instant) }
     }
 }
 
@@ -208,7 +225,7 @@ extension DerivedTrack {
                         if isDue { nextCapture = tapped.batch.arrival + captureInterval }
                         track()?.deliver(
                             output.batch, capture: isDue ? output.capture : nil, counters: transcoding.counters,
-                            work: processor.lap())
+                            work: processor.lap(), of: worker)
                         if transcoding.failuresInARow >= mostFailures {
                             track()?.fail(
                                 "its sound cannot be decoded: \(transcoding.lastFailure?.reason ?? "")", worker)
@@ -252,7 +269,8 @@ extension DerivedTrack {
                         if isDue { nextCapture = tapped.batch.arrival + captureInterval }
                         track()?.deliver(
                             output.batch, capture: isDue ? output.capture : nil, counters: transcoding.counters,
-                            work: processor.lap())
+                            work: processor.lap(), of: worker)
+                        if transcoding.takeSourceRequest(at: tapped.batch.arrival) { track()?.requestSourceKeyFrame() }
                         if transcoding.failuresInARow >= mostFailures {
                             track()?.fail(
                                 "its pictures cannot be decoded: \(transcoding.lastFailure?.reason ?? "")", worker)

@@ -42,6 +42,9 @@ struct PictureReader: ~Copyable {
         self = try PictureReader(codec: codec)
     }
 
+    /// Whether a key frame is to be asked of the source: true at most twice a second, while decoding waits for one.
+    mutating func takeKeyFrameRequest(at now: Instant) -> Bool { assembler.takeKeyFrameRequest(at: now) }
+
     /// Reads a batch and hands out the pictures that it completes, in the order of showing.
     mutating func read(_ tapped: TappedBatch, _ body: (Picture) -> Void) {
         let packets = tapped.batch.packets

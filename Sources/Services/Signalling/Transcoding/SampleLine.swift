@@ -84,8 +84,8 @@ struct SampleLine: Sendable {
         _ difference: Int64, _ elapsed: Int64, _ hasLoss: Bool, _ count: Int, _ placement: inout Placement
     ) {
         guard believesTimestamps else {
-            // Only a pause that the wall clock shows is one.
-            if elapsed > Self.rate { leaveGap(elapsed - Int64(count), &placement) }
+            // Only a pause that the wall clock shows is one; what came at its end may fill all of it.
+            if elapsed > Self.rate { leaveGap(max(elapsed - Int64(count), 0), &placement) }
             return
         }
         if difference > Self.drift || hasLoss && difference > Self.shortestLoss {

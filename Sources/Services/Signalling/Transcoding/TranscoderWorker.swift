@@ -24,8 +24,6 @@ final class TranscoderWorker: TrackTap {
     private struct State {
         var waiting: [Work] = []
         var oldest: Instant?
-        /// What the track's ring held is long in time, and comes at once: the bound holds from when it has been taken.
-        var hasCaughtUp = false
         var isStopped = false
         var dropped: UInt64 = 0
     }
@@ -34,9 +32,15 @@ final class TranscoderWorker: TrackTap {
     private let somethingToDo = DispatchSemaphore(value: 0)
     /// How much media may wait.
     private let bound: Duration
+    /// What arrived earlier is what the track's ring held: it comes at once, and is long in time.
+    private let begin: Instant
+    /// More than a ring holds.
+    private static let ringBound = Duration.seconds(15)
 
-    init(bound: Duration) {
+    /// - Parameter begin: the moment from which on the bound holds: now.
+    init(bound: Duration, begin: Instant) {
         self.bound = bound
+        self.begin = begin
     }
 
     /// Starts the thread: `body` is called on it once, and takes work until ``take()`` answers nil.
@@ -57,7 +61,6 @@ final class TranscoderWorker: TrackTap {
     func take() -> [Work]? {
         while true {
             let (work, isStopped) = state.withLock { state in
-                if state.waiting.isEmpty { state.hasCaughtUp = true }
                 defer {
                     state.waiting = []
                     state.oldest = nil
@@ -77,8 +80,9 @@ final class TranscoderWorker: TrackTap {
         let isFirst = state.withLock { state -> Bool in
             guard !state.isStopped else { return false }
             let wasEmpty = state.waiting.isEmpty
-            let bound = state.hasCaughtUp ? bound : max(bound, .seconds(15))
-            if let oldest = state.oldest, batch.batch.arrival - oldest > bound {
+            if let oldest = state.oldest,
+                batch.batch.arrival - oldest > (oldest < begin ? max(bound, Self.ringBound) : bound)
+            {
                 state.dropped += UInt64(state.waiting.count)
                 state.waiting = [.noteOverflow]
                 state.oldest = nil

@@ -39,6 +39,9 @@ struct VideoTranscoding: ~Copyable {
     /// The next picture is one from which decoding can start.
     mutating func requestKeyFrame() { needsKeyFrame = true }
 
+    /// Whether the source is to be asked for a key frame, because one is missing to go on with.
+    mutating func takeSourceRequest(at now: Instant) -> Bool { reader.takeKeyFrameRequest(at: now) }
+
     /// Takes what the tap brought.
     /// - Parameter isBehind: whether more waits already: then pictures are decoded, since others need them, but not encoded.
     mutating func transcode(
