@@ -139,6 +139,24 @@ import Transport
         source.stop()
     }
 
+    /// Sound of a rate that G.726 does not have, and a report on where it would come.
+    @Test func reportsOfATrackThatIsNotPulledAreHarmless() async throws {
+        let description =
+            "v=0\r\ns=x\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 VP8/90000\r\na=control:v\r\n"
+            + "m=audio 0 RTP/AVP 97\r\na=rtpmap:97 G726-64/8000\r\na=control:a\r\n"
+        let report: [UInt8] = [0x80, 200, 0, 6, 0, 0, 0, 9] + [UInt8](repeating: 1, count: 20)
+        let sound = rtpPacket(1, timestamp: 0, payloadType: 97, [1, 2, 3])
+        let (states, _, notes) = try await CameraQuirkTests.play(
+            CameraSimulator.answers(
+                description: description,
+                media: [
+                    .bytes(interleaved(3, report) + interleaved(2, report) + interleaved(2, sound)),
+                    .bytes(CameraQuirkTests.video),
+                ]))
+        #expect(states.last == .flowing)
+        #expect(notes == ["audio (m-line 2) has no supported codec (G726-64)"])
+    }
+
     @Test func silentSoundIsToldAndTakesNoPictureDown() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [

@@ -79,10 +79,10 @@ struct IncomingTrack: ~Copyable {
 
     /// A track that hands its batches to `deliver`. `limit` is the longest payload in bytes.
     init(
-        _ track: CameraDescription.Track, format: Format, firstSequenceNumber: UInt16,
+        _ track: CameraDescription.Track, firstSequenceNumber: UInt16,
         limit: Int = PayloadLimit.standard, deliver: @escaping (PacketBatch) -> Void
     ) {
-        self.format = format
+        format = track.format
         self.limit = max(64, limit)
         self.deliver = deliver
         payloadType = track.description.payloadType

@@ -60,6 +60,7 @@ extension RTSPSession {
 
     /// The camera sends a track over the connection.
     mutating func agree(_ track: Int, media: UInt8, control: UInt8, _ output: SourceOutput) {
+        guard requested.indices.contains(track) else { return }
         agreed.append((track, .channels(media: media, control: control)))
         let isOther = Int(media) != track * 2
         let isUnasked = carriage == .udp
@@ -71,7 +72,7 @@ extension RTSPSession {
 
     /// The camera sends a track over UDP.
     mutating func agree(_ track: Int, _ transport: TransportHeader, _ output: SourceOutput) {
-        guard pairs.indices.contains(track) else { return }
+        guard requested.indices.contains(track), pairs.indices.contains(track) else { return }
         agreed.append((track, .datagrams(pairs[track])))
         pairs[track].open(transport, ssrc: ssrc)
         if transport.serverPort == nil { output.findings.learn { $0.quirks.insert(.missingServerPort) } }

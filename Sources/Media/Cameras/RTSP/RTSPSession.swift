@@ -252,6 +252,7 @@ struct RTSPSession: ~Copyable {
             case .trackSetUpForDatagrams(let track, let transport):
                 agree(track, transport, output)
             case .trackRefused(let track, let reason):
+                guard requested.indices.contains(track) else { continue }
                 described?.notes.append("\(requested[track].description.kind) is left out: \(reason)")
             case .featureRefused(let status):
                 featureWasRefused = true

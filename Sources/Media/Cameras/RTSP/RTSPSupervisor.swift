@@ -330,9 +330,8 @@ struct SourceOutput {
     ) {
         var boxes: [IncomingTrackBox] = []
         for (index, track) in described.enumerated() {
-            guard let format = IncomingTrack.Format(track.description.codec) else { continue }
             let previous = index < tracks.count ? tracks[index] : nil
-            if let previous, previous.track.format == format,
+            if let previous, previous.track.format == track.format,
                 previous.clockRate == track.description.codec.clockRate
             {
                 previous.track.restart(track, at: now)
@@ -341,7 +340,7 @@ struct SourceOutput {
             }
             let sink = sink
             let incoming = IncomingTrack(
-                track, format: format, firstSequenceNumber: UInt16.random(in: .min ... .max, using: &random),
+                track, firstSequenceNumber: UInt16.random(in: .min ... .max, using: &random),
                 limit: limit
             ) { batch in
                 sink.receive(batch, track: index)
