@@ -307,6 +307,18 @@ final class ClientHarness {
         #expect(try harness.receive(RTSPStreamTests.packet).count == 1)
     }
 
+    @Test func aKeepAliveThatWaitsForItsAnswerLeavesNothingToDoBeforeThat() throws {
+        let harness = try ClientHarness()
+        // The next keep-alive is due after 5 s, an answer may take 10.
+        try harness.play(timeout: 10)
+        try harness.advance()
+        #expect(harness.now == Instant.zero + .seconds(5))
+        #expect(harness.client.nextDeadline() == Instant.zero + .seconds(15))
+        try harness.advance()
+        let next = harness.client.nextDeadline()
+        #expect(try #require(next) > harness.now)
+    }
+
     @Test func aLostSessionEndsTheClient() throws {
         let harness = try ClientHarness()
         try harness.play()

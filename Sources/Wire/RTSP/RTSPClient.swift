@@ -222,10 +222,8 @@ public struct RTSPClient: ~Copyable {
 
     /// When ``handleTimeout(at:)`` is to be called.
     public func nextDeadline() -> Instant? {
-        switch (pending?.deadline, nextKeepAlive) {
-        case (let answer?, let keepAlive?): min(answer, keepAlive)
-        case (let answer, let keepAlive): answer ?? keepAlive
-        }
+        // One request at a time: while one waits for its answer, a keep-alive that is due can only wait as well.
+        pending?.deadline ?? (phase == .playing ? nextKeepAlive : nil)
     }
 
     /// Does what is due: gives up on an answer, or shows the camera that somebody still watches.
