@@ -95,6 +95,9 @@ extension RTSPSession {
             if control != media { channels[Int(control)] = .control(track: index) }
         }
         states = agreed.map { TrackState(carrier: $0.carrier) }
+        // Ports that no track uses are given back: nobody would read what comes to them, and a datagram that waits
+        // there would keep the thread awake for ever.
+        pairs = agreed.compactMap { if case .datagrams(let pair) = $0.carrier { pair } else { nil } }
         output.announce(
             agreed.map { requested[$0.track] }, limit: configuration.maximumPayloadLength, random: &random, at: now)
         for index in states.indices where output.descriptions.indices.contains(index) {
