@@ -33,7 +33,7 @@ struct RTSPSupervisor: ~Copyable {
             output: SourceOutput(sink: sink, findings: findings))
         speaker.attach(control)
         supervisor.loop()
-        speaker.detach()
+        speaker.detach(control)
         control.markEnded()
     }
 
