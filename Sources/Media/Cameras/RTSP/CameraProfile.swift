@@ -122,6 +122,7 @@ final class SourceFindings: Sendable {
         var transport = RTSPTransportInUse()
         var silentTracks: Set<Int> = []
         var lastSurrender: SourceState?
+        var inquiry: BackChannelInquiry
     }
 
     /// When the camera is tried again. It outlives the source's thread.
@@ -130,7 +131,7 @@ final class SourceFindings: Sendable {
     private let profileChanged: (@Sendable (CameraProfile) -> Void)?
 
     init(profile: CameraProfile, profileChanged: (@Sendable (CameraProfile) -> Void)?) {
-        state = Locked(State(profile: profile))
+        state = Locked(State(profile: profile, inquiry: BackChannelInquiry(at: monotonicNow())))
         self.profileChanged = profileChanged
     }
 
@@ -157,6 +158,19 @@ final class SourceFindings: Sendable {
         state.withLock { state in
             if isSilent { state.silentTracks.insert(track) } else { state.silentTracks.remove(track) }
         }
+    }
+
+    /// Whether the camera is to be asked for its back channel.
+    func mayAskForBackChannel(at now: Instant) -> Bool {
+        state.withLock { $0.inquiry.mayAsk($0.profile.backChannel, at: now) }
+    }
+
+    /// Notes what became of asking for the back channel; `judge` answers what is to be learnt of it, if anything.
+    func inquire(
+        _ judge: (inout BackChannelInquiry, CameraProfile.BackChannelSupport?) -> CameraProfile.BackChannelSupport?
+    ) {
+        let verdict = state.withLock { judge(&$0.inquiry, $0.profile.backChannel) }
+        if let verdict { learn { $0.backChannel = verdict } }
     }
 
     func note(_ notes: [String]) { state.withLock { $0.notes = notes } }

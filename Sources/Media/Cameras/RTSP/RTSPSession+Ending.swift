@@ -88,7 +88,7 @@ extension RTSPSession {
     }
 
     /// The camera has not answered a request for its description with the back channel.
-    private var isAwaitingFeature: Bool { asksForBackChannel && !featureWasRefused && client.isAwaitingDescription }
+    private var isAwaitingFeature: Bool { asksForBackChannel && featureRefusal == nil && client.isAwaitingDescription }
 
     /// The keep-alive for which the camera seems to have ended the session: one that it took badly, right after it came;
     /// or one that it did not count, when its timeout ran out.

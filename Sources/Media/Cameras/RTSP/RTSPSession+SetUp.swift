@@ -38,11 +38,17 @@ extension RTSPSession {
         findings.learn { profile in
             if let authentication { profile.authentication = authentication }
         }
-        guard asksForBackChannel, featureAnswerIsKnown else { return }
+        guard asksForBackChannel else { return }
+        if camera.backChannel == nil, let featureRefusal {
+            findings.inquire { $0.refuse(featureRefusal, $1) }
+            return
+        }
         findings.set(camera.backChannel)
-        let support: CameraProfile.BackChannelSupport =
-            camera.backChannel != nil ? .described : featureWasRefused ? .refused : .absent
-        findings.learn { $0.backChannel = support }
+        let support = camera.backChannel == nil ? CameraProfile.BackChannelSupport.absent : .described
+        findings.inquire { inquiry, _ in
+            inquiry.answer()
+            return support
+        }
     }
 
     /// A pair of ports for each track.

@@ -136,8 +136,8 @@ struct RTSPSupervisor: ~Copyable {
 
     /// Whether the camera is asked for its back channel this time.
     private var asksForBackChannel: Bool {
-        let known = output.findings.profile.backChannel
-        return configuration.looksForBackChannel && !doubtsFeature && known != .refused && known != .breaksConnection
+        configuration.looksForBackChannel && !doubtsFeature
+            && output.findings.mayAskForBackChannel(at: monotonicNow())
     }
 
     // MARK: Connecting
@@ -203,6 +203,10 @@ struct RTSPSupervisor: ~Copyable {
             clientConfiguration.require = RTSPFeature.backChannel
             clientConfiguration.requiresOnlyDescription = true
             clientConfiguration.featureTimeout = configuration.featureTimeout
+            output.findings.inquire { inquiry, _ in
+                inquiry.ask(at: monotonicNow())
+                return nil
+            }
         }
         let client = RTSPClient(url: target, configuration: clientConfiguration, random: random)
         var session = RTSPSession(
@@ -213,7 +217,7 @@ struct RTSPSupervisor: ~Copyable {
         if let talk { settle(talk, ending) }
         // Only a camera that describes itself when it is not asked for the back channel has shown that this was it.
         if talk == nil, doubtsFeature, session.described != nil {
-            output.findings.learn { $0.backChannel = .breaksConnection }
+            output.findings.inquire { $0.suspect($1) }
         }
         doubtsFeature = false
         if session.flowingSince != nil { trial = nil }
