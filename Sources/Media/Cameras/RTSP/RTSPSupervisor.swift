@@ -18,6 +18,8 @@ struct RTSPSupervisor: ~Copyable {
     var doubtsFeature = false
     /// Sessions with the talk that failed before it was open.
     var failedTalks = 0
+    /// How old sessions became.
+    private var ages = SessionAges()
 
     private static let maximumRedirections = 5
     /// A source that has played this long has recovered: its next failure is a first one.
@@ -54,7 +56,8 @@ struct RTSPSupervisor: ~Copyable {
             if case .restarted = ending, !control.isStopping { continue }
             guard !control.isStopping, case .failed(let failure) = ending.asFailure else { break }
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
-            if let blamed = failure.failedKeepAlive { blame(blamed) }
+            let repeated = ages.note(failure.age)
+            if let blamed = failure.failedKeepAlive ?? repeated { blame(blamed) }
             // Another way to the same camera is tried at once, once for each failure.
             if tryOtherwise(after: failure) { continue }
             target = url
@@ -292,6 +295,8 @@ struct SessionFailure {
     var playedFor: Duration = .zero
     /// The camera seems not to count the keep-alive that was used, or to end sessions because of it.
     var failedKeepAlive: RTSPKeepAlive?
+    /// How old the session became, where the camera ended it in spite of a keep-alive.
+    var age: SessionAge?
 
     init(_ reason: String, kind: Kind = .other) {
         self.reason = reason
