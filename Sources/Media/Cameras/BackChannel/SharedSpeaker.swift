@@ -25,6 +25,9 @@ final class SharedSpeaker: Sendable {
     /// Whether the camera is known to take no second session.
     var isNeeded: Bool { findings.profile.quirks.contains(.oneSession) }
 
+    /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
+    var prefersBasic: Bool { findings.profile.quirks.contains(.brokenDigest) }
+
     // MARK: The speaker's side
 
     /// Hands a talk to the source's thread; false where none runs, and where that was in vain before. Whoever had the

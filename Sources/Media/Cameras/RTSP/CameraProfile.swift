@@ -49,6 +49,8 @@ public struct CameraProfile: Sendable, Hashable {
         case soundStops = "sound-stops"
         /// No second session while one plays: who talks does so over the source's own, which begins anew for it.
         case oneSession = "one-session"
+        /// It offers Digest, refuses it, and takes Basic with the same credentials.
+        case brokenDigest = "broken-digest"
         /// A clock that leapt or ran backwards.
         case clockLeaps = "clock-leaps"
         /// A clock that runs at another rate than the description says, so that times of arrival are used instead.
@@ -128,6 +130,7 @@ final class SourceFindings: Sendable {
     /// When the camera is tried again. It outlives the source's thread.
     let circuit = Locked(CircuitBreaker())
     private let state: Locked<State>
+    private let sharedLogins = Locked(Locked(LoginLedger()))
     private let profileChanged: (@Sendable (CameraProfile) -> Void)?
 
     init(profile: CameraProfile, profileChanged: (@Sendable (CameraProfile) -> Void)?) {
@@ -151,6 +154,10 @@ final class SourceFindings: Sendable {
     /// What was told when the circuit opened the last time.
     var lastSurrender: SourceState? { state.withLock { $0.lastSurrender } }
     func surrender(_ told: SourceState) { state.withLock { $0.lastSurrender = told } }
+
+    /// What became of the camera's credentials. Sources that log in with the same ones share it.
+    var logins: Locked<LoginLedger> { sharedLogins.withLock { $0 } }
+    func share(_ logins: Locked<LoginLedger>) { sharedLogins.withLock { $0 = logins } }
 
     var silentTracks: Set<Int> { state.withLock { $0.silentTracks } }
 

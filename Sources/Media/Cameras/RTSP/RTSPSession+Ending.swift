@@ -56,7 +56,9 @@ extension RTSPSession {
         guard ending == nil else { return }
         var failure = SessionFailure(error.description)
         switch error {
-        case .unauthorized: failure.kind = .credentialsRefused
+        case .unauthorized:
+            failure.kind = .credentialsRefused
+            failure.refusedLogin = client.refusedLogin
         case .carriageRefused: failure.kind = .carriageRefused
         case .noTrack: failure.kind = .tracksRefused
         case .noDescription: failure.kind = .mediaRefused

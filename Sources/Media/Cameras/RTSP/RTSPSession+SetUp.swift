@@ -34,9 +34,17 @@ extension RTSPSession {
     private func learnDescription(_ camera: CameraDescription, _ output: SourceOutput) {
         let findings = output.findings
         findings.note(camera.notes)
-        let authentication = client.authenticationInUse
-        findings.learn { profile in
-            if let authentication { profile.authentication = authentication }
+        if let authentication = client.authenticationInUse {
+            findings.logins.withLock { $0.succeed() }
+            let avoidsDigest = client.avoidsDigest
+            findings.learn { profile in
+                profile.authentication = authentication
+                guard authentication == "Basic" else {
+                    profile.quirks.remove(.brokenDigest)
+                    return
+                }
+                if avoidsDigest { profile.quirks.insert(.brokenDigest) }
+            }
         }
         guard asksForBackChannel else { return }
         if camera.backChannel == nil, let featureRefusal {

@@ -84,6 +84,13 @@ public final class RTSPSource: CameraSource {
         _ = shared.withLock { $0.control }?.stop()
     }
 
+    /// Logs in as `other` does, where both have the same credentials for the same camera: a wrong password then counts
+    /// once for both.
+    func shareLogins(of other: RTSPSource) {
+        guard url.host == other.url.host, url.credentials != nil, url.credentials == other.url.credentials else { return }
+        findings.share(other.findings.logins)
+    }
+
     /// In words, what of the camera's description is not pulled and why.
     public var notes: [String] { findings.notes }
 
