@@ -22,7 +22,8 @@ import Testing
 // 17 OPUS/48000/1 ............................... CameraDescriptionTests; here: everyDescriptionPlays
 // 18 two audio tracks with the same PT .......... samples
 // 19 talkback tracks before the video ........... samples; here: everyDescriptionPlays
-// 20 RTCP that is junk .......................... here: junkInsteadOfControlPackets
+// 20 ?enableSrtp, RTCP that is junk ............. CameraDescriptionTests.encryptedMediaAreExplained,
+//                                                 RTSPURLTests.srtp; here: junkInsteadOfControlPackets
 // 21 Content-Base in every broken form .......... RTSPURLTests.bases; here: brokenBases
 // 22 no Content-Type, no control, control first . RTSPURLTests.controls; here: everyDescriptionPlays
 // 23 Transport answers .......................... HeaderTests, DatagramTests.oddTransportAnswersAreLivedWith;

@@ -43,6 +43,11 @@ struct CameraDescription: Sendable {
                 notes.append("\(label) is a back channel")
                 continue
             }
+            guard media.values(of: "crypto").isEmpty else {
+                notes.append(
+                    "\(label) is encrypted (SRTP), which is not supported: leave \"enableSrtp\" out of the address")
+                continue
+            }
             guard var track = Self.track(media, of: session) else {
                 let names = media.payloads.map(\.codec.name).joined(separator: ", ")
                 notes.append("\(label) has no supported codec (\(names.isEmpty ? "none named" : names))")

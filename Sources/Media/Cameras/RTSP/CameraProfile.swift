@@ -119,6 +119,8 @@ extension CameraProfile {
 final class SourceFindings: Sendable {
     struct State {
         var notes: [String] = []
+        /// What of the camera's address is not followed and why.
+        var addressNotes: [String] = []
         var profile: CameraProfile
         var backChannel: BackChannelDescription?
         var transport = RTSPTransportInUse()
@@ -140,11 +142,12 @@ final class SourceFindings: Sendable {
 
     var notes: [String] {
         state.withLock { state in
-            guard let earlier = state.transport.earlierCertificateFingerprint else { return state.notes }
+            let notes = state.addressNotes + state.notes
+            guard let earlier = state.transport.earlierCertificateFingerprint else { return notes }
             return [
                 "the camera's certificate has changed; the one known before has the fingerprint \(earlier). If nobody "
                     + "changed the camera, somebody may stand between it and the gateway"
-            ] + state.notes
+            ] + notes
         }
     }
     var profile: CameraProfile { state.withLock { $0.profile } }
@@ -180,6 +183,7 @@ final class SourceFindings: Sendable {
         if let verdict { learn { $0.backChannel = verdict } }
     }
 
+    func noteAddress(_ note: String) { state.withLock { $0.addressNotes.append(note) } }
     func note(_ notes: [String]) { state.withLock { $0.notes = notes } }
     func set(_ backChannel: BackChannelDescription?) { state.withLock { $0.backChannel = backChannel } }
     func use(_ change: @Sendable (inout RTSPTransportInUse) -> Void) { state.withLock { change(&$0.transport) } }
