@@ -139,6 +139,80 @@ import Transport
         source.stop()
     }
 
+    /// Sound of a rate that G.726 does not have, and a report on where it would come.
+    @Test func reportsOfATrackThatIsNotPulledAreHarmless() async throws {
+        let description =
+            "v=0\r\ns=x\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 VP8/90000\r\na=control:v\r\n"
+            + "m=audio 0 RTP/AVP 97\r\na=rtpmap:97 G726-64/8000\r\na=control:a\r\n"
+        let report: [UInt8] = [0x80, 200, 0, 6, 0, 0, 0, 9] + [UInt8](repeating: 1, count: 20)
+        let sound = rtpPacket(1, timestamp: 0, payloadType: 97, [1, 2, 3])
+        let (states, _, notes) = try await CameraQuirkTests.play(
+            CameraSimulator.answers(
+                description: description,
+                media: [
+                    .bytes(interleaved(3, report) + interleaved(2, report) + interleaved(2, sound)),
+                    .bytes(CameraQuirkTests.video),
+                ]))
+        #expect(states.last == .flowing)
+        #expect(notes == ["audio (m-line 2) has no supported codec (G726-64)"])
+    }
+
+    /// The camera answers the keep-alive and does not count it: after its timeout it just sends no more.
+    @Test func aKeepAliveThatDoesNotCountIsNotUsedAgain() async throws {
+        let hasAnswered = Mutex(false)
+        let camera = try CameraSimulator(
+            CameraSimulator.answers(
+                media: [.bytes(CameraQuirkTests.video)],
+                special: { request in
+                    switch request.method {
+                    case "OPTIONS" where request.header("session") == nil:
+                        return [.text("RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nPublic: OPTIONS, GET_PARAMETER\r\n\r\n")]
+                    case "SETUP":
+                        let transport = request.header("transport") ?? ""
+                        return [
+                            .text(
+                                "RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nSession: 1;timeout=1\r\n"
+                                    + "Transport: \(transport)\r\n\r\n")
+                        ]
+                    case "GET_PARAMETER":
+                        let isFirst = hasAnswered.withLock { answered in
+                            defer { answered = true }
+                            return !answered
+                        }
+                        let last = isFirst ? interleaved(0, DatagramTests.video(2, frame: 2)) : []
+                        return [.text("RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\n\r\n"), .bytes(last)]
+                    default: return []
+                    }
+                }))
+        defer { camera.stop() }
+        var configuration = RTSPSource.Configuration()
+        configuration.stallTimeout = .milliseconds(1500)
+        let source = RTSPSource(
+            url: try RTSPURL(parsing: "rtsp://127.0.0.1:\(camera.port)/live"), configuration: configuration)
+        let sink = RecordingSink()
+        source.start(sink: sink)
+        let items = await sink.take(until: \.isBackingOff)
+        source.stop()
+        #expect(items.states.contains(.stalled(track: 0)))
+        #expect(source.profile.avoidedKeepAlives == [.getParameter])
+    }
+
+    @Test func sessionsThatEndAtOneAgeBlameTheirKeepAlive() {
+        func ended(_ seconds: Int, _ keepAlive: RTSPKeepAlive = .options) -> SessionAge {
+            SessionAge(age: .seconds(seconds), keepAlive: keepAlive)
+        }
+        var ages = SessionAges()
+        #expect(ages.note(ended(300)) == nil)
+        // What failed before it played says nothing.
+        #expect(ages.note(nil) == nil)
+        #expect(ages.note(ended(250)) == .options)
+        #expect(ages.note(ended(250)) == nil)
+        #expect(ages.note(ended(250, .getParameter)) == nil)
+        #expect(ages.note(ended(100, .getParameter)) == nil)
+        for seconds in [5, 5, 3600, 3600] { #expect(ages.note(ended(seconds)) == nil) }
+        #expect(ages.note(ended(119, .getParameter)) == .getParameter)
+    }
+
     @Test func silentSoundIsToldAndTakesNoPictureDown() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [

@@ -62,6 +62,40 @@ import Testing
         #expect(allMarked.tracks.count == 2)
     }
 
+    /// A name that only looks like a codec's would be set up and have no track to come to.
+    @Test(arguments: ["G726-64", "AAL2-G726-64", "G726-", "AAL2-G726-", "AAL2-PCMU", "G726-320"])
+    func whatOnlyLooksLikeG726IsNotPulled(name: String) throws {
+        let camera = try read(
+            "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(name)/8000")
+        #expect(camera.tracks.map(\.description.codec.name) == ["H264"])
+        #expect(camera.notes == ["audio (m-line 2) has no supported codec (\(name))"])
+    }
+
+    @Test(arguments: ["G726-16", "g726-24", "G726-32", "G726-40", "AAL2-G726-16", "aal2-g726-40", "G721"])
+    func everyRateOfG726IsPulled(name: String) throws {
+        let camera = try read("m=audio 0 RTP/AVP 97", "a=rtpmap:97 \(name)/8000")
+        #expect(camera.tracks.map(\.format) == [.sound])
+    }
+
+    /// UniFi's addresses ask for encrypted packets by a query item.
+    @Test func encryptedMediaAreExplained() throws {
+        let camera = try read(
+            "m=video 0 RTP/SAVP 96", "a=rtpmap:96 H264/90000",
+            "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj")
+        #expect(camera.tracks.isEmpty)
+        #expect(
+            camera.notes == [
+                "video (m-line 1) is encrypted (SRTP), which is not supported: leave \"enableSrtp\" out of the address"
+            ])
+    }
+
+    @Test func encryptionInsideOfTLSIsNotAskedFor() throws {
+        let secure = try RTSPSource(address: "rtsps://10.0.0.1:7441/AbC?enableSrtp")
+        #expect(secure.notes.count == 1 && secure.notes.first?.contains("enableSrtp") == true)
+        let plain = try RTSPSource(address: "rtsp://10.0.0.1:7447/AbC?enableSrtp")
+        #expect(plain.notes.isEmpty)
+    }
+
     @Test func nothingPlayableIsExplained() throws {
         let camera = try read("m=video 0 RTP/AVP 96", "a=rtpmap:96 H263-1998/90000")
         #expect(camera.tracks.isEmpty)

@@ -22,7 +22,8 @@ import Testing
 // 17 OPUS/48000/1 ............................... CameraDescriptionTests; here: everyDescriptionPlays
 // 18 two audio tracks with the same PT .......... samples
 // 19 talkback tracks before the video ........... samples; here: everyDescriptionPlays
-// 20 RTCP that is junk .......................... here: junkInsteadOfControlPackets
+// 20 ?enableSrtp, RTCP that is junk ............. CameraDescriptionTests.encryptedMediaAreExplained,
+//                                                 RTSPURLTests.srtp; here: junkInsteadOfControlPackets
 // 21 Content-Base in every broken form .......... RTSPURLTests.bases; here: brokenBases
 // 22 no Content-Type, no control, control first . RTSPURLTests.controls; here: everyDescriptionPlays
 // 23 Transport answers .......................... HeaderTests, DatagramTests.oddTransportAnswersAreLivedWith;
@@ -285,103 +286,5 @@ import Testing
             return
         }
         #expect(reason == "the camera redirects in a circle")
-    }
-}
-
-/// Asking for the back channel of a camera that may take it badly.
-@Suite(.timeLimit(.minutes(1))) struct BackChannelDiscoveryTests {
-    static let speaker =
-        CameraSimulator.description
-        + "m=audio 0 RTP/AVP 0 8 97\r\na=rtpmap:97 MPEG4-GENERIC/16000\r\na=control:rtsp://10.0.0.1/live/talk\r\n"
-        + "a=sendonly\r\n"
-
-    private static func play(_ script: @escaping CameraSimulator.Script) async throws -> (SourceState?, RTSPSource) {
-        let camera = try CameraSimulator(script)
-        defer { camera.stop() }
-        var configuration = RTSPSource.Configuration()
-        configuration.featureTimeout = .milliseconds(150)
-        let sink = RecordingSink()
-        let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live", configuration: configuration)
-        source.start(sink: sink)
-        let items = await sink.take { $0 == .event(.state(.flowing)) || $0.isBackingOff }
-        source.stop()
-        return (items.states.last, source)
-    }
-
-    @Test func theSpeakerIsDescribedAndNotSetUp() async throws {
-        let (state, source) = try await Self.play(
-            CameraSimulator.answers(
-                description: Self.speaker, media: [.bytes(CameraQuirkTests.video)],
-                special: { request in
-                    request.method == "SETUP" && request.uri.hasSuffix("talk") ? [.close] : []
-                }))
-        #expect(state == .flowing)
-        #expect(source.profile.backChannel == .described)
-        let channel = try #require(source.backChannel)
-        #expect(channel.controlURI.hasPrefix("rtsp://127.0.0.1:"))
-        #expect(channel.controlURI.hasSuffix("/live/talk"))
-        #expect(channel.payloads.map(\.payloadType) == [0, 8, 97])
-    }
-
-    @Test(arguments: ["refuses", "hangs", "closes", "resets"]) func aCameraThatTakesItBadlyIsAskedWithout(
-        what: String
-    ) async throws {
-        let (state, source) = try await Self.play(
-            CameraSimulator.answers(
-                media: [.bytes(CameraQuirkTests.video)],
-                special: { request in
-                    guard request.header("require") != nil else { return [] }
-                    switch what {
-                    case "refuses": return [.text("RTSP/1.0 551 Option not supported\r\nCSeq: $CSEQ\r\n\r\n")]
-                    case "hangs": return [.text("")]
-                    case "closes": return [.close]
-                    default: return [.reset]
-                    }
-                }))
-        #expect(state == .flowing)
-        #expect(source.profile.backChannel == (what == "refuses" ? .refused : .breaksConnection))
-        #expect(source.backChannel == nil)
-    }
-
-    @Test func aBusyCameraIsAskedAgainTheNextTime() async throws {
-        let (state, source) = try await Self.play(
-            CameraSimulator.answers(
-                media: [.bytes(CameraQuirkTests.video)],
-                special: { request in
-                    request.header("require") == nil
-                        ? [] : [.text("RTSP/1.0 503 Service Unavailable\r\nCSeq: $CSEQ\r\n\r\n")]
-                }))
-        #expect(state == .flowing)
-        #expect(source.profile.backChannel == nil)
-    }
-
-    @Test func whatIsKnownIsNotAskedAgain() async throws {
-        let camera = try CameraSimulator(CameraSimulator.answers(media: [.bytes(CameraQuirkTests.video)]))
-        defer { camera.stop() }
-        var configuration = RTSPSource.Configuration()
-        configuration.profile.backChannel = .breaksConnection
-        let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live", configuration: configuration)
-        source.start(sink: RecordingSink())
-        let note = await camera.note { note in
-            guard case .request(let request) = note else { return false }
-            return request.method == "DESCRIBE"
-        }
-        source.stop()
-        guard case .request(let request)? = note else { return }
-        #expect(request.header("require") == nil)
-    }
-
-    @Test func aProfileReadsBackFromItsFields() {
-        var profile = CameraProfile()
-        #expect(profile.fields.isEmpty)
-        profile.carriage = .udp
-        profile.keepAlive = .options
-        profile.avoidedKeepAlives = [.getParameter, .setParameter]
-        profile.backChannel = .breaksConnection
-        profile.authentication = "Digest MD5"
-        profile.certificateFingerprint = "AA:BB"
-        profile.quirks = [.soundStops, .wrongServerPort]
-        #expect(CameraProfile(fields: profile.fields) == profile)
-        #expect(CameraProfile(fields: ["carriage": "pigeon", "quirks": "new-one", "x": "y"]) == CameraProfile())
     }
 }

@@ -1,6 +1,8 @@
+import Glibc
 import RTP
 import RTSP
 import Testing
+import Transport
 
 @testable import Cameras
 
@@ -30,6 +32,43 @@ import Testing
         { item in
             guard case .packets(let packets, 0) = item else { return item.isBackingOff }
             return packets.last?.timestamp == timestamp
+        }
+    }
+
+    /// A datagram that waited in a port that nobody reads would keep the source's thread awake.
+    @Test func portsOfARefusedTrackAreGivenBack() async throws {
+        let ports = Locked<[UInt16]>([])
+        let camera = try CameraSimulator(
+            CameraSimulator.answers(special: { request in
+                guard request.method == "SETUP" else { return [] }
+                let transport = request.header("transport") ?? ""
+                if let start = transport.firstRange(of: "client_port=")?.upperBound {
+                    ports.withLock { $0.append(UInt16(transport[start...].prefix { $0.isNumber }) ?? 0) }
+                }
+                guard request.uri.hasSuffix("audio") else { return [] }
+                return [.text("RTSP/1.0 406 Not Acceptable\r\nCSeq: $CSEQ\r\n\r\n")]
+            }))
+        defer { camera.stop() }
+        let sink = RecordingSink()
+        let source = try Self.source(camera)
+        source.start(sink: sink)
+        _ = await sink.take { $0 == .event(.state(.playing)) }
+        let taken = ports.withLock { $0 }
+        #expect(taken.map { Self.isFree($0) } == [false, true])
+        source.stop()
+    }
+
+    /// Whether a UDP port can be bound at any address of IPv4.
+    private static func isFree(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
     }
 

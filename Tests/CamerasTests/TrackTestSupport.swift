@@ -37,12 +37,13 @@ final class TrackHarness {
 
     init(_ codec: MediaCodec, parameterSets: [[UInt8]] = [], limit: Int = PayloadLimit.standard) {
         let description = CameraDescription.Track(
-            description: TrackDescription(kind: .video, codec: codec, payloadType: 96), controlURI: "",
+            description: TrackDescription(kind: .video, codec: codec, payloadType: 96),
+            format: IncomingTrack.Format(codec) ?? .sound, controlURI: "",
             parameterSets: parameterSets)
         let collected = Collected()
         self.collected = collected
         track = IncomingTrack(
-            description, format: IncomingTrack.Format(codec) ?? .sound, firstSequenceNumber: 1000, limit: limit
+            description, firstSequenceNumber: 1000, limit: limit
         ) { batch in
             collected.batches.append(
                 batch.packets.map {

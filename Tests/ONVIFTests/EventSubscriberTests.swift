@@ -76,6 +76,58 @@ struct SubscriberWorld {
         #expect(pulled.last?.body.contains("PT10S") == true)
     }
 
+    /// Some cameras do not wait until there is something to tell.
+    @Test func aCameraThatAnswersAtOnceIsAskedOnceASecond() {
+        var world = SubscriberWorld()
+        for _ in 0..<4 { world.step { name, _ in SubscriberWorld.answer(name) } }
+        let before = world.now
+        for _ in 0..<20 { world.step(after: .milliseconds(1)) { name, _ in SubscriberWorld.answer(name) } }
+        #expect(world.now - before >= .seconds(19))
+        #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
+    }
+
+    @Test func aCameraThatAlwaysHasSomethingToTellIsAskedTenTimesASecond() {
+        var world = SubscriberWorld()
+        for _ in 0..<4 { world.step { name, _ in SubscriberWorld.answer(name) } }
+        let before = world.now
+        let motion = Answers.notification("tns1:VideoSource/MotionAlarm", data: [("State", "true")])
+        for _ in 0..<21 { world.step(after: .milliseconds(1)) { _, _ in Answers.body(Answers.pull(motion)) } }
+        #expect(world.now - before >= .seconds(2))
+        // What comes in its time is not held up.
+        let waiting = world.now
+        for _ in 0..<2 { world.step(after: .milliseconds(300)) { _, _ in Answers.body(Answers.pull(motion)) } }
+        #expect(world.now - waiting <= .milliseconds(700))
+    }
+
+    @Test func aPullThatWaitsInVainIsFollowedAtOnce() {
+        var world = SubscriberWorld()
+        for _ in 0..<4 { world.step { name, _ in SubscriberWorld.answer(name) } }
+        world.step(after: .seconds(1)) { name, _ in SubscriberWorld.answer(name) }
+        let before = world.now
+        world.step(after: .seconds(10)) { name, _ in SubscriberWorld.answer(name) }
+        #expect(world.now == before + .seconds(10))
+    }
+
+    /// A camera that answers one pull of each subscription and no second one.
+    @Test func aSubscriptionThatEndsWithItsSecondPullIsMadeEverLessOften() {
+        var world = SubscriberWorld()
+        var pulls = 0
+        for _ in 0..<80 {
+            world.step { name, _ in
+                pulls = name == "PullMessages" ? pulls + 1 : name == "CreatePullPointSubscription" ? 0 : pulls
+                return pulls > 1 ? Answers.body(Answers.notSupported) : SubscriberWorld.answer(name)
+            }
+        }
+        let made = world.sent.filter { $0 == "CreatePullPointSubscription" }.count
+        let pauses = world.outputs.compactMap { output in
+            if case .failed(_, let pause) = output { pause } else { nil }
+        }
+        #expect(pauses.count >= 5 && !pauses.contains(.milliseconds(100)))
+        #expect(pauses.last.map { $0 >= .seconds(20) } == true)
+        // None of them is left to occupy one of the camera's places.
+        #expect(world.sent.filter { $0 == "Unsubscribe" }.count >= made - 1)
+    }
+
     @Test func theSubscriptionIsRenewedAtHalfOfItsLifeWhateverTheCamerasClockSays() {
         var world = SubscriberWorld()
         for _ in 0..<40 {

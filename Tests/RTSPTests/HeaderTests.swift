@@ -82,6 +82,19 @@ import Testing
         #expect(try RTSPURL(parsing: "RTSP://cam").requestURI == "rtsp://cam")
     }
 
+    @Test(
+        arguments: [
+            ("rtsps://u:p@cam:7441/AbC?enableSrtp", "rtsps://cam:7441/AbC"),
+            ("rtsps://cam/AbC?enableSRTP=true&x=1", "rtsps://cam/AbC?x=1"),
+            ("rtsps://cam/AbC?x=1&enableSrtp&y", "rtsps://cam/AbC?x=1&y"),
+            ("rtsps://cam/AbC?x=enableSrtp", nil), ("rtsps://cam/enableSrtp", nil), ("rtsps://cam/?", nil),
+        ] as [(String, String?)])
+    func srtp(address: String, without: String?) throws {
+        let url = try RTSPURL(parsing: address)
+        #expect(url.withoutSRTP?.requestURI == without)
+        #expect(without == nil || url.withoutSRTP?.credentials == url.credentials)
+    }
+
     @Test(arguments: [
         ("rtsp://admin:p@ss@cam/live", "p@ss"), ("rtsp://admin:p/a@cam/live", "p/a"),
         ("rtsp://admin:a:b@cam/live", "a:b"),

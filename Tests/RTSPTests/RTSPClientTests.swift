@@ -149,7 +149,7 @@ final class ClientHarness {
         #expect(try #require(try harness.request()?.headers["Authorization"]).contains("nonce=\"n2\""))
     }
 
-    @Test func aWrongPasswordIsTriedOncePerScheme() throws {
+    @Test func aWrongPasswordIsTriedOnceInASession() throws {
         let harness = try ClientHarness()
         let both: RTSPHeaders = RTSPHeaders([
             .init(name: "WWW-Authenticate", value: "Basic realm=\"b\""),
@@ -160,13 +160,40 @@ final class ClientHarness {
         #expect(try #require(digest.headers["Authorization"]).hasPrefix("Digest "))
         var headers = both
         headers["CSeq"] = digest.headers["CSeq"]
-        _ = try harness.receive(RTSPResponse(status: 401, headers: headers).encoded())
-        let basic = try #require(try harness.request())
-        #expect(basic.headers["Authorization"] == "Basic dTpw")
-        headers["CSeq"] = basic.headers["CSeq"]
         #expect(throws: RTSPError.unauthorized("the camera does not accept the user name and password")) {
             _ = try harness.receive(RTSPResponse(status: 401, headers: headers).encoded())
         }
+        #expect(try harness.request() == nil)
+        let refused = harness.client.refusedLogin
+        #expect(refused == .init(scheme: .digest(.md5, isSession: false), offersOther: true))
+    }
+
+    @Test(
+        arguments: [
+            ([.digest(.md5, isSession: false)], false, "Basic "), ([], true, "Basic "), ([.basic], false, "Digest "),
+            ([.digest(.md5, isSession: false), .basic], false, "Digest "),
+        ] as [([Challenge.Scheme], Bool, String)])
+    func theNextSessionTriesAnotherWay(avoided: [Challenge.Scheme], prefersBasic: Bool, scheme: String) throws {
+        let harness = try ClientHarness()
+        var configuration = RTSPClient.Configuration()
+        configuration.avoidedSchemes = avoided
+        configuration.prefersBasic = prefersBasic
+        harness.client = RTSPClient(
+            url: try RTSPURL(parsing: "rtsp://u:p@cam/live"), configuration: configuration, random: .seeded(1))
+        harness.client.start(at: harness.now)
+        _ = try harness.answer(
+            .options, 401, ["WWW-Authenticate": "Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\""])
+        let again = try #require(try harness.request())
+        #expect(try #require(again.headers["Authorization"]).hasPrefix(scheme))
+    }
+
+    /// A camera that calls every nonce too old would otherwise be told a wrong password for ever.
+    @Test func aNonceIsRenewedOnceBeforeTheFirstSuccess() throws {
+        let harness = try ClientHarness()
+        let stale: RTSPHeaders = ["WWW-Authenticate": "Digest realm=\"d\", nonce=\"n\", stale=true"]
+        _ = try harness.answer(.options, 401, stale)
+        _ = try harness.answer(.options, 401, stale)
+        #expect(throws: RTSPError.self) { _ = try harness.answer(.options, 401, stale) }
     }
 
     @Test func missingCredentialsAreSaid() throws {
@@ -305,6 +332,18 @@ final class ClientHarness {
         let keepAlive = harness.client.keepAliveInUse
         #expect(keepAlive == .getParameter)
         #expect(try harness.receive(RTSPStreamTests.packet).count == 1)
+    }
+
+    @Test func aKeepAliveThatWaitsForItsAnswerLeavesNothingToDoBeforeThat() throws {
+        let harness = try ClientHarness()
+        // The next keep-alive is due after 5 s, an answer may take 10.
+        try harness.play(timeout: 10)
+        try harness.advance()
+        #expect(harness.now == Instant.zero + .seconds(5))
+        #expect(harness.client.nextDeadline() == Instant.zero + .seconds(15))
+        try harness.advance()
+        let next = harness.client.nextDeadline()
+        #expect(try #require(next) > harness.now)
     }
 
     @Test func aLostSessionEndsTheClient() throws {

@@ -18,6 +18,7 @@ public final class MultiStreamSource: CameraSource {
     public init(main: any CameraSource, substream: any CameraSource) {
         self.main = main
         self.substream = substream
+        if let main = main as? RTSPSource, let substream = substream as? RTSPSource { substream.shareLogins(of: main) }
     }
 
     public var speaker: (any CameraSpeaker)? { main.speaker ?? substream.speaker }

@@ -113,7 +113,7 @@ public final class Publication: @unchecked Sendable {
             guard let format = IncomingTrack.Format(description.codec) else { return nil }
             return Track(
                 IncomingTrack(
-                    CameraDescription.Track(description: description, controlURI: ""), format: format,
+                    CameraDescription.Track(description: description, format: format, controlURI: ""),
                     firstSequenceNumber: 0
                 ) { sink.receive($0, track: index) })
         }

@@ -33,6 +33,10 @@ public struct EventSubscriber: Sendable {
         public var lifetimeSeconds = 60
         /// How long a camera may wait with its answer when there is nothing to tell.
         public var waitSeconds = 10
+        /// The shortest time from one pull to the next, for a camera that always has something to tell.
+        public var shortestPull: Duration = .milliseconds(100)
+        /// The pause after an empty answer that came much sooner than it was asked for: some cameras never wait.
+        public var pauseAfterEmptyPull: Duration = .seconds(1)
         /// The first pause after a failure.
         public var firstPause: Duration = .milliseconds(500)
         /// The longest pause after a failure.
@@ -62,7 +66,14 @@ public struct EventSubscriber: Sendable {
     private var renewAt: Instant?
     private var expiresAt: Instant?
     private var canRenew = true
-    private var hasPulled = false
+    /// Good answers to pulls of this subscription. Some cameras answer the first one and fault at all others.
+    private var pulls = 0
+    private var pullBegan: Instant?
+    private var pullSeconds = 1
+    private var nextPull: Instant?
+    /// A subscription that failed and may still occupy one of the camera's few places.
+    private var leftBehind: PullPoint?
+    private var isLeaving = false
     private var outputs: [Output] = []
     /// Failures since the last success.
     public private(set) var failuresInRow = 0
@@ -76,6 +87,10 @@ public struct EventSubscriber: Sendable {
 
     /// What to do now.
     public mutating func next(at now: Instant) -> Action {
+        if let pullPoint = leftBehind.take() {
+            isLeaving = true
+            return .send(Self.unsubscribe(pullPoint))
+        }
         if case .pausing(let end) = step {
             if now < end { return .wait(until: end) }
             // The clock first: a camera that has restarted may have lost its time.
@@ -90,10 +105,23 @@ public struct EventSubscriber: Sendable {
                 step = canRenew ? .renew : .create
             }
         }
-        return .send(request(at: now))
+        if step == .pull {
+            if let nextPull, now < nextPull { return .wait(until: nextPull) }
+            pullBegan = now
+            pullSeconds = waitSeconds(at: now)
+        }
+        return .send(request())
     }
 
-    private func request(at now: Instant) -> ONVIFRequest {
+    /// How long the camera may wait with the answer to a pull.
+    private func waitSeconds(at now: Instant) -> Int {
+        // The first one fetches the present state and proves that the subscription works: it does not wait.
+        guard pulls > 0 else { return 1 }
+        // A pull ends in time for the renewal.
+        return min(configuration.waitSeconds, Int(max(1, ((renewAt ?? now) - now).inSeconds.rounded(.down))))
+    }
+
+    private func request() -> ONVIFRequest {
         let events = addresses.events ?? device
         switch step {
         case .clock, .pausing: return DeviceService.getSystemDateAndTime(device)
@@ -104,11 +132,7 @@ public struct EventSubscriber: Sendable {
             return EventService.createPullPointSubscription(events, lifetimeSeconds: configuration.lifetimeSeconds)
         case .pull:
             guard let pullPoint else { return DeviceService.getSystemDateAndTime(device) }
-            // A pull ends in time for the renewal.
-            let left = Int(max(1, ((renewAt ?? now) - now).inSeconds.rounded(.down)))
-            // The first one fetches the present state and proves that the subscription works: it does not wait.
-            let wait = hasPulled ? min(configuration.waitSeconds, left) : 1
-            return EventService.pullMessages(pullPoint, waitSeconds: wait)
+            return EventService.pullMessages(pullPoint, waitSeconds: pullSeconds)
         case .renew:
             guard let pullPoint else { return DeviceService.getSystemDateAndTime(device) }
             return EventService.renew(pullPoint, lifetimeSeconds: configuration.lifetimeSeconds)
@@ -119,6 +143,11 @@ public struct EventSubscriber: Sendable {
     public mutating func handle(
         _ outcome: Result<XMLElement, ONVIFError>, at now: Instant, wallTime: WallTime
     ) {
+        if isLeaving {
+            // Whatever the camera says to it: the subscription ends by itself otherwise.
+            isLeaving = false
+            return
+        }
         do throws(ONVIFError) {
             switch outcome {
             case .success(let answer): try succeed(answer, at: now, wallTime: wallTime)
@@ -152,16 +181,18 @@ public struct EventSubscriber: Sendable {
             let granted = try EventService.pullPoint(
                 answer, events: addresses.events ?? device, askedSeconds: configuration.lifetimeSeconds)
             pullPoint = granted
-            hasPulled = false
+            pulls = 0
+            nextPull = nil
             schedule(granted.lifetime, at: now)
             step = .pull
         case .pull:
-            if !hasPulled {
-                hasPulled = true
-                failuresInRow = 0
-                outputs.append(.subscribed)
-            }
-            for notification in EventService.notifications(answer) { outputs.append(.notification(notification)) }
+            pulls += 1
+            if pulls == 1 { outputs.append(.subscribed) }
+            // Only the second one shows that it goes on.
+            if pulls > 1 { failuresInRow = 0 }
+            let notifications = EventService.notifications(answer)
+            for notification in notifications { outputs.append(.notification(notification)) }
+            paceNextPull(isEmpty: notifications.isEmpty, at: now)
         case .renew:
             let lifetime = EventService.lifetime(answer, askedSeconds: configuration.lifetimeSeconds)
             schedule(lifetime, at: now)
@@ -191,6 +222,13 @@ public struct EventSubscriber: Sendable {
         }
     }
 
+    /// A camera that answers at once although it has nothing to tell would otherwise be asked without end.
+    private mutating func paceNextPull(isEmpty: Bool, at now: Instant) {
+        let began = pullBegan ?? now
+        let isEarly = isEmpty && now - began < .seconds(pullSeconds) / 2
+        nextPull = isEarly ? now + configuration.pauseAfterEmptyPull : began + configuration.shortestPull
+    }
+
     private mutating func schedule(_ lifetime: Duration, at now: Instant) {
         // Half of the life is left for a renewal that fails, and its repetitions.
         renewAt = now + lifetime / 2
@@ -200,8 +238,9 @@ public struct EventSubscriber: Sendable {
     private mutating func fail(_ error: ONVIFError, at now: Instant) {
         if error == .stopped { return }
         // A subscription that the camera has forgotten, for example in a restart, is made anew at once, but once only.
-        let isForgotten = step == .pull && hasPulled && failuresInRow == 0
+        let isForgotten = step == .pull && pulls > 1 && failuresInRow == 0
         failuresInRow += 1
+        if error.isAnswer { leftBehind = pullPoint }
         pullPoint = nil
         renewAt = nil
         expiresAt = nil
@@ -232,7 +271,12 @@ public struct EventSubscriber: Sendable {
         guard let pullPoint else { return nil }
         self.pullPoint = nil
         step = .clock
+        return Self.unsubscribe(pullPoint)
+    }
+
+    private static func unsubscribe(_ pullPoint: PullPoint) -> ONVIFRequest {
         var request = EventService.unsubscribe(pullPoint)
+        // Nobody waits long for a farewell.
         request.timeout = .seconds(1)
         return request
     }

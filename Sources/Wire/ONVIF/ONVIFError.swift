@@ -36,6 +36,14 @@ public enum ONVIFError: Error, Equatable, Sendable {
         default: false
         }
     }
+
+    /// Whether the camera is there and answers, only not as it should.
+    var isAnswer: Bool {
+        switch self {
+        case .fault, .status, .missing, .malformedXML, .refusedXML, .tooLarge: !isRefusal
+        default: false
+        }
+    }
 }
 
 extension ONVIFError: CustomStringConvertible {

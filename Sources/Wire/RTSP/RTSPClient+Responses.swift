@@ -192,18 +192,21 @@ extension RTSPClient {
             let renewed = challenges.first { $0.scheme == used.scheme }
             // A nonce that ran out is renewed. A first attempt that fails without "stale" is a wrong password, and
             // trying it again would only help to lock the account.
-            if let renewed, renewed.isStale || hasAuthenticated, request.renewals < 2 {
+            if let renewed, renewed.isStale || hasAuthenticated, request.renewals < (hasAuthenticated ? 2 : 1) {
                 request.renewals += 1
                 authorization = Authorization(challenge: renewed, credentials: credentials, random: &random)
                 transmit(request, at: now)
                 return
             }
-            request.refusedSchemes.append(used.scheme)
+            // Every wrong answer counts towards a camera's lock: whether another way is tried, the driver decides.
+            let refused = configuration.avoidedSchemes + [used.scheme]
+            let offersOther = challenges.contains { !refused.contains($0.scheme) }
+            refusedLogin = RefusedLogin(scheme: used.scheme, offersOther: offersOther)
         }
-        // Every wrong answer counts towards a camera's lock: the strongest offer, one more, and Basic are enough.
-        let isExhausted = request.refusedSchemes.count >= 3
-        guard !isExhausted, let challenge = challenges.first(where: { !request.refusedSchemes.contains($0.scheme) })
-        else {
+        let avoided = configuration.avoidedSchemes
+        let basic = configuration.prefersBasic ? challenges.first { $0.scheme == .basic } : nil
+        let chosen = basic ?? challenges.first { !avoided.contains($0.scheme) } ?? challenges.first
+        guard refusedLogin == nil, let challenge = chosen else {
             throw .unauthorized("the camera does not accept the user name and password")
         }
         if authorization == nil { events.append(.authenticating) }

@@ -48,6 +48,10 @@ public struct RTSPClient: ~Copyable {
         public var isKeepAlivePinned = false
         /// Kinds of keep-alive in spite of which, or because of which, the camera is known to end its sessions.
         public var avoidedKeepAlives: Set<RTSPKeepAlive> = []
+        /// Ways of authentication that were refused in earlier sessions: they are used only where nothing else is offered.
+        public var avoidedSchemes: [Challenge.Scheme] = []
+        /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
+        public var prefersBasic = false
         /// The feature that the camera must offer (RFC 2326, section 12.32), such as ``RTSPFeature/backChannel``: the
         /// `Require` of DESCRIBE, SETUP and PLAY. A camera without it answers 551.
         public var require: String?
@@ -65,6 +69,20 @@ public struct RTSPClient: ~Copyable {
         case idle, options, describe, described, setUp(Int), play, playing, tearingDown, ended
     }
 
+    /// Credentials that the camera did not take.
+    public struct RefusedLogin: Equatable, Sendable {
+        /// The way in which they were shown.
+        public var scheme: Challenge.Scheme
+        /// Whether the camera offers another one that was not refused before.
+        public var offersOther: Bool
+
+        /// Names a refusal.
+        public init(scheme: Challenge.Scheme, offersOther: Bool) {
+            self.scheme = scheme
+            self.offersOther = offersOther
+        }
+    }
+
     /// A request that waits for its answer.
     struct PendingRequest {
         var request: RTSPRequest
@@ -72,8 +90,6 @@ public struct RTSPClient: ~Copyable {
         var sequenceNumber: Int
         var deadline: Instant
         var isKeepAlive: Bool
-        /// The authentication schemes that did not help this request.
-        var refusedSchemes: [Challenge.Scheme] = []
         var renewals = 0
         var wasAuthorized = false
     }
@@ -90,6 +106,8 @@ public struct RTSPClient: ~Copyable {
     var events: [Event] = []
     var authorization: Authorization?
     var hasAuthenticated = false
+    /// The login that ended the client; nil where none was refused.
+    public internal(set) var refusedLogin: RefusedLogin?
     var supportedMethods: Set<RTSPMethod> = []
     var baseURI: String
     var playURI: String
@@ -170,6 +188,11 @@ public struct RTSPClient: ~Copyable {
     /// How the camera was told who asks, in words; nil where it did not ask.
     public var authenticationInUse: String? { hasAuthenticated ? authorization?.challenge.name : nil }
 
+    /// Whether a Digest that the camera offers, or offered earlier, is left alone.
+    public var avoidsDigest: Bool {
+        configuration.prefersBasic || configuration.avoidedSchemes.contains { $0 != .basic }
+    }
+
     /// Whether the answer to DESCRIBE is awaited.
     public var isAwaitingDescription: Bool { phase == .describe }
 
@@ -222,10 +245,8 @@ public struct RTSPClient: ~Copyable {
 
     /// When ``handleTimeout(at:)`` is to be called.
     public func nextDeadline() -> Instant? {
-        switch (pending?.deadline, nextKeepAlive) {
-        case (let answer?, let keepAlive?): min(answer, keepAlive)
-        case (let answer, let keepAlive): answer ?? keepAlive
-        }
+        // One request at a time: while one waits for its answer, a keep-alive that is due can only wait as well.
+        pending?.deadline ?? (phase == .playing ? nextKeepAlive : nil)
     }
 
     /// Does what is due: gives up on an answer, or shows the camera that somebody still watches.

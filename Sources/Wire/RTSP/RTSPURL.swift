@@ -51,6 +51,17 @@ public struct RTSPURL: Hashable, Sendable {
         RTSPURL(copying: self, path: path, credentials: credentials)
     }
 
+    /// The same address without the query item `enableSrtp`, by which UniFi's addresses ask for encrypted packets; nil
+    /// where it has none.
+    public var withoutSRTP: RTSPURL? {
+        guard let mark = path.firstIndex(of: "?") else { return nil }
+        let items = path[path.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+        let others = items.filter { $0.cut(at: "=").head.lowercased() != "enablesrtp" }
+        guard others.count < items.count else { return nil }
+        let query = others.isEmpty ? "" : "?" + others.joined(separator: "&")
+        return RTSPURL(copying: self, path: path[..<mark] + query, credentials: credentials)
+    }
+
     /// Another path on the same server.
     func withPath(_ path: String) -> RTSPURL {
         RTSPURL(copying: self, path: path, credentials: nil)

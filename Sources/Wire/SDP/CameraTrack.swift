@@ -77,8 +77,10 @@ extension MediaCodec {
     /// Whether it is a camera's sound that can be made Opus for viewers.
     public var isTranscodableSound: Bool {
         let name = name.lowercased()
-        return ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "opus", "g721"].contains(name)
-            || (name.hasPrefix("aal2-") ? name.dropFirst(5) : Substring(name)).hasPrefix("g726-")
+        if ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "opus", "g721"].contains(name) { return true }
+        // G.726 has four rates (RFC 3551, section 4.5.4); a name with another one is no codec at all.
+        let variant = name.hasPrefix("aal2-") ? String(name.dropFirst(5)) : name
+        return ["g726-16", "g726-24", "g726-32", "g726-40"].contains(variant)
     }
 
     /// Whether it is video that can be made VP8 for viewers.

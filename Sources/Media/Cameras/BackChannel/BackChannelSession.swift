@@ -104,6 +104,7 @@ struct BackChannelSession: ~Copyable {
         var clientConfiguration = RTSPClient.Configuration()
         clientConfiguration.answerTimeout = configuration.answerTimeout
         clientConfiguration.require = RTSPFeature.backChannel
+        clientConfiguration.prefersBasic = configuration.prefersBasic
         self.url = url
         self.talk = talk
         self.connection = connection

@@ -22,6 +22,9 @@ public final class BackChannelSpeaker: CameraSpeaker {
         /// The most of the talker's sound that waits: what is beyond is dropped.
         public var longestQueue: Duration = .milliseconds(200)
 
+        /// Whether the camera refuses the Digest that it offers, and takes Basic.
+        var prefersBasic = false
+
         /// The usual patience, and the talker as loud as they are.
         public init() {}
     }
@@ -62,8 +65,10 @@ public final class BackChannelSpeaker: CameraSpeaker {
         }
         previous?.control.requestStop()
         if let shared, shared.isNeeded, shared.take(talk) { return }
-        let (url, configuration, shared) = (url, configuration, shared)
-        let isRunning = startDetachedThread {
+        let (url, shared) = (url, shared)
+        var configuration = configuration
+        configuration.prefersBasic = shared?.prefersBasic ?? false
+        let isRunning = startDetachedThread { [configuration] in
             BackChannelSession.run(
                 url: url, configuration: configuration, talk: talk, after: previous?.control, orElse: shared)
         }

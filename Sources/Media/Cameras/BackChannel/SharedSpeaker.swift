@@ -8,9 +8,12 @@ final class SharedSpeaker: Sendable {
     private struct State {
         var control: SourceControl?
         var talk: BackChannelTalk?
-        /// The camera takes no talk in the source's session either: viewers are not disturbed for it again.
-        var isUseless = false
+        /// The camera takes no talk in the source's session either: viewers are not disturbed for it before then.
+        var uselessUntil: Instant?
     }
+
+    /// A refusal may have been a passing one, as while the camera plays somebody else's voice.
+    private static let patience: Duration = .seconds(600)
 
     private let state = Locked(State())
     private let findings: SourceFindings
@@ -22,13 +25,17 @@ final class SharedSpeaker: Sendable {
     /// Whether the camera is known to take no second session.
     var isNeeded: Bool { findings.profile.quirks.contains(.oneSession) }
 
+    /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
+    var prefersBasic: Bool { findings.profile.quirks.contains(.brokenDigest) }
+
     // MARK: The speaker's side
 
     /// Hands a talk to the source's thread; false where none runs, and where that was in vain before. Whoever had the
     /// place before is ended.
-    func take(_ talk: BackChannelTalk) -> Bool {
+    func take(_ talk: BackChannelTalk, at now: Instant = monotonicNow()) -> Bool {
         let (control, previous) = state.withLock { state -> (SourceControl?, BackChannelTalk?) in
-            guard state.control != nil, !state.isUseless else { return (nil, nil) }
+            if let end = state.uselessUntil, now < end { return (nil, nil) }
+            guard state.control != nil else { return (nil, nil) }
             defer { state.talk = talk }
             return (state.control, state.talk)
         }
@@ -43,9 +50,11 @@ final class SharedSpeaker: Sendable {
     /// The source's thread runs.
     func attach(_ control: SourceControl) { state.withLock { $0.control = control } }
 
-    /// It has ended, and the talk with it.
-    func detach() {
-        let talk = state.withLock { state in
+    /// It has ended, and the talk with it. One that was left behind in a look-up ends late: by then another may run,
+    /// to which the talk belongs.
+    func detach(_ control: SourceControl) {
+        let talk = state.withLock { state -> BackChannelTalk? in
+            guard state.control === control else { return nil }
             // What was learnt of the camera outlives the thread.
             defer { (state.control, state.talk) = (nil, nil) }
             return state.talk
@@ -69,12 +78,12 @@ final class SharedSpeaker: Sendable {
     func succeed() { findings.learn { $0.quirks.insert(.oneSession) } }
 
     /// The talk is over, for `refusal` where there is one.
-    func finish(_ talk: BackChannelTalk, _ refusal: SpeakerRefusal? = nil) {
+    func finish(_ talk: BackChannelTalk, _ refusal: SpeakerRefusal? = nil, at now: Instant = monotonicNow()) {
         let mayHelp = isNeeded
         let isCurrent = state.withLock { state in
             guard state.talk === talk else { return false }
             state.talk = nil
-            if refusal != nil, !mayHelp { state.isUseless = true }
+            if refusal != nil, !mayHelp { state.uselessUntil = now + Self.patience }
             return true
         }
         // One that was replaced has been ended by its successor.

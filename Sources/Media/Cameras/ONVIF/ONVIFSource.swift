@@ -99,6 +99,9 @@ public final class ONVIFSource: CameraSource {
     ) {
         var circuit = CircuitBreaker()
         var random = RandomSource.system
+        // The source is kept as long as the camera names the same stream: it knows how often that has failed, and its
+        // pauses grow.
+        var known: (url: RTSPURL, source: any CameraSource)?
         while !control.isStopping {
             sink.handle(.state(.describing))
             switch finder.find() {
@@ -117,11 +120,14 @@ public final class ONVIFSource: CameraSource {
             case .found(let url):
                 // The way to the stream is found; whether it plays is judged by the source inside.
                 circuit.succeed()
-                let inner = makeSource(url)
+                if known?.url != url { known = (url, makeSource(url)) }
+                guard let inner = known?.source else { break }
                 let watch = FailureWatch(sink: sink, control: control)
                 publish(inner)
                 inner.start(sink: watch)
-                while !control.isStopping, !watch.hasGivenUp { wait(until: monotonicNow() + .seconds(3600), control) }
+                while !control.isStopping, watch.nextQuestion > monotonicNow() {
+                    wait(until: watch.nextQuestion, control)
+                }
                 publish(nil)
                 inner.stop()
             }
@@ -177,30 +183,44 @@ extension MediaProfile {
 }
 
 /// Passes on what the inner source brings, and notices when it keeps failing.
-private final class FailureWatch: CameraSink {
+final class FailureWatch: CameraSink {
     /// So many failures in a row mean that the stream may be elsewhere.
     private static let limit = 4
 
     private let sink: any CameraSink
     private let control: SourceControl
-    private let failures = Locked(0)
+    private struct State {
+        var failures = 0
+        /// When the camera is asked anew.
+        var nextQuestion = Instant.distantFuture
+    }
+
+    private let state = Locked(State())
 
     init(sink: any CameraSink, control: SourceControl) {
         self.sink = sink
         self.control = control
     }
 
-    var hasGivenUp: Bool { failures.withLock { $0 >= Self.limit } }
+    /// When the camera is to be asked anew where its stream is.
+    var nextQuestion: Instant { state.withLock { $0.nextQuestion } }
 
     func receive(_ batch: PacketBatch, track: Int) { sink.receive(batch, track: track) }
 
     func handle(_ event: CameraEvent) {
         switch event {
-        case .state(.flowing): failures.withLock { $0 = 0 }
+        case .state(.flowing): state.withLock { $0 = State() }
         case .state(.backingOff):
-            failures.withLock { $0 += 1 }
-            // Wakes the thread, which looks at ``hasGivenUp``.
-            if hasGivenUp { control.requestKeyFrame(track: 0) }
+            state.withLock { state in
+                state.failures += 1
+                if state.failures >= Self.limit { state.nextQuestion = .zero }
+            }
+            // Wakes the thread, which looks at ``nextQuestion``.
+            control.wake()
+        case .state(.givenUp(let end, _, _)):
+            // Before it is tried again, the camera is asked once more.
+            state.withLock { $0.nextQuestion = end }
+            control.wake()
         // The inner source stops when it is replaced; the outer one says when it has stopped itself.
         case .state(.stopped): return
         default: break

@@ -7,6 +7,8 @@ struct CameraDescription: Sendable {
     struct Track: Sendable {
         /// What is announced.
         var description: TrackDescription
+        /// What the packets hold: a codec for which there is no format is not pulled.
+        var format: IncomingTrack.Format
         /// The absolute URI for SETUP.
         var controlURI: String
         /// The parameter sets of H.264 or H.265 in the description, without start codes.
@@ -39,6 +41,11 @@ struct CameraDescription: Sendable {
             }
             if Self.isBackChannel(media, of: session) {
                 notes.append("\(label) is a back channel")
+                continue
+            }
+            guard media.values(of: "crypto").isEmpty else {
+                notes.append(
+                    "\(label) is encrypted (SRTP), which is not supported: leave \"enableSrtp\" out of the address")
                 continue
             }
             guard var track = Self.track(media, of: session) else {
@@ -74,7 +81,9 @@ struct CameraDescription: Sendable {
         for payload in media.payloads {
             var codec = payload.codec
             codec.normalize()
-            guard codec.isPullable, codec.isVideo == (media.kind == .video) else { continue }
+            guard codec.isPullable, codec.isVideo == (media.kind == .video),
+                let format = IncomingTrack.Format(codec)
+            else { continue }
             var sets: [[UInt8]] = []
             if codec.isNamed("H264") {
                 if codec.formatParameters.parameters.isEmpty {
@@ -97,7 +106,7 @@ struct CameraDescription: Sendable {
             }
             return Track(
                 description: TrackDescription(kind: media.kind, codec: codec, payloadType: payload.payloadType),
-                controlURI: "", parameterSets: Array(sets.prefix(8)),
+                format: format, controlURI: "", parameterSets: Array(sets.prefix(8)),
                 hasUncertainPayloadType: !isMapped && payload.payloadType >= 96)
         }
         return nil

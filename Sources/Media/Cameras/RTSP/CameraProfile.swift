@@ -49,6 +49,8 @@ public struct CameraProfile: Sendable, Hashable {
         case soundStops = "sound-stops"
         /// No second session while one plays: who talks does so over the source's own, which begins anew for it.
         case oneSession = "one-session"
+        /// It offers Digest, refuses it, and takes Basic with the same credentials.
+        case brokenDigest = "broken-digest"
         /// A clock that leapt or ran backwards.
         case clockLeaps = "clock-leaps"
         /// A clock that runs at another rate than the description says, so that times of arrival are used instead.
@@ -117,30 +119,35 @@ extension CameraProfile {
 final class SourceFindings: Sendable {
     struct State {
         var notes: [String] = []
+        /// What of the camera's address is not followed and why.
+        var addressNotes: [String] = []
         var profile: CameraProfile
         var backChannel: BackChannelDescription?
         var transport = RTSPTransportInUse()
         var silentTracks: Set<Int> = []
         var lastSurrender: SourceState?
+        var inquiry: BackChannelInquiry
     }
 
     /// When the camera is tried again. It outlives the source's thread.
     let circuit = Locked(CircuitBreaker())
     private let state: Locked<State>
+    private let sharedLogins = Locked(Locked(LoginLedger()))
     private let profileChanged: (@Sendable (CameraProfile) -> Void)?
 
     init(profile: CameraProfile, profileChanged: (@Sendable (CameraProfile) -> Void)?) {
-        state = Locked(State(profile: profile))
+        state = Locked(State(profile: profile, inquiry: BackChannelInquiry(at: monotonicNow())))
         self.profileChanged = profileChanged
     }
 
     var notes: [String] {
         state.withLock { state in
-            guard let earlier = state.transport.earlierCertificateFingerprint else { return state.notes }
+            let notes = state.addressNotes + state.notes
+            guard let earlier = state.transport.earlierCertificateFingerprint else { return notes }
             return [
                 "the camera's certificate has changed; the one known before has the fingerprint \(earlier). If nobody "
                     + "changed the camera, somebody may stand between it and the gateway"
-            ] + state.notes
+            ] + notes
         }
     }
     var profile: CameraProfile { state.withLock { $0.profile } }
@@ -151,6 +158,10 @@ final class SourceFindings: Sendable {
     var lastSurrender: SourceState? { state.withLock { $0.lastSurrender } }
     func surrender(_ told: SourceState) { state.withLock { $0.lastSurrender = told } }
 
+    /// What became of the camera's credentials. Sources that log in with the same ones share it.
+    var logins: Locked<LoginLedger> { sharedLogins.withLock { $0 } }
+    func share(_ logins: Locked<LoginLedger>) { sharedLogins.withLock { $0 = logins } }
+
     var silentTracks: Set<Int> { state.withLock { $0.silentTracks } }
 
     func setSilent(_ track: Int, _ isSilent: Bool) {
@@ -159,6 +170,20 @@ final class SourceFindings: Sendable {
         }
     }
 
+    /// Whether the camera is to be asked for its back channel.
+    func mayAskForBackChannel(at now: Instant) -> Bool {
+        state.withLock { $0.inquiry.mayAsk($0.profile.backChannel, at: now) }
+    }
+
+    /// Notes what became of asking for the back channel; `judge` answers what is to be learnt of it, if anything.
+    func inquire(
+        _ judge: (inout BackChannelInquiry, CameraProfile.BackChannelSupport?) -> CameraProfile.BackChannelSupport?
+    ) {
+        let verdict = state.withLock { judge(&$0.inquiry, $0.profile.backChannel) }
+        if let verdict { learn { $0.backChannel = verdict } }
+    }
+
+    func noteAddress(_ note: String) { state.withLock { $0.addressNotes.append(note) } }
     func note(_ notes: [String]) { state.withLock { $0.notes = notes } }
     func set(_ backChannel: BackChannelDescription?) { state.withLock { $0.backChannel = backChannel } }
     func use(_ change: @Sendable (inout RTSPTransportInUse) -> Void) { state.withLock { change(&$0.transport) } }

@@ -7,9 +7,14 @@ extension IncomingTrack {
     /// with the frame, because the flag belongs on the frame's first packet.
     mutating func receiveH264(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard let first = payload.first else { return }
-        switch first & 0x1F {
-        case 1...23:
+        let type = first & 0x1F
+        if type != H264.UnitType.fragmentationUnit { finishUnit() }
+        switch type {
+        case 1...5:
             receiveUnit(payload, marker: marker)
+        case 0, 6...23:
+            // A payload with the start codes of the encoder begins with one or with what stands before the picture.
+            receiveUnits(payload, marker: marker)
         case H264.UnitType.singleTimeAggregation:
             receiveAggregation(payload, marker: marker)
         case H264.UnitType.fragmentationUnit:
@@ -20,9 +25,23 @@ extension IncomingTrack {
         }
     }
 
-    private mutating func receiveUnit(_ unit: UnsafeRawBufferPointer, marker: Bool) {
+    /// Takes in units that are joined by start codes, or a single one.
+    private mutating func receiveUnits(_ payload: UnsafeRawBufferPointer, marker: Bool) {
+        var parts = JoinedUnits(payload)
+        var part = parts.next()
+        if part == nil { countUnusable() }
+        while let unit = part {
+            part = parts.next()
+            receiveUnit(unit, marker: marker && part == nil)
+        }
+    }
+
+    mutating func receiveUnit(_ unit: UnsafeRawBufferPointer, marker: Bool) {
         guard let first = unit.first else { return }
         switch first & 0x1F {
+        case 0, 24...31:
+            // No unit by itself: only payloads have these types.
+            countUnusable()
         case H264.UnitType.accessUnitDelimiter:
             // It says nothing that the timestamp does not, and as a frame's first packet it would carry no flag.
             return
@@ -65,7 +84,7 @@ extension IncomingTrack {
                 return
             }
             let isLast = offset + length + 2 >= payload.count
-            receiveUnit(UnsafeRawBufferPointer(rebasing: payload[offset..<offset + length]), marker: marker && isLast)
+            receiveUnits(UnsafeRawBufferPointer(rebasing: payload[offset..<offset + length]), marker: marker && isLast)
             offset += length
         }
     }
@@ -77,16 +96,26 @@ extension IncomingTrack {
         }
         let type = payload[1] & 0x1F
         let isFirst = payload[1] & 0x80 != 0
-        let isLast = payload[1] & 0x40 != 0
-        if (1...5).contains(type) {
+        let isMarkedLast = payload[1] & 0x40 != 0
+        // Some cameras never set the end bit: the next unit's beginning and the end of the frame say the same.
+        let isLast = isMarkedLast || marker
+        let isSlice = (1...5).contains(type)
+        if isFirst || isSlice && joined.state != .none { finishUnit() }
+        if isFirst, !isSlice, frame?.hasSlice == false { joined.begin(payload[0] & 0xE0 | type) }
+        if joined.state != .none {
+            receiveJoinedFragment(
+                UnsafeRawBufferPointer(rebasing: payload[2...]), isLast: isLast, marker: marker)
+            return
+        }
+        if isSlice {
             if isFirst { reordering.noteH264(payload: payload) }
             beginSlices(H264.keyFrameInfo(payload: payload))
         } else if frame?.hasSlice == false {
-            // A fragmented unit that is no slice, such as a long SEI message, before the first slice: nothing that a
-            // viewer misses, and it could not be held back in one piece.
+            // The rest of a unit whose beginning was lost.
             return
         }
-        guard refragmenter.isActive || !fits(payload) else {
+        // A last fragment without its mark goes through the refragmenter, which sets it.
+        guard refragmenter.isActive || !fits(payload) || isLast && !isMarkedLast && !isFirst else {
             emit(payload, marker: marker)
             return
         }
@@ -98,7 +127,7 @@ extension IncomingTrack {
 
     /// Called with each part of a slice: at a frame's first one it decides whether decoding can start here, puts in the
     /// parameter sets that the camera left out, and lets go of what was held back.
-    private mutating func beginSlices(_ info: H264.KeyFrameInfo) {
+    mutating func beginSlices(_ info: H264.KeyFrameInfo) {
         guard frame?.hasSlice == false else { return }
         frame?.hasSlice = true
         // A picture whose beginning was lost cannot be decoded, nor can one without parameter sets.

@@ -62,7 +62,9 @@ extension IncomingTrack {
         }
         let type = payload[2] & 0x3F
         let isFirst = payload[2] & 0x80 != 0
-        let isLast = payload[2] & 0x40 != 0
+        // Some cameras never set the end bit: the next unit's beginning and the end of the frame say the same.
+        let isLast = payload[2] & 0x40 != 0 || marker
+        if isFirst { finishUnit() }
         if type <= H265.UnitType.lastSlice {
             beginH265Slices(H265.info(payload: payload))
         } else if frame?.hasSlice == false {

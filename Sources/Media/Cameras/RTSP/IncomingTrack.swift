@@ -72,6 +72,7 @@ struct IncomingTrack: ~Copyable {
     var reordering = ReorderingDetector()
     var refragmenter: Refragmenter
     var held = HeldUnits()
+    var joined = JoinedFragments()
     let limit: Int
     /// Packets that could not be read, or hold another payload type or a mode that browsers do not take.
     private(set) var unusablePackets: UInt64 = 0
@@ -79,10 +80,10 @@ struct IncomingTrack: ~Copyable {
 
     /// A track that hands its batches to `deliver`. `limit` is the longest payload in bytes.
     init(
-        _ track: CameraDescription.Track, format: Format, firstSequenceNumber: UInt16,
+        _ track: CameraDescription.Track, firstSequenceNumber: UInt16,
         limit: Int = PayloadLimit.standard, deliver: @escaping (PacketBatch) -> Void
     ) {
-        self.format = format
+        format = track.format
         self.limit = max(64, limit)
         self.deliver = deliver
         payloadType = track.description.payloadType
@@ -133,7 +134,9 @@ struct IncomingTrack: ~Copyable {
         switch arrival {
         case .inOrder: break
         case .outdated: return true
-        case .afterGap: refragmenter.cancel()
+        case .afterGap:
+            refragmenter.cancel()
+            joined.lose()
         case .restarted: forgetFrame()
         }
         let timestamp = timeline.outgoing(packet.timestamp)
@@ -162,10 +165,11 @@ struct IncomingTrack: ~Copyable {
         frame = nil
         held.removeAll()
         refragmenter.cancel()
+        joined.end()
     }
 
     private mutating func beginFrame(_ timestamp: UInt32, at now: Instant) {
-        if format == .vp8 || format == .vp9, refragmenter.isActive { finishFragments() }
+        finishUnit()
         flush(at: now)
         if format.isVideo, let frame { reordering.note(timestamp, after: frame.timestamp) }
         forgetFrame()
@@ -174,8 +178,10 @@ struct IncomingTrack: ~Copyable {
 
     // MARK: Formats
 
-    /// The frame's last packet was lost or had no marker: what waits goes out with the frame that it belongs to.
-    private mutating func finishFragments() {
+    /// The end of a unit was lost or is not marked: what waits goes out with the frame that it belongs to.
+    mutating func finishUnit() {
+        if joined.state != .none { finishJoinedFragments() }
+        guard refragmenter.isActive else { return }
         refragment(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, marker: false)
     }
 

@@ -29,6 +29,8 @@ extension RTSPSession {
         let kind = output.descriptions.first?.kind == .audio ? "audio" : "video"
         guard flowingSince == nil else {
             fail("the \(kind) has stalled")
+            // Servers that end a session for want of a keep-alive often just send no more.
+            if let last = states.first?.lastPacket { blameKeepAlive(at: last) }
             return
         }
         fail("the camera agreed to play and sent no \(kind) \(carriageInUse == .udp ? "over UDP" : "over TCP")")
@@ -54,7 +56,9 @@ extension RTSPSession {
         guard ending == nil else { return }
         var failure = SessionFailure(error.description)
         switch error {
-        case .unauthorized: failure.kind = .credentialsRefused
+        case .unauthorized:
+            failure.kind = .credentialsRefused
+            failure.refusedLogin = client.refusedLogin
         case .carriageRefused: failure.kind = .carriageRefused
         case .noTrack: failure.kind = .tracksRefused
         case .noDescription: failure.kind = .mediaRefused
@@ -74,11 +78,9 @@ extension RTSPSession {
     mutating func fail(_ reason: String, wasClosed: Bool = false, kind: SessionFailure.Kind = .other) {
         guard ending == nil else { return }
         var failure = SessionFailure(reason, kind: kind)
-        if wasClosed {
-            failure.failedKeepAlive = keepAliveToBlame(at: monotonicNow())
-            if isAwaitingFeature { failure.kind = .featureSuspected }
-        }
+        if wasClosed, isAwaitingFeature { failure.kind = .featureSuspected }
         ending = .failed(failure)
+        if wasClosed { blameKeepAlive(at: monotonicNow()) }
     }
 
     private mutating func modifyFailure(_ change: (inout SessionFailure) -> Void) {
@@ -88,13 +90,31 @@ extension RTSPSession {
     }
 
     /// The camera has not answered a request for its description with the back channel.
-    private var isAwaitingFeature: Bool { asksForBackChannel && !featureWasRefused && client.isAwaitingDescription }
+    private var isAwaitingFeature: Bool { asksForBackChannel && featureRefusal == nil && client.isAwaitingDescription }
+
+    /// The camera has ended the session at `end`: notes what that says of the keep-alive.
+    private mutating func blameKeepAlive(at end: Instant) {
+        let blamed = keepAliveToBlame(at: end)
+        var age: SessionAge?
+        // The receiver reports go out all the time, so that they count as sent.
+        if let playingSince, let used = client.keepAliveInUse,
+            client.lastKeepAliveSent != nil || used == .receiverReports
+        {
+            age = SessionAge(age: end - playingSince, keepAlive: used)
+        }
+        modifyFailure { failure in
+            failure.failedKeepAlive = blamed
+            failure.age = age
+        }
+    }
 
     /// The keep-alive for which the camera seems to have ended the session: one that it took badly, right after it came;
     /// or one that it did not count, when its timeout ran out.
     private func keepAliveToBlame(at now: Instant) -> RTSPKeepAlive? {
         guard let playingSince, let used = client.keepAliveInUse else { return nil }
-        if let sent = client.lastKeepAliveSent, client.keepAliveAccepted != used, now - sent < .seconds(2) {
+        if let sent = client.lastKeepAliveSent, client.keepAliveAccepted != used, now >= sent,
+            now - sent < .seconds(2)
+        {
             return used
         }
         guard let timeout = client.sessionTimeout else { return nil }

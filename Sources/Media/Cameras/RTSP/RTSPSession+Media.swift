@@ -20,7 +20,6 @@ extension RTSPSession {
                 receiveMedia(bytes, sharesChannels ? track(of: bytes, output) ?? index : index, &output, at: now)
             }
         case .control(let index):
-            guard output.tracks.indices.contains(index) else { return }
             receiveControl(client.bytes(in: range), index, output, at: now)
         }
     }
@@ -63,7 +62,9 @@ extension RTSPSession {
     private mutating func receiveMedia(
         _ bytes: UnsafeRawBufferPointer, _ index: Int, _ output: inout SourceOutput, at now: Instant
     ) {
-        guard output.tracks.indices.contains(index), output.tracks[index].track.receive(bytes, at: now) else { return }
+        guard output.tracks.indices.contains(index), states.indices.contains(index),
+            output.tracks[index].track.receive(bytes, at: now)
+        else { return }
         let isFirst = states[index].lastPacket == nil
         states[index].lastPacket = now
         if states[index].isSilent {
@@ -86,7 +87,7 @@ extension RTSPSession {
 
     /// A stream that does not begin with a key frame is asked for one, so that no viewer waits for the camera's next.
     private mutating func beginTrack(_ index: Int, _ output: SourceOutput, at now: Instant) {
-        let described = requested[agreed[index].track].description.payloadType
+        guard let described = described(index)?.payloadType, output.descriptions.indices.contains(index) else { return }
         if output.tracks[index].track.payloadType != described {
             output.findings.learn { $0.quirks.insert(.otherPayloadType) }
         }
@@ -94,6 +95,12 @@ extension RTSPSession {
             return
         }
         requestKeyFrames(1 << UInt64(index), output, at: now)
+    }
+
+    /// What the camera said of an announced track before it was set up.
+    private func described(_ index: Int) -> TrackDescription? {
+        guard agreed.indices.contains(index), requested.indices.contains(agreed[index].track) else { return nil }
+        return requested[agreed[index].track].description
     }
 
     private mutating func learnProfile(_ index: Int, _ output: inout SourceOutput) {
@@ -110,6 +117,7 @@ extension RTSPSession {
     mutating func receiveControl(
         _ bytes: UnsafeRawBufferPointer, _ index: Int, _ output: SourceOutput, at now: Instant
     ) {
+        guard output.tracks.indices.contains(index), states.indices.contains(index) else { return }
         let box = output.tracks[index]
         for packet in RTCPPackets(bytes) {
             switch packet {

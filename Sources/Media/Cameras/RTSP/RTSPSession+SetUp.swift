@@ -34,15 +34,29 @@ extension RTSPSession {
     private func learnDescription(_ camera: CameraDescription, _ output: SourceOutput) {
         let findings = output.findings
         findings.note(camera.notes)
-        let authentication = client.authenticationInUse
-        findings.learn { profile in
-            if let authentication { profile.authentication = authentication }
+        if let authentication = client.authenticationInUse {
+            findings.logins.withLock { $0.succeed() }
+            let avoidsDigest = client.avoidsDigest
+            findings.learn { profile in
+                profile.authentication = authentication
+                guard authentication == "Basic" else {
+                    profile.quirks.remove(.brokenDigest)
+                    return
+                }
+                if avoidsDigest { profile.quirks.insert(.brokenDigest) }
+            }
         }
-        guard asksForBackChannel, featureAnswerIsKnown else { return }
+        guard asksForBackChannel else { return }
+        if camera.backChannel == nil, let featureRefusal {
+            findings.inquire { $0.refuse(featureRefusal, $1) }
+            return
+        }
         findings.set(camera.backChannel)
-        let support: CameraProfile.BackChannelSupport =
-            camera.backChannel != nil ? .described : featureWasRefused ? .refused : .absent
-        findings.learn { $0.backChannel = support }
+        let support = camera.backChannel == nil ? CameraProfile.BackChannelSupport.absent : .described
+        findings.inquire { inquiry, _ in
+            inquiry.answer()
+            return support
+        }
     }
 
     /// A pair of ports for each track.
@@ -60,6 +74,7 @@ extension RTSPSession {
 
     /// The camera sends a track over the connection.
     mutating func agree(_ track: Int, media: UInt8, control: UInt8, _ output: SourceOutput) {
+        guard requested.indices.contains(track) else { return }
         agreed.append((track, .channels(media: media, control: control)))
         let isOther = Int(media) != track * 2
         let isUnasked = carriage == .udp
@@ -71,7 +86,7 @@ extension RTSPSession {
 
     /// The camera sends a track over UDP.
     mutating func agree(_ track: Int, _ transport: TransportHeader, _ output: SourceOutput) {
-        guard pairs.indices.contains(track) else { return }
+        guard requested.indices.contains(track), pairs.indices.contains(track) else { return }
         agreed.append((track, .datagrams(pairs[track])))
         pairs[track].open(transport, ssrc: ssrc)
         if transport.serverPort == nil { output.findings.learn { $0.quirks.insert(.missingServerPort) } }
@@ -94,6 +109,9 @@ extension RTSPSession {
             if control != media { channels[Int(control)] = .control(track: index) }
         }
         states = agreed.map { TrackState(carrier: $0.carrier) }
+        // Ports that no track uses are given back: nobody would read what comes to them, and a datagram that waits
+        // there would keep the thread awake for ever.
+        pairs = agreed.compactMap { if case .datagrams(let pair) = $0.carrier { pair } else { nil } }
         output.announce(
             agreed.map { requested[$0.track] }, limit: configuration.maximumPayloadLength, random: &random, at: now)
         for index in states.indices where output.descriptions.indices.contains(index) {

@@ -55,8 +55,8 @@ struct RTSPSession: ~Copyable {
     var pairs: [DatagramPair] = []
     var described: CameraDescription?
     var agreed: [(track: Int, carrier: Carrier)] = []
-    var featureWasRefused = false
-    var featureAnswerIsKnown = true
+    /// With which status the camera refused to be asked for its back channel.
+    var featureRefusal: Int?
     var playingSince: Instant?
     var flowingSince: Instant?
     var nextReport: Instant = .distantFuture
@@ -252,11 +252,10 @@ struct RTSPSession: ~Copyable {
             case .trackSetUpForDatagrams(let track, let transport):
                 agree(track, transport, output)
             case .trackRefused(let track, let reason):
+                guard requested.indices.contains(track) else { continue }
                 described?.notes.append("\(requested[track].description.kind) is left out: \(reason)")
             case .featureRefused(let status):
-                featureWasRefused = true
-                // 503 is "service unavailable": a camera that is busy says nothing about its speaker.
-                featureAnswerIsKnown = status != 503
+                featureRefusal = status
             case .playing:
                 beginPlaying(&output, &random, at: now)
                 talk?.open(random: &random, at: now)

@@ -46,6 +46,8 @@ public final class RTSPSource: CameraSource {
 
     /// The camera's address; prints without credentials.
     public let url: RTSPURL
+    /// The address that is asked: the camera's, but for what the gateway cannot take.
+    private let target: RTSPURL
     private let configuration: Configuration
     private let shared = Locked(Shared())
     private let findings: SourceFindings
@@ -65,11 +67,20 @@ public final class RTSPSource: CameraSource {
         self.url = url
         self.configuration = configuration
         findings = SourceFindings(profile: configuration.profile, profileChanged: profileChanged)
+        // TLS protects the packets already. Without it the address stays, so that nothing is sent in the clear that the
+        // owner wants encrypted; the description then says why nothing comes.
+        if url.isSecure, let plain = url.withoutSRTP {
+            target = plain
+            findings.noteAddress(
+                "the address asks for SRTP (enableSrtp), which is left out: the connection is encrypted as a whole")
+        } else {
+            target = url
+        }
         var speaker = configuration.speaker
         speaker.isTunnelled = configuration.transport == .http
         speaker.certificateFingerprint = configuration.certificateFingerprint
         sharedSpeaker = SharedSpeaker(findings: findings)
-        backChannelSpeaker = BackChannelSpeaker(url: url, configuration: speaker, shared: sharedSpeaker)
+        backChannelSpeaker = BackChannelSpeaker(url: target, configuration: speaker, shared: sharedSpeaker)
     }
 
     /// A source for a camera's address, `rtsp://user:password@host:port/path`.
@@ -82,6 +93,15 @@ public final class RTSPSource: CameraSource {
 
     deinit {
         _ = shared.withLock { $0.control }?.stop()
+    }
+
+    /// Logs in as `other` does, where both have the same credentials for the same camera: a wrong password then counts
+    /// once for both.
+    func shareLogins(of other: RTSPSource) {
+        guard url.host == other.url.host, url.credentials != nil, url.credentials == other.url.credentials else {
+            return
+        }
+        findings.share(other.findings.logins)
     }
 
     /// In words, what of the camera's description is not pulled and why.
@@ -111,7 +131,7 @@ public final class RTSPSource: CameraSource {
             }
             shared.control = control
             shared.sink = sink
-            let (url, configuration) = (url, configuration)
+            let (url, configuration) = (target, configuration)
             let (findings, speaker) = (findings, sharedSpeaker)
             let isRunning = startDetachedThread {
                 RTSPSupervisor.run(

@@ -1,4 +1,3 @@
-import RTP
 import RTSP
 import SDP
 import Transport
@@ -18,6 +17,8 @@ struct RTSPSupervisor: ~Copyable {
     var doubtsFeature = false
     /// Sessions with the talk that failed before it was open.
     var failedTalks = 0
+    /// How old sessions became.
+    private var ages = SessionAges()
 
     private static let maximumRedirections = 5
     /// A source that has played this long has recovered: its next failure is a first one.
@@ -33,7 +34,7 @@ struct RTSPSupervisor: ~Copyable {
             output: SourceOutput(sink: sink, findings: findings))
         speaker.attach(control)
         supervisor.loop()
-        speaker.detach()
+        speaker.detach(control)
         control.markEnded()
     }
 
@@ -42,6 +43,7 @@ struct RTSPSupervisor: ~Copyable {
         // The source was stopped and started again meanwhile, which makes a wrong password no better.
         let (open, last) = (output.findings.circuit.withLock { $0.openUntil }, output.findings.lastSurrender)
         if let open, open > monotonicNow(), let last { wait(until: open, telling: last) }
+        awaitLogin()
         var redirections = 0
         while !control.isStopping {
             let ending = attempt(target)
@@ -54,20 +56,35 @@ struct RTSPSupervisor: ~Copyable {
             if case .restarted = ending, !control.isStopping { continue }
             guard !control.isStopping, case .failed(let failure) = ending.asFailure else { break }
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
-            if let blamed = failure.failedKeepAlive { blame(blamed) }
+            let repeated = ages.note(failure.age)
+            if let blamed = failure.failedKeepAlive ?? repeated { blame(blamed) }
             // Another way to the same camera is tried at once, once for each failure.
             if tryOtherwise(after: failure) { continue }
             target = url
             redirections = 0
             pause(after: failure)
+            awaitLogin()
         }
         output.tell(.stopped)
+    }
+
+    /// Waits while another try with the same credentials would only help to lock the account.
+    private mutating func awaitLogin() {
+        while !control.isStopping, let closed = output.findings.logins.withLock({ $0.admit(at: monotonicNow()) }) {
+            wait(until: closed.until, telling: closed.state)
+        }
     }
 
     private mutating func pause(after failure: SessionFailure) {
         let now = monotonicNow()
         // Drawn outside of the lock, and cheap to draw in vain.
         var random = random
+        guard failure.kind != .credentialsRefused else {
+            let closed = output.findings.logins.withLock { $0.fail(failure.reason, at: now, random: &random) }
+            self.random = random
+            wait(until: closed.until, telling: closed.state)
+            return
+        }
         let verdict = output.findings.circuit.withLock { $0.fail(failure.asCircuitFailure, at: now, random: &random) }
         self.random = random
         switch verdict {
@@ -110,6 +127,8 @@ struct RTSPSupervisor: ~Copyable {
         case .featureSuspected where !doubtsFeature:
             doubtsFeature = true
             return true
+        case .credentialsRefused:
+            return output.findings.logins.withLock { $0.refuse(failure.refusedLogin) }
         case .carriageRefused, .nothingCame, .tracksRefused:
             guard configuration.transport == .auto else { return false }
             guard trial == nil else {
@@ -136,8 +155,8 @@ struct RTSPSupervisor: ~Copyable {
 
     /// Whether the camera is asked for its back channel this time.
     private var asksForBackChannel: Bool {
-        let known = output.findings.profile.backChannel
-        return configuration.looksForBackChannel && !doubtsFeature && known != .refused && known != .breaksConnection
+        configuration.looksForBackChannel && !doubtsFeature
+            && output.findings.mayAskForBackChannel(at: monotonicNow())
     }
 
     // MARK: Connecting
@@ -195,6 +214,9 @@ struct RTSPSupervisor: ~Copyable {
         clientConfiguration.keepAlive = configuration.keepAlive ?? profile.keepAlive
         clientConfiguration.isKeepAlivePinned = configuration.keepAlive != nil
         clientConfiguration.avoidedKeepAlives = profile.avoidedKeepAlives
+        let refusedSchemes = output.findings.logins.withLock { $0.refusedSchemes }
+        clientConfiguration.avoidedSchemes = refusedSchemes
+        clientConfiguration.prefersBasic = profile.quirks.contains(.brokenDigest) && !refusedSchemes.contains(.basic)
         let asks = asksForBackChannel
         let talk = speaker.waitingTalk().map { SharedTalk($0, of: speaker, at: monotonicNow()) }
         if talk != nil {
@@ -203,6 +225,10 @@ struct RTSPSupervisor: ~Copyable {
             clientConfiguration.require = RTSPFeature.backChannel
             clientConfiguration.requiresOnlyDescription = true
             clientConfiguration.featureTimeout = configuration.featureTimeout
+            output.findings.inquire { inquiry, _ in
+                inquiry.ask(at: monotonicNow())
+                return nil
+            }
         }
         let client = RTSPClient(url: target, configuration: clientConfiguration, random: random)
         var session = RTSPSession(
@@ -213,7 +239,7 @@ struct RTSPSupervisor: ~Copyable {
         if let talk { settle(talk, ending) }
         // Only a camera that describes itself when it is not asked for the back channel has shown that this was it.
         if talk == nil, doubtsFeature, session.described != nil {
-            output.findings.learn { $0.backChannel = .breaksConnection }
+            output.findings.inquire { $0.suspect($1) }
         }
         doubtsFeature = false
         if session.flowingSince != nil { trial = nil }
@@ -241,140 +267,5 @@ extension String {
     func isSameFingerprint(as other: String) -> Bool {
         let digits = { (text: String) in text.lowercased().filter { $0 != ":" && $0 != " " } }
         return digits(self) == digits(other)
-    }
-}
-
-/// How a session ended.
-enum SessionEnding {
-    /// The owner wanted it.
-    case stopped
-    /// The owner has stopped waiting for the thread: the sink must not be touched again.
-    case abandoned
-    /// The camera's media are elsewhere.
-    case redirected(RTSPURL)
-    /// Somebody begins to talk or has ended: the next session has the speaker or does without it.
-    case restarted
-    case failed(SessionFailure)
-
-    /// The same, with one redirection too many as the failure that it is.
-    var asFailure: SessionEnding {
-        guard case .redirected = self else { return self }
-        return .failed(SessionFailure("the camera redirects in a circle"))
-    }
-}
-
-/// Why a session failed, and what is to be learnt from it.
-struct SessionFailure {
-    /// What kind of failure it is, where that decides what comes next.
-    enum Kind {
-        case other
-        /// The credentials were refused or are missing.
-        case credentialsRefused
-        /// The camera does not send in the way that was asked for.
-        case carriageRefused
-        /// It refused every track.
-        case tracksRefused
-        /// It agreed to play, and no packet came.
-        case nothingCame
-        /// It did not answer when it was asked for its back channel.
-        case featureSuspected
-        /// It answers, and has nothing to play under this address.
-        case mediaRefused
-    }
-
-    var reason: String
-    var kind = Kind.other
-    /// How long packets had been coming.
-    var playedFor: Duration = .zero
-    /// The camera seems not to count the keep-alive that was used, or to end sessions because of it.
-    var failedKeepAlive: RTSPKeepAlive?
-
-    init(_ reason: String, kind: Kind = .other) {
-        self.reason = reason
-        self.kind = kind
-    }
-
-    /// The failure as the circuit counts it.
-    var asCircuitFailure: CircuitBreaker.Failure {
-        switch kind {
-        case .credentialsRefused: .credentialsRefused
-        case .tracksRefused, .mediaRefused, .carriageRefused: .mediaRefused
-        case .other, .nothingCame, .featureSuspected: .unreachable
-        }
-    }
-}
-
-/// What the source hands to its sink, and the tracks' timelines, which live longer than one connection.
-struct SourceOutput {
-    let sink: any CameraSink
-    let findings: SourceFindings
-    private(set) var tracks: [IncomingTrackBox] = []
-    private(set) var descriptions: [TrackDescription] = []
-    private var lastState: SourceState?
-
-    init(sink: any CameraSink, findings: SourceFindings) {
-        self.sink = sink
-        self.findings = findings
-    }
-
-    /// Tells the sink a state, unless it is the one that it knows.
-    mutating func tell(_ state: SourceState) {
-        guard state != lastState else { return }
-        lastState = state
-        sink.handle(.state(state))
-    }
-
-    /// The camera describes its tracks. A track that is of the same kind as one before goes on where that one ended.
-    mutating func announce(
-        _ described: [CameraDescription.Track], limit: Int, random: inout RandomSource, at now: Instant
-    ) {
-        var boxes: [IncomingTrackBox] = []
-        for (index, track) in described.enumerated() {
-            guard let format = IncomingTrack.Format(track.description.codec) else { continue }
-            let previous = index < tracks.count ? tracks[index] : nil
-            if let previous, previous.track.format == format,
-                previous.clockRate == track.description.codec.clockRate
-            {
-                previous.track.restart(track, at: now)
-                boxes.append(previous)
-                continue
-            }
-            let sink = sink
-            let incoming = IncomingTrack(
-                track, format: format, firstSequenceNumber: UInt16.random(in: .min ... .max, using: &random),
-                limit: limit
-            ) { batch in
-                sink.receive(batch, track: index)
-            }
-            boxes.append(IncomingTrackBox(incoming, clockRate: track.description.codec.clockRate))
-        }
-        tracks = boxes
-        descriptions = described.map(\.description)
-        sink.handle(.tracks(descriptions))
-    }
-
-    /// The stream itself has told its profile, which the description left out.
-    mutating func learnProfile(_ parameters: [FormatParameters.Parameter], track: Int) {
-        guard descriptions.indices.contains(track) else { return }
-        descriptions[track].codec.formatParameters.parameters += parameters
-        sink.handle(.tracks(descriptions))
-    }
-
-    /// The stream's pictures come in another order than that of showing.
-    mutating func learnReordering(track: Int) {
-        guard descriptions.indices.contains(track), !descriptions[track].reordersPictures else { return }
-        descriptions[track].reordersPictures = true
-        sink.handle(.tracks(descriptions))
-    }
-}
-
-/// Holds a track, which cannot be copied, in an array. It stays on the source's thread.
-final class IncomingTrackBox {
-    var track: IncomingTrack
-    let clockRate: Int
-
-    init(_ track: consuming IncomingTrack, clockRate: Int) {
-        self.track = track
-        self.clockRate = clockRate
     }
 }

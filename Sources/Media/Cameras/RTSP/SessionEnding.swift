@@ -1,0 +1,66 @@
+import RTSP
+import Transport
+
+/// How a session ended.
+enum SessionEnding {
+    /// The owner wanted it.
+    case stopped
+    /// The owner has stopped waiting for the thread: the sink must not be touched again.
+    case abandoned
+    /// The camera's media are elsewhere.
+    case redirected(RTSPURL)
+    /// Somebody begins to talk or has ended: the next session has the speaker or does without it.
+    case restarted
+    case failed(SessionFailure)
+
+    /// The same, with one redirection too many as the failure that it is.
+    var asFailure: SessionEnding {
+        guard case .redirected = self else { return self }
+        return .failed(SessionFailure("the camera redirects in a circle"))
+    }
+}
+
+/// Why a session failed, and what is to be learnt from it.
+struct SessionFailure {
+    /// What kind of failure it is, where that decides what comes next.
+    enum Kind {
+        case other
+        /// The credentials were refused or are missing.
+        case credentialsRefused
+        /// The camera does not send in the way that was asked for.
+        case carriageRefused
+        /// It refused every track.
+        case tracksRefused
+        /// It agreed to play, and no packet came.
+        case nothingCame
+        /// It did not answer when it was asked for its back channel.
+        case featureSuspected
+        /// It answers, and has nothing to play under this address.
+        case mediaRefused
+    }
+
+    var reason: String
+    var kind = Kind.other
+    /// How long packets had been coming.
+    var playedFor: Duration = .zero
+    /// The camera seems not to count the keep-alive that was used, or to end sessions because of it.
+    var failedKeepAlive: RTSPKeepAlive?
+    /// The credentials that the camera refused, where it says how.
+    var refusedLogin: RTSPClient.RefusedLogin?
+    /// How old the session became, where the camera ended it in spite of a keep-alive.
+    var age: SessionAge?
+
+    init(_ reason: String, kind: Kind = .other) {
+        self.reason = reason
+        self.kind = kind
+    }
+
+    /// The failure as the circuit counts it.
+    var asCircuitFailure: CircuitBreaker.Failure {
+        switch kind {
+        case .credentialsRefused: .credentialsRefused
+        case .tracksRefused, .mediaRefused, .carriageRefused: .mediaRefused
+        case .other, .nothingCame, .featureSuspected: .unreachable
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import RTP
+import SDP
+import Transport
+
+/// What the source hands to its sink, and the tracks' timelines, which live longer than one connection.
+struct SourceOutput {
+    let sink: any CameraSink
+    let findings: SourceFindings
+    private(set) var tracks: [IncomingTrackBox] = []
+    private(set) var descriptions: [TrackDescription] = []
+    private var lastState: SourceState?
+
+    init(sink: any CameraSink, findings: SourceFindings) {
+        self.sink = sink
+        self.findings = findings
+    }
+
+    /// Tells the sink a state, unless it is the one that it knows.
+    mutating func tell(_ state: SourceState) {
+        guard state != lastState else { return }
+        lastState = state
+        sink.handle(.state(state))
+    }
+
+    /// The camera describes its tracks. A track that is of the same kind as one before goes on where that one ended.
+    mutating func announce(
+        _ described: [CameraDescription.Track], limit: Int, random: inout RandomSource, at now: Instant
+    ) {
+        var boxes: [IncomingTrackBox] = []
+        for (index, track) in described.enumerated() {
+            let previous = index < tracks.count ? tracks[index] : nil
+            if let previous, previous.track.format == track.format,
+                previous.clockRate == track.description.codec.clockRate
+            {
+                previous.track.restart(track, at: now)
+                boxes.append(previous)
+                continue
+            }
+            let sink = sink
+            let incoming = IncomingTrack(
+                track, firstSequenceNumber: UInt16.random(in: .min ... .max, using: &random),
+                limit: limit
+            ) { batch in
+                sink.receive(batch, track: index)
+            }
+            boxes.append(IncomingTrackBox(incoming, clockRate: track.description.codec.clockRate))
+        }
+        tracks = boxes
+        descriptions = described.map(\.description)
+        sink.handle(.tracks(descriptions))
+    }
+
+    /// The stream itself has told its profile, which the description left out.
+    mutating func learnProfile(_ parameters: [FormatParameters.Parameter], track: Int) {
+        guard descriptions.indices.contains(track) else { return }
+        descriptions[track].codec.formatParameters.parameters += parameters
+        sink.handle(.tracks(descriptions))
+    }
+
+    /// The stream's pictures come in another order than that of showing.
+    mutating func learnReordering(track: Int) {
+        guard descriptions.indices.contains(track), !descriptions[track].reordersPictures else { return }
+        descriptions[track].reordersPictures = true
+        sink.handle(.tracks(descriptions))
+    }
+}
+
+/// Holds a track, which cannot be copied, in an array. It stays on the source's thread.
+final class IncomingTrackBox {
+    var track: IncomingTrack
+    let clockRate: Int
+
+    init(_ track: consuming IncomingTrack, clockRate: Int) {
+        self.track = track
+        self.clockRate = clockRate
+    }
+}

@@ -1,0 +1,84 @@
+import ONVIF
+import RTP
+import RTSP
+import Testing
+import Transport
+
+@testable import Cameras
+
+/// A camera that is named by its ONVIF device service, which answers, and whose stream fails.
+@Suite(.timeLimit(.minutes(1))) struct ONVIFSourceTests {
+    /// A device that tells the address of its stream.
+    private static func device(_ streamURI: @escaping @Sendable () -> String) throws -> CameraSimulator {
+        try CameraSimulator { request in
+            let action = request.header("content-type") ?? ""
+            let body =
+                if action.contains("GetProfiles") {
+                    "<trt:GetProfilesResponse><trt:Profiles token=\"p\"><tt:Name>main</tt:Name>"
+                        + "<tt:VideoEncoderConfiguration><tt:Encoding>H264</tt:Encoding></tt:VideoEncoderConfiguration>"
+                        + "</trt:Profiles></trt:GetProfilesResponse>"
+                } else if action.contains("GetStreamUri") {
+                    "<trt:GetStreamUriResponse><trt:MediaUri><tt:Uri>\(streamURI())</tt:Uri></trt:MediaUri>"
+                        + "</trt:GetStreamUriResponse>"
+                } else {
+                    "<tds:Nothing/>"
+                }
+            let envelope =
+                "<s:Envelope xmlns:s=\"http://www.w3.org/2003/05/soap-envelope\" "
+                + "xmlns:tt=\"http://www.onvif.org/ver10/schema\" xmlns:tds=\"http://www.onvif.org/ver10/device/wsdl\" "
+                + "xmlns:trt=\"http://www.onvif.org/ver10/media/wsdl\"><s:Body>\(body)</s:Body></s:Envelope>"
+            return [
+                .text("HTTP/1.1 200 OK\r\nContent-Length: \(envelope.utf8.count)\r\n\r\n\(envelope)")
+            ]
+        }
+    }
+
+    /// A source that fails four times as soon as it is started, and notes it.
+    private final class FailingSource: CameraSource {
+        let url: RTSPURL
+        let starts: AsyncStream<RTSPURL>.Continuation
+        init(_ url: RTSPURL, _ starts: AsyncStream<RTSPURL>.Continuation) { (self.url, self.starts) = (url, starts) }
+        var speaker: (any CameraSpeaker)? { nil }
+        func start(sink: any CameraSink) {
+            for _ in 0..<4 { sink.handle(.state(.backingOff(seconds: 1, reason: "no media"))) }
+            starts.yield(url)
+        }
+        func stop() {}
+        func requestKeyFrame(track: Int) {}
+    }
+
+    @Test func theSourceOfAStreamIsKeptUntilTheStreamIsElsewhere() async throws {
+        let path = Locked("one")
+        let camera = try Self.device { "rtsp://10.0.0.9/\(path.withLock { $0 })" }
+        defer { camera.stop() }
+        let made = Locked<[String]>([])
+        let (starts, started) = AsyncStream<RTSPURL>.makeStream()
+        let source = try ONVIFSource(address: "onvif://127.0.0.1:\(camera.port)") { url in
+            made.withLock { $0.append(url.path) }
+            return FailingSource(url, started)
+        }
+        source.start(sink: RecordingSink())
+        // It counts its own failures over all three starts, so that its circuit can open.
+        var seen = 0
+        for await url in starts {
+            if url.path == "/two" { break }
+            seen += 1
+            if seen == 3 { path.withLock { $0 = "two" } }
+        }
+        source.stop()
+        #expect(seen >= 3)
+        #expect(made.withLock { $0 } == ["/one", "/two"])
+    }
+
+    @Test func aSourceThatHasGivenUpIsLeftInPeace() throws {
+        let control = try #require(SourceControl())
+        let watch = FailureWatch(sink: RecordingSink(), control: control)
+        let end = Instant.zero + .seconds(300)
+        watch.handle(.state(.backingOff(seconds: 1, reason: "")))
+        #expect(watch.nextQuestion == .distantFuture)
+        watch.handle(.state(.givenUp(until: end, failures: 10, reason: "")))
+        #expect(watch.nextQuestion == end)
+        watch.handle(.state(.flowing))
+        #expect(watch.nextQuestion == .distantFuture)
+    }
+}
