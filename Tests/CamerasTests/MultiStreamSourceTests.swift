@@ -98,6 +98,26 @@ private final class ToldSource: CameraSource {
         #expect(sink.events.withLock { $0.last } == .senderReport(track: 2, ntp: 1, rtpTimestamp: 2))
     }
 
+    @Test func tracksAreAwaitedUntilBothHaveAnswered() {
+        #expect(source.awaitsTracks)
+        sub.tell(.tracks([Self.video]))
+        sub.tell(.state(.flowing))
+        main.tell(.state(.connecting))
+        #expect(source.awaitsTracks)
+        main.tell(.tracks([Self.video, Self.audio]))
+        #expect(!source.awaitsTracks)
+        // What is known of a camera that rests is good enough for whoever wakes it.
+        source.stop()
+        source.start(sink: sink)
+        #expect(!source.awaitsTracks)
+    }
+
+    @Test func aStreamThatFailsIsNotAwaited() {
+        main.tell(.tracks([Self.video]))
+        sub.tell(.state(.backingOff(seconds: 1, reason: "unreachable")))
+        #expect(!source.awaitsTracks)
+    }
+
     @Test func aStreamThatStartsAgainLeavesTheOtherAlone() {
         main.tell(.tracks([Self.video]))
         sub.tell(.tracks([Self.video]))

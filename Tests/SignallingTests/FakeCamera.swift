@@ -12,6 +12,7 @@ final class FakeCamera: CameraSource {
         var isStopped = false
         var starts = 0
         var stops = 0
+        var awaitsTracks = false
     }
 
     private let state = Mutex(State())
@@ -26,6 +27,11 @@ final class FakeCamera: CameraSource {
 
     /// How often it was started and stopped.
     var runs: (starts: Int, stops: Int) { state.withLock { ($0.starts, $0.stops) } }
+
+    var awaitsTracks: Bool {
+        get { state.withLock { $0.awaitsTracks } }
+        set { state.withLock { $0.awaitsTracks = newValue } }
+    }
 
     func start(sink: any CameraSink) {
         state.withLock {

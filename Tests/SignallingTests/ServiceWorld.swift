@@ -63,6 +63,7 @@ final class ServiceWorld: Sendable {
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
+        cameraTimeout: Duration = .milliseconds(100),
         _ change: (inout SessionLimits) -> Void = { _ in },
         station configure: (inout CameraStation.Configuration) -> Void = { _ in }
     ) async throws {
@@ -73,7 +74,7 @@ final class ServiceWorld: Sendable {
             identity: try Identities.gateway.get(), limits: limits,
             addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
         configuration.interfaceAddresses = { interfaceAddresses }
-        configuration.cameraTimeout = .milliseconds(100)
+        configuration.cameraTimeout = cameraTimeout
         // The relay lives in real time: a viewer that never comes is not given up however slow the machine is.
         configuration.connectivity.patience = .seconds(3600)
         let clock = clock

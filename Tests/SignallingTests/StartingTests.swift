@@ -114,12 +114,32 @@ import Transport
     }
 
     @Test func aStartWaitsForACameraThatIsJustConnecting() async throws {
-        let world = try await ServiceWorld(codecs: [])
+        let world = try await ServiceWorld(codecs: [], cameraTimeout: .seconds(60))
         async let starting = world.start()
         while await world.isWaiting == false { await Task.yield() }
         world.camera.tellTracks([.vp8, .opus])
         let response = try await starting
         #expect(!response.answerSdp.isEmpty)
+    }
+
+    /// The smaller stream is often there first, without sound: a viewer would do without it for as long as it watches.
+    @Test func aStartWaitsForACamerasOtherStream() async throws {
+        let world = try await ServiceWorld(
+            codecs: [], cameraTimeout: .seconds(60), station: { $0.otherStreamTimeout = .seconds(60) })
+        world.camera.awaitsTracks = true
+        world.camera.tellTracks([.vp8]) { $0[0].stream = .sub }
+        async let starting = world.start()
+        while await world.isWaiting == false { await Task.yield() }
+        world.camera.awaitsTracks = false
+        world.camera.tellTracks([.vp8, .opus, .vp8]) { $0[2].stream = .sub }
+        let answer = try SessionDescription(parsing: try await starting.answerSdp)
+        #expect(answer.media.map(\.isRejected) == [false, false])
+    }
+
+    @Test func anotherStreamThatDoesNotComeIsNotWaitedForLong() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8], station: { $0.otherStreamTimeout = .milliseconds(1) })
+        world.camera.awaitsTracks = true
+        #expect(try await !world.start().answerSdp.isEmpty)
     }
 
     @Test func limitsHold() async throws {

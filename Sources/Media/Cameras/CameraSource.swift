@@ -101,9 +101,13 @@ public protocol CameraSource: Sendable {
     var speaker: (any CameraSpeaker)? { get }
     /// Where publishers deliver, if the media is published and not pulled.
     var publishing: WHIPSource? { get }
+    /// Whether more tracks are about to be told: one of the camera's streams is still connecting for the first time.
+    var awaitsTracks: Bool { get }
 }
 
 extension CameraSource {
     /// Most sources pull.
     public var publishing: WHIPSource? { nil }
+    /// Most sources tell all of their tracks at once.
+    public var awaitsTracks: Bool { false }
 }

@@ -26,6 +26,8 @@ public final class MultiStreamSource: CameraSource {
     /// Where the smaller stream stands, which the camera's state does not say.
     public var substreamState: SourceState { combined.substreamState }
 
+    public var awaitsTracks: Bool { combined.awaitsTracks }
+
     public func start(sink: any CameraSink) {
         combined.begin(sink)
         main.start(sink: Part(stream: .main, combined: combined))
@@ -68,6 +70,8 @@ extension MultiStreamSource {
             var states: (main: SourceState, sub: SourceState) = (.idle, .idle)
             var hasReconnected = (main: false, sub: false)
             var connections = (main: 0, sub: 0)
+            /// Whether the stream has told its tracks, or has failed before it could.
+            var hasAnswered = (main: false, sub: false)
         }
 
         /// Connections are numbered through the whole process, so that those of a source that takes the place of another
@@ -88,6 +92,10 @@ extension MultiStreamSource {
         func end() { sink.withLock { $0 = nil } }
 
         var substreamState: SourceState { order.withLock { $0.states.sub } }
+
+        var awaitsTracks: Bool {
+            sink.withLock { $0 != nil } && order.withLock { !$0.hasAnswered.main || !$0.hasAnswered.sub }
+        }
 
         /// The source of a track and its index there.
         func place(of track: Int) -> (TrackDescription.Stream, Int)? {
@@ -141,6 +149,7 @@ extension MultiStreamSource {
                 if isMain { progress.connections.main = number } else { progress.connections.sub = number }
             }
             if isMain { progress.hasReconnected.main = false } else { progress.hasReconnected.sub = false }
+            if isMain { progress.hasAnswered.main = true } else { progress.hasAnswered.sub = true }
             let connection = isMain ? progress.connections.main : progress.connections.sub
             let marked = described.map { track in
                 var track = track
@@ -160,6 +169,11 @@ extension MultiStreamSource {
         ) -> SourceState? {
             let before = Self.overall(progress.states)
             let isSettled = state == .playing || state == .flowing
+            switch state {
+            case .stalled, .backingOff, .givenUp:
+                if stream == .main { progress.hasAnswered.main = true } else { progress.hasAnswered.sub = true }
+            default: break
+            }
             if stream == .main {
                 progress.states.main = state
                 if !isSettled { progress.hasReconnected.main = true }

@@ -22,7 +22,8 @@ enum RelayMetrics {
         }
         return [
             gauge("gatehouse_relay_viewers", "Viewers whose media the relay sends.", Double(counters.viewers)),
-            gauge("gatehouse_relay_publishers", "Publishers whose media the relay takes in.", Double(counters.publishers)),
+            gauge(
+                "gatehouse_relay_publishers", "Publishers whose media the relay takes in.", Double(counters.publishers)),
             gauge("gatehouse_relay_ring_bytes", "Bytes of media that the rings hold.", Double(counters.ringBytes)),
             counter(
                 "gatehouse_relay_packets_received_total", "RTP packets that came from cameras.",

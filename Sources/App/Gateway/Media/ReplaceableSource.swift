@@ -27,6 +27,8 @@ final class ReplaceableSource: CameraSource {
 
     var publishing: WHIPSource? { self.current.publishing }
 
+    var awaitsTracks: Bool { self.current.awaitsTracks }
+
     func start(sink: any CameraSink) {
         self.order.withLock { _ in
             self.state.withLock { $0.sink = sink }

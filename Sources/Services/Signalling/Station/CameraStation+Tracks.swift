@@ -1,4 +1,5 @@
 import Cameras
+import DatagramPort
 import MediaRelay
 import SDP
 import Transport
@@ -116,22 +117,35 @@ extension CameraStation {
     /// Whether somebody waits for the tracks.
     var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// The station's tracks, as soon as the camera has told them; empty when that takes longer than `timeout`.
+    /// The station's tracks, as soon as the camera has told them; empty when that takes longer than `timeout`. Where one
+    /// of its streams is still connecting for the first time that is waited for too, but not long: a viewer gets for good
+    /// what there is when it starts, and the first stream may have no sound, or no picture that the viewer can play.
     func tracks(within timeout: Duration) async -> TrackLayout {
-        let known = state.withLock { $0.layout }
-        if !known.tracks.isEmpty { return known }
-        let ticket = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        var layout = await tracks(otherThan: .empty, within: timeout)
+        let end = MonotonicClock.now + min(timeout, configuration.otherStreamTimeout)
+        while !layout.tracks.isEmpty, source.awaitsTracks {
+            let left = end - MonotonicClock.now
+            guard left > .zero else { break }
+            layout = await tracks(otherThan: layout, within: left)
         }
+        return layout
+    }
+
+    /// The station's tracks as soon as they are others than `known`, or what they are after `timeout`.
+    private func tracks(otherThan known: TrackLayout, within timeout: Duration) async -> TrackLayout {
+        let (current, ticket) = state.withLock { state in
+            state.nextWaiter += 1
+            return (state.layout, state.nextWaiter)
+        }
+        if current != known { return current }
         var timer: Task<Void, Never>?
         await withCheckedContinuation { continuation in
-            let isKnown = state.withLock { state in
-                if !state.layout.tracks.isEmpty { return true }
+            let hasChanged = state.withLock { state in
+                if state.layout != known { return true }
                 state.waiters[ticket] = continuation
                 return false
             }
-            if isKnown { return continuation.resume() }
+            if hasChanged { return continuation.resume() }
             // Not before the waiter is there, or a short timeout would find nobody to wake.
             timer = Task {
                 // A cancelled sleep means that the tracks have come: then nobody waits under this ticket any more.

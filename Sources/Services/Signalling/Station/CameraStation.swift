@@ -19,6 +19,8 @@ public final class CameraStation: CameraSink {
         public var attentionTime = Duration.seconds(30)
         /// Whether VP8 is made of video that a viewer cannot play.
         public var transcodesVideo = false
+        /// How long a viewer waits for the second of a camera's streams, when that takes longer to connect than the first.
+        public var otherStreamTimeout = Duration.seconds(2)
         /// The clock by which leases end.
         public var now: @Sendable () -> Instant = { MonotonicClock.now }
 
