@@ -1,7 +1,6 @@
 import RTP
 import RTSP
 import SDP
-import Synchronization
 import Testing
 import Transport
 
@@ -14,7 +13,7 @@ import Transport
         let whole = CameraSimulator.answers(media: [
             .bytes(CameraQuirkTests.video + interleaved(0, DatagramTests.video(2, frame: 2)))
         ])
-        let sent = Mutex<[Int: Int]>([:])
+        let sent = Locked<[Int: Int]>([:])
         return { request in
             sent.withLock { sent in
                 var steps: [CameraSimulator.Step] = []
@@ -159,7 +158,7 @@ import Transport
 
     /// The camera answers the keep-alive and does not count it: after its timeout it just sends no more.
     @Test func aKeepAliveThatDoesNotCountIsNotUsedAgain() async throws {
-        let hasAnswered = Mutex(false)
+        let hasAnswered = Locked(false)
         let camera = try CameraSimulator(
             CameraSimulator.answers(
                 media: [.bytes(CameraQuirkTests.video)],

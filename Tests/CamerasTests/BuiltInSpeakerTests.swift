@@ -1,5 +1,4 @@
 import Codecs
-import Synchronization
 import Testing
 import Transport
 
@@ -7,7 +6,7 @@ import Transport
 
 @Suite struct BuiltInSpeakerTests {
     private final class VirtualClock: Sendable {
-        private let time = Mutex(Instant.zero)
+        private let time = Locked(Instant.zero)
         var now: Instant { time.withLock { $0 } }
         func advance(_ duration: Duration) { time.withLock { $0 += duration } }
     }

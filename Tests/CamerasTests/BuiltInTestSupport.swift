@@ -1,7 +1,6 @@
 import Cameras
 import Codecs
 import RTP
-import Synchronization
 import Transport
 
 /// Keeps what a camera brings.
@@ -19,7 +18,7 @@ final class CollectingSink: CameraSink {
         var batches = 0
     }
 
-    private let collection = Mutex(Collection())
+    private let collection = Locked(Collection())
     private let onEvent: @Sendable (CameraEvent) -> Void
 
     init(onEvent: @escaping @Sendable (CameraEvent) -> Void = { _ in }) {

@@ -1,6 +1,5 @@
 import RTP
 import SDP
-import Synchronization
 import Testing
 import Transport
 
@@ -8,7 +7,7 @@ import Transport
 
 /// A source that does what a test tells it.
 private final class ToldSource: CameraSource {
-    private let state = Mutex<(sink: (any CameraSink)?, requests: [Int])>((nil, []))
+    private let state = Locked<(sink: (any CameraSink)?, requests: [Int])>((nil, []))
 
     var speaker: (any CameraSpeaker)? { nil }
     var isRunning: Bool { state.withLock { $0.sink != nil } }
@@ -39,8 +38,8 @@ private final class ToldSource: CameraSource {
         kind: .audio, codec: MediaCodec(name: "PCMA", clockRate: 8_000), payloadType: 8)
 
     private final class Sink: CameraSink {
-        let events = Mutex<[CameraEvent]>([])
-        let received = Mutex<[Int]>([])
+        let events = Locked<[CameraEvent]>([])
+        let received = Locked<[Int]>([])
         func receive(_ batch: PacketBatch, track: Int) { received.withLock { $0.append(track) } }
         func handle(_ event: CameraEvent) { events.withLock { $0.append(event) } }
 

@@ -1,6 +1,6 @@
 import Glibc
 import RTSP
-import Synchronization
+import Transport
 
 /// A camera's RTSP server on a loopback socket, byte by byte: it answers what the script says and notes what it got.
 final class TestCameraServer: Sendable {
@@ -24,7 +24,7 @@ final class TestCameraServer: Sendable {
     let notes: AsyncStream<Note>
     private let continuation: AsyncStream<Note>.Continuation
     private let listener: Int32
-    private let isStopping = Mutex(false)
+    private let isStopping = Locked(false)
     private let script: Script
 
     init(_ script: Script) throws {

@@ -1,6 +1,5 @@
 import RTP
 import SDP
-import Synchronization
 import Testing
 import Transport
 
@@ -124,7 +123,7 @@ import Transport
 
 /// Who was called, in order.
 private final class Names: Sendable {
-    private let names = Mutex<[String]>([])
+    private let names = Locked<[String]>([])
 
     var all: [String] { names.withLock { $0 } }
 

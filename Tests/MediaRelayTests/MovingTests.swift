@@ -1,7 +1,6 @@
 import DatagramPort
 import RTP
 import SDP
-import Synchronization
 import Testing
 import Transport
 
@@ -108,7 +107,7 @@ import Transport
         world.run(.seconds(1))
         let track = addSubstream(world)
         let relayed = try world.relayed(viewer)
-        let left = Mutex<[String]>([])
+        let left = Locked<[String]>([])
         func move(from old: TrackID, to new: RelayTrack, _ name: String) {
             world.shard.move(relayed, from: old, to: new, at: world.now) { left.withLock { $0.append(name) } }
         }
@@ -132,7 +131,7 @@ import Transport
         let track = addSubstream(world)
         let inlet = TrackInlet(wake: {})
         world.shard.inlets.append((Self.sub, inlet))
-        let left = Mutex(0)
+        let left = Locked(0)
         world.shard.move(
             try world.relayed(viewer), from: world.camera.video, to: track, at: world.now
         ) { left.withLock { $0 += 1 } }

@@ -3,7 +3,6 @@ import NetworkSimulator
 import PeerConnection
 import RTP
 import STUN
-import Synchronization
 import Testing
 import Transport
 
@@ -129,7 +128,7 @@ import Transport
     }
 
     private final class Microphone: TalkbackSink {
-        let packets = Mutex<[(bytes: [UInt8], sequenceNumber: UInt16)]>([])
+        let packets = Locked<[(bytes: [UInt8], sequenceNumber: UInt16)]>([])
 
         func receive(
             _ payload: UnsafeRawBufferPointer, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32,

@@ -1,14 +1,13 @@
 import NetworkSimulator
 import RTP
 import SDP
-import Synchronization
 import Transport
 
 @testable import MediaRelay
 
 /// Counts what the relay asks of a source.
 final class KeyFrameRequests: Sendable {
-    private let state = Mutex((asked: 0, pending: false))
+    private let state = Locked((asked: 0, pending: false))
 
     var count: Int { state.withLock { $0.asked } }
 

@@ -3,7 +3,6 @@ import ICE
 import NetworkSimulator
 import PeerConnection
 import RTP
-import Synchronization
 import Testing
 import Transport
 
@@ -17,7 +16,7 @@ enum Identities {
 
 /// What the relay told of a viewer.
 final class Notices: Sendable {
-    private let events = Mutex<[ViewerEvent]>([])
+    private let events = Locked<[ViewerEvent]>([])
 
     var all: [ViewerEvent] { events.withLock { $0 } }
 

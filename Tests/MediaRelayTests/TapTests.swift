@@ -1,6 +1,5 @@
 import RTP
 import SDP
-import Synchronization
 import Testing
 import Transport
 
@@ -14,7 +13,7 @@ private final class RecordingTap: TrackTap {
         var hasEnded = false
     }
 
-    let state = Mutex(State())
+    let state = Locked(State())
 
     func receive(_ batch: TappedBatch) { state.withLock { $0.batches.append(batch) } }
     func trackRestarted() { state.withLock { $0.restarts += 1 } }

@@ -1,7 +1,6 @@
 import Cameras
 import RTP
 import SDP
-import Synchronization
 import Transport
 
 /// A camera that does what a test tells it.
@@ -15,7 +14,7 @@ final class FakeCamera: CameraSource {
         var awaitsTracks = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     let fakeSpeaker: FakeSpeaker?
 
     init(speaks: Bool = true) {
@@ -116,7 +115,7 @@ extension MediaCodec {
 
 /// A speaker that counts.
 final class FakeSpeaker: CameraSpeaker {
-    private let state = Mutex((samples: 0, ends: 0))
+    private let state = Locked((samples: 0, ends: 0))
 
     var samples: Int { state.withLock { $0.samples } }
     var ends: Int { state.withLock { $0.ends } }
@@ -128,7 +127,7 @@ final class FakeSpeaker: CameraSpeaker {
 
     func end() { state.withLock { $0.ends += 1 } }
 
-    private let answer = Mutex<(state: SpeakerState, tell: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
+    private let answer = Locked<(state: SpeakerState, tell: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
 
     /// What the next talk is told at its beginning.
     func answerNext(_ state: SpeakerState) { answer.withLock { $0.state = state } }

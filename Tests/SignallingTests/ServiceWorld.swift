@@ -5,7 +5,6 @@ import Foundation
 import ICE
 import MediaRelay
 import SDP
-import Synchronization
 import Testing
 import Transport
 
@@ -18,7 +17,7 @@ enum Identities {
 
 /// A clock that a test moves.
 final class TestClock: Sendable {
-    private let state = Mutex(MonotonicClock.now)
+    private let state = Locked(MonotonicClock.now)
 
     var now: Instant { state.withLock { $0 } }
 
@@ -27,7 +26,7 @@ final class TestClock: Sendable {
 
 /// What the service announced.
 final class Announcements: Sendable {
-    private let changes = Mutex<[LiveViewChange]>([])
+    private let changes = Locked<[LiveViewChange]>([])
 
     var all: [LiveViewChange] { changes.withLock { $0 } }
     var ends: [String] {
@@ -41,7 +40,7 @@ final class Announcements: Sendable {
         if case .ended = change { ended.withLock { $0.take() }?.resume() }
     }
 
-    private let ended = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    private let ended = Locked<CheckedContinuation<Void, Never>?>(nil)
 
     /// Waits until a session has ended.
     func waitForEnd() async {
