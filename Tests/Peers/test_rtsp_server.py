@@ -103,7 +103,8 @@ def test_gstreamer_reads(sharing: Gateway, rtsp_port: int, transport: str) -> No
          "fakesink"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    # Its exit code says more than what was read: one time in thirty it stumbles over its own PAUSE when it is done.
+    assert "Got EOS from element" in result.stdout, result.stdout[-2000:] + result.stderr[-2000:]
     assert result.stdout.count("chain") >= 40
 
 
