@@ -106,25 +106,29 @@ import Transport
         #expect(items.states.contains(.describing))
     }
 
+    /// The answers of a camera whose sessions last a second without a keep-alive, and which takes `keepAlive` for one.
+    private static func endingAfterASecond(
+        _ request: CameraSimulator.Request, keepAlive: () -> [CameraSimulator.Step]
+    ) -> [CameraSimulator.Step] {
+        switch request.method {
+        case "OPTIONS" where request.header("session") == nil:
+            return [.text("RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nPublic: OPTIONS, GET_PARAMETER\r\n\r\n")]
+        case "SETUP":
+            let transport = request.header("transport") ?? ""
+            return [
+                .text(
+                    "RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nSession: 1;timeout=1\r\nTransport: \(transport)\r\n\r\n")
+            ]
+        case "GET_PARAMETER": return keepAlive()
+        default: return []
+        }
+    }
+
     @Test func aKeepAliveThatEndsTheSessionIsNotUsedAgain() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(
                 media: [.bytes(CameraQuirkTests.video)],
-                special: { request in
-                    switch request.method {
-                    case "OPTIONS" where request.header("session") == nil:
-                        return [.text("RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nPublic: OPTIONS, GET_PARAMETER\r\n\r\n")]
-                    case "SETUP":
-                        let transport = request.header("transport") ?? ""
-                        return [
-                            .text(
-                                "RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nSession: 1;timeout=1\r\n"
-                                    + "Transport: \(transport)\r\n\r\n")
-                        ]
-                    case "GET_PARAMETER": return [.close]
-                    default: return []
-                    }
-                }))
+                special: { Self.endingAfterASecond($0) { [.close] } }))
         defer { camera.stop() }
         let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live")
         source.start(sink: RecordingSink())
@@ -163,24 +167,13 @@ import Transport
             CameraSimulator.answers(
                 media: [.bytes(CameraQuirkTests.video)],
                 special: { request in
-                    switch request.method {
-                    case "OPTIONS" where request.header("session") == nil:
-                        return [.text("RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nPublic: OPTIONS, GET_PARAMETER\r\n\r\n")]
-                    case "SETUP":
-                        let transport = request.header("transport") ?? ""
-                        return [
-                            .text(
-                                "RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\nSession: 1;timeout=1\r\n"
-                                    + "Transport: \(transport)\r\n\r\n")
-                        ]
-                    case "GET_PARAMETER":
+                    Self.endingAfterASecond(request) {
                         let isFirst = hasAnswered.withLock { answered in
                             defer { answered = true }
                             return !answered
                         }
                         let last = isFirst ? interleaved(0, DatagramTests.video(2, frame: 2)) : []
                         return [.text("RTSP/1.0 200 OK\r\nCSeq: $CSEQ\r\n\r\n"), .bytes(last)]
-                    default: return []
                     }
                 }))
         defer { camera.stop() }

@@ -173,28 +173,13 @@ import Transport
     @Test(arguments: [TrackHarness.h265, TrackHarness.vp9, TrackHarness.jpeg])
     func hostilePayloadsNeverTrapAndStayWithinTheLimit(codec: MediaCodec) {
         let harness = TrackHarness(codec, parameterSets: [vps, sps, pps], limit: 200)
-        var random = RandomSource.seeded(9)
         let starts: [[UInt8]] = [
             aggregation, vps, sps, pps, idr, slice, [0x62, 1, 0x93], [0x62, 1, 0x53], [0x62, 1, 0x13],
             [0x60, 1, 0, 200],
             [0x64, 1], [0x88, 5, 0x82], [0x84, 5], [0x8A, 5, 0xF8], [0, 0, 0, 0, 65, 255, 80, 45, 0, 1, 0xFF, 0xFF],
             [0, 0, 1, 0, 1, 50, 80, 45],
         ]
-        var number = 0
-        var timestamp: UInt32 = 0
-        for _ in 0..<4000 {
-            number += Int.random(in: 0..<20, using: &random) == 0 ? Int.random(in: -200...4000, using: &random) : 1
-            if Int.random(in: 0..<4, using: &random) == 0 {
-                timestamp = UInt32.random(in: 0...UInt32.max, using: &random)
-            }
-            harness.now = harness.now + .milliseconds(Int.random(in: 0...20, using: &random))
-            let start = starts[Int.random(in: 0..<starts.count, using: &random)]
-            let rest = (0..<Int.random(in: 0..<500, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
-            harness.receive(
-                rtpPacket(number, timestamp: timestamp, marker: Bool.random(using: &random), start + rest))
-        }
+        harness.receiveGarbage(beginningWith: starts, seed: 9)
         let packets = harness.packets()
         #expect(packets.count > 500)
         #expect(packets.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= 200 })

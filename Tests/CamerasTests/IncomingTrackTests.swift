@@ -158,26 +158,11 @@ import Transport
     @Test(arguments: [TrackHarness.h264, TrackHarness.vp8])
     func hostilePayloadsNeverTrapAndStayWithinTheLimit(codec: MediaCodec) {
         let harness = TrackHarness(codec, parameterSets: [sps, pps], limit: 200)
-        var random = RandomSource.seeded(3)
         let starts: [[UInt8]] = [
             [0x78, 0, 6] + sps, [0x7C, 0x85], [0x7C, 0x45], [0x7C, 0x05], sps, pps, idr, slice, [0x90, 0x80], [0x80],
             [0x19],
         ]
-        var number = 0
-        var timestamp: UInt32 = 0
-        for _ in 0..<4000 {
-            number += Int.random(in: 0..<20, using: &random) == 0 ? Int.random(in: -200...4000, using: &random) : 1
-            if Int.random(in: 0..<4, using: &random) == 0 {
-                timestamp = UInt32.random(in: 0...UInt32.max, using: &random)
-            }
-            harness.now = harness.now + .milliseconds(Int.random(in: 0...20, using: &random))
-            let start = starts[Int.random(in: 0..<starts.count, using: &random)]
-            let rest = (0..<Int.random(in: 0..<500, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
-            harness.receive(
-                rtpPacket(number, timestamp: timestamp, marker: Bool.random(using: &random), start + rest))
-        }
+        harness.receiveGarbage(beginningWith: starts, seed: 3)
         let packets = harness.packets()
         #expect(packets.count > 1000)
         #expect(packets.allSatisfy { !$0.payload.isEmpty && $0.payload.count <= 200 })

@@ -66,6 +66,25 @@ final class TrackHarness {
         bytes.withUnsafeBytes { track.receive($0, at: now) }
     }
 
+    /// Feeds thousands of packets that begin as given and go on at random, with losses, leaps of time and old numbers.
+    func receiveGarbage(beginningWith starts: [[UInt8]], seed: UInt64) {
+        var random = RandomSource.seeded(seed)
+        var number = 0
+        var timestamp: UInt32 = 0
+        for _ in 0..<4000 {
+            number += Int.random(in: 0..<20, using: &random) == 0 ? Int.random(in: -200...4000, using: &random) : 1
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                timestamp = UInt32.random(in: 0...UInt32.max, using: &random)
+            }
+            now = now + .milliseconds(Int.random(in: 0...20, using: &random))
+            let start = starts[Int.random(in: 0..<starts.count, using: &random)]
+            let rest = (0..<Int.random(in: 0..<500, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            receive(rtpPacket(number, timestamp: timestamp, marker: Bool.random(using: &random), start + rest))
+        }
+    }
+
     /// What came out, in batches.
     func batches() -> [[ReceivedPacket]] {
         track.flush(at: now)

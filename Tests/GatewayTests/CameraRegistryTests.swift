@@ -57,7 +57,7 @@ import Transport
         let tap = ContinuityTap()
         // The tracks are there once the camera has told them.
         let station = try #require(await self.registry.stations.first)
-        try await self.waitUntil { !station.snapshot.tracks.isEmpty }
+        await self.waitUntilFlowing(station)
         self.relay.addTap(tap, to: TrackID(camera: "door", index: 0))
         await tap.waitForPackets(10)
 
@@ -133,7 +133,7 @@ import Transport
         let station = try #require(await self.registry.stations.first)
         #expect(station.snapshot.state == .idle)
         try await #require(changes.drivers.first).press()
-        try await self.waitUntil { station.snapshot.state == .flowing }
+        await self.waitUntilFlowing(station)
         await self.registry.stopAll()
         self.relay.stop()
     }
@@ -171,10 +171,10 @@ import Transport
         restarted.pull = .onDemand
         let second = try #require(await add(restarted))
         #expect(second.value != nil)
-        try await self.waitUntil { first.value == nil }
+        try await self.waitUntilGone(first)
         _ = await self.registry.apply([])
         await hub.setDevices([], drivers: [])
-        try await self.waitUntil { second.value == nil }
+        try await self.waitUntilGone(second)
         following.cancel()
         self.relay.stop()
     }
@@ -200,11 +200,20 @@ import Transport
         self.relay.stop()
     }
 
-    private func waitUntil(_ condition: () -> Bool) async throws {
-        for _ in 0..<2_000 where !condition() { _ = await self.relay.counters() }
-        // A camera that encodes needs real time for its first picture.
-        for _ in 0..<500 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-        try #require(condition())
+    /// A camera that encodes needs real time for its first picture.
+    private func waitUntilFlowing(_ station: CameraStation) async {
+        let (events, continuation) = AsyncStream.makeStream(of: Void.self)
+        let observer = station.observe { _ in continuation.yield() }
+        // It may flow already.
+        continuation.yield()
+        for await _ in events where station.snapshot.state == .flowing { break }
+        station.stopObserving(observer)
+    }
+
+    /// Nobody is told when the last thread lets go: the relay is asked something, again and again, which gives it time.
+    private func waitUntilGone(_ station: WeakStation) async throws {
+        for _ in 0..<100_000 where station.value != nil { _ = await self.relay.counters() }
+        try #require(station.value == nil)
     }
 }
 
