@@ -116,7 +116,7 @@ import Transport
     @Test func aStartWaitsForACameraThatIsJustConnecting() async throws {
         let world = try await ServiceWorld(codecs: [], cameraTimeout: .seconds(60))
         async let starting = world.start()
-        while await world.isWaiting == false { await Task.yield() }
+        #expect(await eventually { await world.isWaiting })
         world.camera.tellTracks([.vp8, .opus])
         let response = try await starting
         #expect(!response.answerSdp.isEmpty)
@@ -129,7 +129,7 @@ import Transport
         world.camera.awaitsTracks = true
         world.camera.tellTracks([.vp8]) { $0[0].stream = .sub }
         async let starting = world.start()
-        while await world.isWaiting == false { await Task.yield() }
+        #expect(await eventually { await world.isWaiting })
         world.camera.awaitsTracks = false
         world.camera.tellTracks([.vp8, .opus, .vp8]) { $0[2].stream = .sub }
         let answer = try SessionDescription(parsing: try await starting.answerSdp)
