@@ -64,6 +64,17 @@ seconds_as_text() {
     if ((seconds < 60)); then printf '%d s' "$seconds"; else printf '%d min %02d s' $((seconds / 60)) $((seconds % 60)); fi
 }
 
+# What each step took, one line a step, for `say_step_times`.
+step_times=()
+
+# Where the time of all steps went.
+say_step_times() {
+    local line
+    ((${#step_times[@]} > 0)) || return 0
+    heading "Seconds by part"
+    for line in "${step_times[@]}"; do say "    $line"; done
+}
+
 # step TITLE LOG COMMAND…: runs a long command with its output in a file, and shows every few seconds that it lives.
 # On failure the end of the file is printed. Returns the command's exit code.
 step() {
@@ -83,6 +94,7 @@ step() {
     done
     wait "$pid"
     code=$?
+    step_times+=("$(printf '%5d  %s' $((SECONDS - began)) "$title")")
     local kept=() other
     for other in "${owned[@]}"; do [[ $other == "$pid" ]] || kept+=("$other"); done
     owned=("${kept[@]}")
