@@ -50,10 +50,10 @@ import Testing
     @Test(arguments: ["42e01f", "4d0028", "640033"])
     func everyH264CameraPlays(profile: String) throws {
         let (client, gateway) = try both(talks: false, [Gateway.video(.h264(profileLevelID: profile))])
-        #expect(client.media.map(\.codec.name) == ["H264"])
+        #expect(client.media.filter(\.direction.receives).map(\.codec.name) == ["H264"])
         let chosen = try #require(H264Profile(gateway.media[0].codec.formatParameters))
         #expect(chosen.profile == H264Profile(profileLevelID: profile)?.profile)
-        #expect(client.notes.contains { $0.contains("rejects") })
+        #expect(client.notes.contains { $0.contains("nothing flows") })
     }
 
     @Test func answerOfAnotherShapeIsRefused() throws {

@@ -91,11 +91,13 @@ import Testing
         #expect(answer.media.map(\.kind) == offer.media.map(\.kind), "\(path)")
         #expect(answer.media.map(\.mid) == offer.media.map(\.mid), "\(path)")
         #expect(answer.bundleGroups == (expected.bundle.map { [$0] } ?? []), "\(path)")
-        let used = answer.media.indices.filter { !answer.media[$0].isRejected }
-        #expect(used == session.media.map(\.index), "\(path)")
+        let used = session.media.map(\.index)
+        for index in answer.media.indices where !used.contains(index) {
+            checkUnused(answer.media[index], asked: offer.media[index], session, path)
+        }
         #expect(answer.media.map(\.transportProtocol) == offer.media.map(\.transportProtocol), "\(path)")
         if let protocols = expected.protocols { #expect(answer.media.map(\.transportProtocol) == protocols) }
-        var withCandidates = 0
+        var withCandidates = answer.media.indices.count { !used.contains($0) && !answer.media[$0].candidates.isEmpty }
         for media in session.media {
             let section = answer.media[media.index]
             let asked = offer.media[media.index]
@@ -121,5 +123,19 @@ import Testing
             answer.media[$0.index].mediaStreams.first?.streamID
         }
         #expect(Set(streams).count == streams.count, "each kind is a stream of its own: \(path)")
+    }
+
+    /// A media description without a track is rejected, or stays in the BUNDLE group with all that its transport needs.
+    private func checkUnused(
+        _ section: MediaDescription, asked: MediaDescription, _ session: NegotiatedSession, _ path: String
+    ) {
+        let isBundled = session.answer.bundleGroups.contains { $0.contains(section.mid ?? "") }
+        #expect(isBundled != section.isRejected, "\(path)")
+        guard isBundled else { return }
+        #expect(section.iceUsernameFragment == "gate" && section.fingerprints == [Gateway.fingerprint], "\(path)")
+        #expect(section.setup == session.localSetup && section.sources.isEmpty, "\(path)")
+        #expect(section.formats.count == 1 && asked.formats.contains(section.formats[0]), "\(path)")
+        guard section.isRTP else { return }
+        #expect(section.ownDirection == .inactive && section.hasRTCPMux && section.payloads.count == 1, "\(path)")
     }
 }

@@ -96,9 +96,7 @@ extension LiveViewService: LiveViewServing {
             notes: layout.notes)
         let negotiated: NegotiatedSession
         do {
-            var answerer = LiveViewAnswerer(local: transport, tracks: offered.map(\.local))
-            answerer.keepsUnplayableAudio = true
-            negotiated = try answerer.answer(offer)
+            negotiated = try LiveViewAnswerer(local: transport, tracks: offered.map(\.local)).answer(offer)
         } catch {
             switch error {
             case .codecMismatch: throw mismatch

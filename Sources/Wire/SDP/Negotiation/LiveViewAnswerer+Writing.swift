@@ -72,6 +72,35 @@ extension LiveViewAnswerer {
         if media.direction.sends { section.appendSources(of: use.track, rtxSSRC: media.rtxSSRC) }
         return section
     }
+
+    /// Writes the answer to a media description that stays in the session though nothing flows in it.
+    func keeping(_ offered: MediaDescription, setup: DTLSSetup, withCandidates: Bool) -> MediaDescription {
+        let usual = local.candidates.first { $0.transport == .udp }
+        let payload = offered.isRTP ? offered.payloads.first { !$0.codec.isAuxiliary } ?? offered.payloads.first : nil
+        // A payload type that nothing explains is better than none: an m= line needs a format.
+        let format = payload.map { "\($0.payloadType)" } ?? offered.formats.first ?? "0"
+        var section = MediaDescription(
+            kind: offered.kind, port: usual?.port ?? 9, transportProtocol: offered.transportProtocol,
+            formats: [format])
+        section.appendConnection(usual)
+        if offered.isRTP { section.append("rtcp", "9 IN IP4 0.0.0.0") }
+        section.appendTransport(local, setup: setup, withCandidates: withCandidates)
+        if let mid = offered.mid { section.append("mid", mid) }
+        guard offered.isRTP else {
+            // RFC 8841, section 5, and what stood there before it.
+            if let map = offered.value(of: "sctpmap") {
+                section.append("sctpmap", map)
+            } else {
+                section.append("sctp-port", "5000")
+            }
+            return section
+        }
+        section.append(MediaDirection.inactive.rawValue)
+        section.append("rtcp-mux")
+        if offered.hasReducedSizeRTCP { section.append("rtcp-rsize") }
+        if let payload { section.append(payload.answering, feedback: []) }
+        return section
+    }
 }
 
 extension NegotiatedHeaderExtensions {
@@ -112,6 +141,18 @@ extension RTPPayload {
 }
 
 extension MediaDescription {
+    /// Whether an answer can keep the description without using it: RTP of any kind, or a data channel.
+    var isKeepable: Bool {
+        guard !isRejected, !formats.isEmpty else { return false }
+        return isWebRTCProfile || isDataChannel
+    }
+
+    /// Whether it describes data channels (RFC 8841).
+    private var isDataChannel: Bool {
+        let parts = transportProtocol.uppercased().parts(separatedBy: "/")
+        return kind == .application && parts.contains("DTLS") && parts.contains("SCTP")
+    }
+
     /// The answer to a media description that is not used (RFC 3264, section 6).
     static func rejecting(_ offered: MediaDescription) -> MediaDescription {
         var section = MediaDescription(

@@ -4,9 +4,14 @@
 /// What it decides, and why:
 /// - One transport is used. Without a BUNDLE group one media description is taken, video before audio.
 /// - `setup:passive` wherever the offer allows it: as DTLS server this side chooses the SRTP profile.
-/// - Each track goes to the first `m=` line of its kind that suits it; all others are rejected with port 0.
+/// - Each track goes to the first `m=` line of its kind that suits it.
+/// - An `m=` line without a track is kept where it shares the transport of one that has a track: audio and video as
+///   `inactive`, a data channel with nothing behind it. The first tag of the group carries the transport of all
+///   (RFC 9143, section 7.3), and a peer with `max-bundle` cannot go on without it; a peer's transceiver lives on; and
+///   some peers ask for credentials in every media description, which a rejected one does not have.
+/// - All other `m=` lines are rejected with port 0: outside of that group, switched off by the offer itself, or of a
+///   protocol that cannot be answered.
 /// - Of tracks that are a choice (``LocalTrack/choice``) the first that the peer can play is used, and no other.
-/// - Sound that the peer cannot play is rejected, or answered `inactive` where ``keepsUnplayableAudio`` says so.
 /// - A camera with video is not answered without it, unless ``allowsMissingVideo`` says so: a black picture with sound
 ///   tells nobody what is wrong, a codec mismatch does. A missing audio codec never stops the picture.
 /// - Credentials, fingerprints and setup stand in every media description although RFC 9143 asks for them in one only:
@@ -24,9 +29,6 @@ public struct LiveViewAnswerer: Sendable {
     public var feedback: FeedbackMessages
     /// Whether an offer is answered with sound alone where the video codecs do not match.
     public var allowsMissingVideo: Bool
-    /// Whether sound that the peer cannot play stays in the session as `inactive`, instead of being rejected with port 0:
-    /// the peer's transceiver lives on.
-    public var keepsUnplayableAudio = false
 
     /// Describes an answering side.
     public init(
@@ -46,35 +48,35 @@ public struct LiveViewAnswerer: Sendable {
         guard !offer.media.isEmpty else { throw .invalidDescription("the offer has no m= line") }
         try checkMids(of: offer)
         let sections = try assign(offer)
-        let used = sections.filter { $0.use != nil }
-        let tagged = transportOrder(of: offer, used: used.map(\.index))
-        let remote = try RemoteTransportDescription(offer, sections: tagged.map { offer.media[$0] })
+        let order = transportOrder(of: offer, sections)
+        let remote = try RemoteTransportDescription(offer, sections: order.map { offer.media[$0] })
         let setup: DTLSSetup = remote.setup == .passive ? .active : .passive
 
         var answer = SessionDescription(origin: Origin(sessionID: sessionID, sessionVersion: sessionVersion))
         // The first tag names the description with the transport (RFC 9143, section 7.3.1).
         let bundled = Set(offer.bundledMedia.joined())
-        let shared = tagged.filter { index in bundled.contains(index) && used.contains { $0.index == index } }
+        let answered = order.filter { !sections[$0].isRejected }
+        let shared = answered.filter(bundled.contains)
         if !shared.isEmpty {
             answer.append("group", (["BUNDLE"] + shared.compactMap { offer.media[$0].mid }).joined(separator: " "))
         }
         answer.append("msid-semantic", "WMS *")
-        let carrier = tagged.first { index in used.contains { $0.index == index } }
         var media: [NegotiatedMedia] = []
         var notes: [String] = []
         for section in sections {
             if let note = section.note { notes.append(offer.label(ofMediaAt: section.index) + ": " + note) }
             let offered = offer.media[section.index]
-            guard let use = section.use else {
+            let carries = section.index == answered.first
+            if let use = section.use {
+                let negotiated = negotiate(use, offered: offered, index: section.index)
+                media.append(negotiated)
+                answer.media.append(
+                    describe(negotiated, use, offered: offered, setup: setup, withCandidates: carries))
+            } else if section.isKept {
+                answer.media.append(keeping(offered, setup: setup, withCandidates: carries))
+            } else {
                 answer.media.append(.rejecting(offered))
-                continue
             }
-            let negotiated = negotiate(use, offered: offered, index: section.index)
-            media.append(negotiated)
-            answer.media.append(
-                describe(
-                    negotiated, use, offered: offered, setup: setup,
-                    withCandidates: section.index == carrier))
         }
         return NegotiatedSession(answer: answer, media: media, remote: remote, localSetup: setup, notes: notes)
     }
@@ -93,8 +95,12 @@ extension LiveViewAnswerer {
     struct Section {
         var index: Int
         var use: Use?
-        /// Why it is rejected, or what is to be known about its use.
+        /// Whether it stays in the session though nothing is sent or taken.
+        var isKept = false
+        /// Why it is not used, or what is to be known about its use.
         var note: String?
+
+        var isRejected: Bool { use == nil && !isKept }
     }
 
     private func checkMids(of offer: SessionDescription) throws(NegotiationError) {
@@ -104,12 +110,19 @@ extension LiveViewAnswerer {
         }
     }
 
-    /// The media descriptions whose transport attributes count, in order: those that are used, in the order of their
-    /// group, then the rest of the group, since with max-bundle only its first has a transport, used or not.
-    private func transportOrder(of offer: SessionDescription, used: [Int]) -> [Int] {
-        let members = offer.bundledMedia.first { group in used.contains(where: group.contains) } ?? []
-        let first = members.filter(used.contains)
-        return first + used.filter { !first.contains($0) } + members.filter { !used.contains($0) }
+    /// The media descriptions whose transport attributes count, in order: those of the group that are answered, in the
+    /// order of their group, then others that are used, then the rest of the group, since with max-bundle only its first
+    /// has a transport, answered or not.
+    private func transportOrder(of offer: SessionDescription, _ sections: [Section]) -> [Int] {
+        let used = sections.indices.filter { sections[$0].use != nil }
+        let members = group(of: used, in: offer.bundledMedia)
+        let first = members.filter { !sections[$0].isRejected }
+        return first + used.filter { !first.contains($0) } + members.filter { sections[$0].isRejected }
+    }
+
+    /// The first BUNDLE group with one of `used` in it; empty where none is.
+    private func group(of used: [Int], in groups: [[Int]]) -> [Int] {
+        groups.first { group in used.contains(where: group.contains) } ?? []
     }
 
     /// Gives each track to the first media description that suits it.
@@ -129,7 +142,6 @@ extension LiveViewAnswerer {
                 }))
         var free = Array(tracks.indices)
         var refusedVideo: [String] = []
-        var refusedAudio: [Int] = []
         var sections: [Section] = []
         for index in offer.media.indices {
             let kind = offer.media[index].kind
@@ -150,10 +162,8 @@ extension LiveViewAnswerer {
             case .failure(let refusal):
                 if kind == .video, case .codecs(let reason) = refusal { refusedVideo.append(reason) }
                 sections.append(Section(index: index, note: "not used: " + refusal.reason))
-                if kind == .audio, case .codecs = refusal { refusedAudio.append(sections.count - 1) }
             }
         }
-        if keepsUnplayableAudio { silence(refusedAudio, in: &sections, of: offer, groups) }
         let hasVideo = sections.contains { $0.use?.track.kind == .video }
         if !hasVideo, let reason = refusedVideo.first, !allowsMissingVideo {
             throw .codecMismatch(
@@ -163,24 +173,9 @@ extension LiveViewAnswerer {
             throw .noUsableMedia(
                 sections.map { offer.label(ofMediaAt: $0.index) + ": " + ($0.note ?? "not used") })
         }
+        let members = group(of: sections.indices.filter { sections[$0].use != nil }, in: groups)
+        for index in members where sections[index].use == nil { sections[index].isKept = offer.media[index].isKeepable }
         return sections
-    }
-
-    /// Keeps sound that cannot be played in the session, without any flowing, where it shares the transport of what can.
-    private func silence(
-        _ refused: [Int], in sections: inout [Section], of offer: SessionDescription, _ groups: [[Int]]
-    ) {
-        guard let used = sections.first(where: { $0.use != nil })?.index,
-            let group = groups.first(where: { $0.contains(used) }),
-            let track = tracks.first(where: { $0.kind == .audio })
-        else { return }
-        for position in refused where group.contains(sections[position].index) {
-            let section = offer.media[sections[position].index]
-            guard let payload = section.payloads.first(where: { !$0.codec.isAuxiliary }) else { continue }
-            sections[position].use = Use(
-                track: track, selection: MediaSelection(direction: .inactive, send: payload, receive: []),
-                offered: section.payloads, feedback: section.feedbackMessages)
-        }
     }
 
     /// The media descriptions that can share one transport: the first BUNDLE group with anything of use, or one alone.
