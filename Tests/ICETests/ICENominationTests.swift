@@ -13,7 +13,7 @@ import Transport
         private var id: UInt64 = 0
 
         init() throws {
-            peer = try ICEPeer(.controlled, at: [Call.gatewayHost], seed: 5)
+            peer = try ICEPeer(.controlled, at: [Call.gatewayHost], seed: 5, reach: .everything)
             var random = RandomSource.seeded(1)
             remote = ICECredentials(using: &random)
             peer.agent.setRemote(credentials: remote)

@@ -4,6 +4,13 @@ import STUN
 import Testing
 import Transport
 
+/// A budget that several agents share.
+final class Account {
+    var budget: CheckBudget
+
+    init(_ budget: CheckBudget = CheckBudget()) { self.budget = budget }
+}
+
 /// An agent on a simulated host.
 final class ICEPeer: SimulatedEndpoint {
     var agent: ICEAgent
@@ -11,22 +18,25 @@ final class ICEPeer: SimulatedEndpoint {
     let credentials: ICECredentials
     private(set) var events: [(at: Instant, event: ICEEvent)] = []
     private(set) var transmitted: [(at: Instant, destination: TransportAddress, messageClass: STUNMessageClass)] = []
+    /// What pays for checks to silent addresses; peers of one principal share it.
+    var account = Account()
     /// What the peer must not send, by its message class.
     var suppressed: Set<STUNMessageClass> = []
 
     init(
         _ role: ICERole, at hosts: [String], seed: UInt64, nomination: ICENomination = .regular,
-        isLiteAtOtherEnd: Bool = false,
+        isLiteAtOtherEnd: Bool = false, timing: ICETiming = ICETiming(), reach: ICEReach = ICEReach(),
         start: Instant = Instant(nanoseconds: 1_000_000_000)
     ) throws {
         addresses = try hosts.map { try #require(TransportAddress($0, port: 8189)) }
         var random = RandomSource.seeded(seed)
         credentials = ICECredentials(using: &random)
-        agent = ICEAgent(
-            configuration: ICEConfiguration(
-                role: role, localCredentials: credentials, hostAddresses: addresses, remoteIsLite: isLiteAtOtherEnd,
-                nomination: nomination),
-            random: random, now: start)
+        var configuration = ICEConfiguration(
+            role: role, localCredentials: credentials, hostAddresses: addresses, remoteIsLite: isLiteAtOtherEnd,
+            nomination: nomination)
+        configuration.timing = timing
+        configuration.reach = reach
+        agent = ICEAgent(configuration: configuration, random: random, now: start)
     }
 
     /// Learns the other side's credentials, and its candidates unless told otherwise.
@@ -68,7 +78,7 @@ final class ICEPeer: SimulatedEndpoint {
     func pollTransmit(
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant
     ) -> (transmit: Transmit, source: TransportAddress)? {
-        while let transmit = agent.pollTransmit(into: buffer, at: now) {
+        while let transmit = agent.pollTransmit(into: buffer, at: now, budget: &account.budget) {
             collect(at: now)
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<transmit.byteCount])
             guard let message = try? STUNMessage(parsing: bytes) else { continue }
@@ -107,7 +117,8 @@ struct Call {
         gateway gatewayHosts: [String] = [Call.gatewayHost], gatewayKnowsCandidates: Bool = false,
         roles: (viewer: ICERole, gateway: ICERole) = (.controlling, .controlled)
     ) throws {
-        viewer = try ICEPeer(roles.viewer, at: viewerHosts, seed: seed &* 2 &+ 1, nomination: nomination)
+        viewer = try ICEPeer(
+            roles.viewer, at: viewerHosts, seed: seed &* 2 &+ 1, nomination: nomination, timing: .persistent)
         gateway = try ICEPeer(roles.gateway, at: gatewayHosts, seed: seed &* 2 &+ 2)
         simulation = Simulation(network: SimulatedNetwork(seed: seed, conditions: conditions))
         viewer.learn(gateway)

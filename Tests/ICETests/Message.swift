@@ -7,12 +7,16 @@ import Transport
 enum Message {
     static func request(
         to local: ICECredentials, from remote: ICECredentials, id: UInt64, nominates: Bool = false,
-        unknownAttribute: UInt16? = nil, priority: UInt32 = 0x6E00_00FF
+        unknownAttribute: UInt16? = nil, priority: UInt32 = 0x6E00_00FF, claims role: ICERole = .controlling,
+        tieBreaker: UInt64 = 1
     ) throws -> [UInt8] {
         try build(.request, STUNTransactionID(high: 0, low: id), password: local.password) { builder in
             builder.addUsername(Array("\(local.usernameFragment):\(remote.usernameFragment)".utf8))
             builder.addPriority(priority)
-            builder.addControlling(tieBreaker: 1)
+            switch role {
+            case .controlling: builder.addControlling(tieBreaker: tieBreaker)
+            case .controlled: builder.addControlled(tieBreaker: tieBreaker)
+            }
             if nominates { builder.addUseCandidate() }
             if let unknownAttribute {
                 builder.addAttribute(unknownAttribute, UnsafeRawBufferPointer(start: nil, count: 0))

@@ -16,6 +16,8 @@ final class Outbox: DatagramSending {
 
     var now = Instant.zero
     var waiting: [Run] = []
+    /// How many datagrams that are no media have been sent.
+    private(set) var sent = 0
     /// Every run of media so far.
     private(set) var runs: [Run] = []
     /// Destinations whose datagrams the socket does not take now.
@@ -37,6 +39,7 @@ final class Outbox: DatagramSending {
         if isBlocked(transmit.destination) { return .blocked }
         let run = Run(at: now, bytes: Array(bytes.prefix(transmit.byteCount)), transmit: transmit)
         waiting.append(run)
+        if run.bytes[0] & 0xC0 != 0x80 { sent += 1 }
         if run.bytes[0] & 0xC0 == 0x80, !(192...223).contains(run.bytes[1]) {
             runs.append(run)
             for packet in Self.packets(of: run) { note(packet, transmit.destination) }

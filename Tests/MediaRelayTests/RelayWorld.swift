@@ -35,15 +35,20 @@ struct RelayWorld {
     var shard: RelayShard { host.shard }
 
     /// Lets a viewer join now; it is connected some round trips later.
+    ///
+    /// - Parameters:
+    ///   - host: the number of the viewer's address, where that is another than the viewer's own.
+    ///   - principal: whose session it is.
     func addViewer(
-        _ number: Int = 1, _ change: (inout SimulatedViewer.Shape) -> Void = { _ in }
+        _ number: Int = 1, atHost host: Int? = nil, principal: String = "",
+        _ change: (inout SimulatedViewer.Shape) -> Void = { _ in }
     ) throws -> SimulatedViewer {
         var shape = SimulatedViewer.Shape()
         change(&shape)
         var random = RandomSource.seeded(seed &* 1_000 &+ UInt64(number))
         let viewerCredentials = ICECredentials(using: &random)
         let relayCredentials = ICECredentials(using: &random)
-        let address = try #require(TransportAddress("198.51.100.\(number)", port: 40_000))
+        let address = try #require(TransportAddress("198.51.100.\(host ?? number)", port: 40_000))
         let viewerIdentity = try Identities.viewer.get()
         let relayIdentity = try Identities.gateway.get()
         let ssrc = UInt32(number) << 8
@@ -52,7 +57,7 @@ struct RelayWorld {
             PeerConnectionConfiguration(
                 iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: relayCredentials,
                 remoteIsLite: false, hostAddresses: [address],
-                remoteCandidates: [RemoteCandidate(address: host.addresses[0], priority: priority)],
+                remoteCandidates: [RemoteCandidate(address: self.host.addresses[0], priority: priority)],
                 dtlsRole: .client, identity: viewerIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
             name: "viewer \(number)", ssrc: ssrc, seed: random.next(), shape: shape, now: now)
         let transportSequence: UInt8? = shape.hasTransportSequence ? 3 : nil
@@ -68,14 +73,15 @@ struct RelayWorld {
                     track: camera.audio, isVideo: false, ssrc: viewer.audioSSRC, payloadType: 111,
                     retransmission: nil, transportSequenceExtension: transportSequence, canonicalName: "door"))
         }
-        let configuration = ViewerConfiguration(
+        var configuration = ViewerConfiguration(
             sessionID: viewer.name,
             peer: PeerConnectionConfiguration(
                 iceRole: .controlled, localCredentials: relayCredentials, remoteCredentials: viewerCredentials,
-                remoteIsLite: false, hostAddresses: host.addresses, remoteCandidates: [], dtlsRole: .server,
+                remoteIsLite: false, hostAddresses: self.host.addresses, remoteCandidates: [], dtlsRole: .server,
                 identity: relayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
             egress: egress, talkbackPayloadTypes: [111], offerReceived: now, answerReady: now)
-        host.now = now
+        configuration.principal = principal
+        self.host.now = now
         let notices = viewer.notices
         shard.add(configuration, status: viewer.status, notify: { notices.add($0) }, at: now)
         simulation.endpoints.append(viewer)

@@ -74,7 +74,7 @@ public struct OfferedView: Sendable {
     }
 
     func peerConfiguration(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
-        PeerConnectionConfiguration(
+        var configuration = PeerConnectionConfiguration(
             iceRole: .controlling, localCredentials: credentials,
             remoteCredentials: ICECredentials(
                 usernameFragment: negotiated.remote.usernameFragment, password: negotiated.remote.password),
@@ -88,5 +88,8 @@ public struct OfferedView: Sendable {
                 guard let algorithm = DTLSFingerprint.Algorithm(rawValue: fingerprint.algorithm) else { return nil }
                 return DTLSFingerprint(algorithm: algorithm, bytes: fingerprint.bytes)
             })
+        configuration.reach = .everything
+        configuration.timing = .persistent
+        return configuration
     }
 }

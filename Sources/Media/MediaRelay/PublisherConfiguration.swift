@@ -62,6 +62,8 @@ public struct PublisherConfiguration: Sendable {
     public var tracks: [PublishedTrack]
     /// Whether RTCP packets need not be compound (RFC 5506).
     public var reducedSizeRTCP: Bool
+    /// Whose session it is: all sessions of one principal share a ``CheckBudget``.
+    public var principal = ""
 
     /// Describes a publisher.
     public init(
@@ -103,9 +105,10 @@ extension RelayShard {
         _ configuration: PublisherConfiguration, status: ViewerStatus, sink: any PublisherSink,
         notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
     ) {
-        let session = ViewerConfiguration(
+        var session = ViewerConfiguration(
             sessionID: configuration.sessionID, peer: configuration.peer, egress: [], talkbackPayloadTypes: [],
             offerReceived: now, answerReady: now)
+        session.principal = configuration.principal
         add(session, status: status, notify: notify, at: now)
         viewers[configuration.sessionID]?.ingest = Ingest(
             tracks: configuration.tracks, reducedSizeRTCP: configuration.reducedSizeRTCP, sink: sink,

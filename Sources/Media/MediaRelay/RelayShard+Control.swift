@@ -95,7 +95,8 @@ extension RelayShard {
         }
         let viewer = Viewer(
             configuration: configuration, peer: peer, egress: egress, status: status, notify: notify,
-            localSSRC: UInt32(truncatingIfNeeded: random.next()))
+            localSSRC: UInt32(truncatingIfNeeded: random.next()),
+            checkAccount: checkAccount(of: configuration.principal, at: now))
         viewer.reports.setWallClock(wallClock)
         guard egress.count == configuration.egress.count else {
             // The camera came back with other tracks between the answer and now.
@@ -170,6 +171,7 @@ extension RelayShard {
         result.datagramsRefused = sender.refused
         result.publishers = viewers.values.count { $0.ingest != nil }
         result.viewers = viewers.count - result.publishers
+        for viewer in viewers.values { result.add(viewer.peer.connectivityCounters) }
         for track in tracks.values {
             result.ringBytes += track.ring.footprint
             result.packetsReceived += track.packetsReceived

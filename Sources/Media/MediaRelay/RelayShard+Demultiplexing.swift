@@ -17,9 +17,14 @@ extension RelayShard {
             return
         }
         let kind = DatagramKind(UnsafeRawBufferPointer(datagram))
+        if kind == .stun, belongsToAnother(source, than: viewer, at: now) {
+            counters.contestedChecks += 1
+            return
+        }
+        let proofs = viewer.peer.authenticatedChecks
         switch viewer.peer.handle(datagram, from: source, to: local, at: now) {
         case .nothing:
-            if kind == .stun { noteAddress(source, local: local, of: viewer) }
+            if viewer.peer.authenticatedChecks != proofs { noteAddress(source, local: local, of: viewer) }
         case .rtp(let count):
             viewer.receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         case .rtcp(let count):
@@ -29,26 +34,52 @@ extension RelayShard {
         service(viewer, at: now)
     }
 
-    /// A connectivity check names its session by the username; everything else is known by its address.
+    /// A connectivity check names its session by the username, and the answer to one by its transaction; everything else
+    /// is known by its address.
     private func viewer(for datagram: UnsafeRawBufferPointer, from source: TransportAddress) -> Viewer? {
         let kind = DatagramKind(datagram)
         if kind == .stun, let fragment = ICE.localUsernameFragment(inBindingRequest: datagram) {
             return byFragment[String(decoding: fragment, as: UTF8.self)]
         }
-        if let viewer = byAddress[source] { return viewer }
-        return kind == .stun ? byAskedAddress[source] : nil
+        let known = byAddress[source]
+        guard kind == .stun, known?.peer.awaits(datagram) != true, let asking = byAskedAddress[source] else {
+            return known
+        }
+        // Anybody may name any address as a candidate, so several sessions may wait for an answer from this one.
+        return asking.first { $0.peer.awaits(datagram) } ?? known
+    }
+
+    /// Whether an address belongs to another session, which has fresh consent there.
+    ///
+    /// Who can forge a source address, or sends from behind the same NAT, can send valid checks of a session of their own
+    /// from the address of somebody else's viewer. Two sessions cannot both be real at one address and port, since media
+    /// names no session; so the one that has answered there keeps it, and the checks of others are not even answered. It
+    /// loses the address when it falls silent, which is asked at once: a viewer that starts again on the port of the one
+    /// before is served some four seconds later.
+    private func belongsToAnother(_ source: TransportAddress, than viewer: Viewer, at now: Instant) -> Bool {
+        guard let holder = byAddress[source], holder !== viewer,
+            holder.peer.hasFreshConsent(from: source, at: now)
+        else { return false }
+        holder.peer.hastenConsentCheck(at: now)
+        service(holder, at: now)
+        return true
     }
 
     /// Remembers whom a check was sent to: the answer comes from there, perhaps before any check of the viewer's own, and
     /// from a lite agent nothing else ever comes.
     func noteAsked(_ address: TransportAddress, by viewer: Viewer) {
-        guard byAddress[address] !== viewer, byAskedAddress[address] !== viewer else { return }
-        byAskedAddress[address] = viewer
+        guard byAddress[address] !== viewer, !viewer.askedAddresses.contains(address) else { return }
+        byAskedAddress[address, default: []].append(viewer)
         viewer.askedAddresses.append(address)
         if viewer.askedAddresses.count > Self.maximumAskedAddresses {
-            let oldest = viewer.askedAddresses.removeFirst()
-            if byAskedAddress[oldest] === viewer { byAskedAddress[oldest] = nil }
+            forgetAsked(viewer.askedAddresses.removeFirst(), by: viewer)
         }
+    }
+
+    /// Forgets that a viewer waits for an answer from an address.
+    func forgetAsked(_ address: TransportAddress, by viewer: Viewer) {
+        byAskedAddress[address]?.removeAll { $0 === viewer }
+        if byAskedAddress[address]?.isEmpty == true { byAskedAddress[address] = nil }
     }
 
     /// As many as an agent has pairs.

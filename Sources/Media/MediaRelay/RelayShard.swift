@@ -20,9 +20,11 @@ final class RelayShard {
     /// Viewers by the username fragment that we gave them: the way in for a check from an address not seen before.
     var byFragment: [String: Viewer] = [:]
     /// Viewers by addresses that they have sent a check to and that nothing has come from yet. Answers name no session.
-    var byAskedAddress: [TransportAddress: Viewer] = [:]
+    var byAskedAddress: [TransportAddress: [Viewer]] = [:]
     /// Viewers by the addresses from which their authenticated checks came.
     var byAddress: [TransportAddress: Viewer] = [:]
+    /// What each principal's sessions may spend on checks to addresses that have never answered.
+    var checkAccounts: [String: CheckAccount] = [:]
     var deadlines = DeadlineQueue<String>()
     var wallClocks: [String: SourceWallClock] = [:]
     var counters = RelayCounters()
@@ -152,7 +154,8 @@ final class RelayShard {
 
     /// Sends what a viewer's connection has to say.
     func transmit(_ viewer: Viewer, at now: Instant) {
-        while let transmit = viewer.peer.pollTransmit(into: scratch, at: now) {
+        let account = viewer.checkAccount
+        while let transmit = viewer.peer.pollTransmit(into: scratch, at: now, budget: &account.budget) {
             let datagram = UnsafeRawBufferPointer(rebasing: scratch[..<transmit.byteCount])
             if ICE.localUsernameFragment(inBindingRequest: datagram) != nil {
                 noteAsked(transmit.destination, by: viewer)
@@ -167,9 +170,10 @@ final class RelayShard {
         viewer.hasEnded = true
         viewers[viewer.sessionID] = nil
         for fragment in viewer.fragments { byFragment[fragment] = nil }
-        for address in viewer.askedAddresses where byAskedAddress[address] === viewer { byAskedAddress[address] = nil }
+        for address in viewer.askedAddresses { forgetAsked(address, by: viewer) }
         for address in viewer.knownAddresses where byAddress[address] === viewer { byAddress[address] = nil }
         deadlines.remove(viewer.sessionID)
+        counters.add(viewer.peer.connectivityCounters)
         for index in viewer.egress.indices {
             viewer.egress[index].track.viewers.removeAll { $0 === viewer }
             viewer.egress[index].nextTrack?.viewers.removeAll { $0 === viewer }
@@ -189,6 +193,12 @@ public struct RelayCounters: Sendable, Equatable {
     public var ended: UInt64 = 0
     /// Datagrams that no session wanted.
     public var strayDatagrams: UInt64 = 0
+    /// Checks that came from an address at which another session has fresh consent.
+    public var contestedChecks: UInt64 = 0
+    /// Candidates and checks of viewers that were ignored because of their address, or because there were too many.
+    public var ignoredCandidates: UInt64 = 0
+    /// Checks that waited because their principal had spent its budget.
+    public var postponedChecks: UInt64 = 0
     /// Datagrams sent, and the system calls that took.
     public var datagramsSent: UInt64 = 0
     /// System calls that sent them.
@@ -203,4 +213,10 @@ public struct RelayCounters: Sendable, Equatable {
     public var ringBytes = 0
     /// Packets that came from cameras.
     public var packetsReceived: UInt64 = 0
+
+    /// Adds what one session's ICE has counted.
+    mutating func add(_ connectivity: ICECounters) {
+        ignoredCandidates += UInt64(connectivity.filteredCandidates)
+        postponedChecks += UInt64(connectivity.postponedChecks)
+    }
 }

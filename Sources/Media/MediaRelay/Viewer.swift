@@ -28,6 +28,8 @@ final class Viewer {
     let configuration: ViewerConfiguration
     let status: ViewerStatus
     let notify: @Sendable (ViewerEvent) -> Void
+    /// What the session may spend on checks to addresses that have never answered, together with others.
+    let checkAccount: CheckAccount
     /// The addresses from which authenticated checks came: they lead back to this viewer.
     var knownAddresses: [TransportAddress] = []
     /// The addresses that were sent a check and have not sent one yet.
@@ -46,8 +48,9 @@ final class Viewer {
 
     init(
         configuration: ViewerConfiguration, peer: consuming PeerConnection, egress: [Egress], status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void, localSSRC: UInt32
+        notify: @escaping @Sendable (ViewerEvent) -> Void, localSSRC: UInt32, checkAccount: CheckAccount
     ) {
+        self.checkAccount = checkAccount
         self.sessionID = configuration.sessionID
         self.configuration = configuration
         self.peer = peer

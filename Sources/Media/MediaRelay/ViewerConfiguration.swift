@@ -62,6 +62,8 @@ public struct ViewerConfiguration: Sendable {
     public var offerReceived: Instant
     /// When the answer was ready.
     public var answerReady: Instant
+    /// Whose session it is: all sessions of one principal share a ``CheckBudget``.
+    public var principal = ""
 
     /// Describes a viewer.
     public init(

@@ -35,6 +35,12 @@ struct CandidatePair {
     var wantsNomination = false
     /// Whether the check under way carries USE-CANDIDATE.
     var carriesNomination = false
+    /// Whether the address has answered a check of this generation.
+    var hasAnswered = false
+    /// Whether an authenticated check has come from the address.
+    var wasHeard = false
+    /// Whether the peer's own check came in since the last one was sent.
+    var isPaidByPeer = false
     var transmissions: UInt8 = 0
     var transactionID = STUNTransactionID(high: 0, low: 0)
     var firstSent = Instant.zero
@@ -50,6 +56,12 @@ struct CandidatePair {
     }
 
     var path: ICEPath { ICEPath(remote: remote, local: local) }
+
+    /// Whether the next check costs nothing of the budget; see ``CheckBudget``.
+    var isFree: Bool { hasAnswered || isPaidByPeer }
+
+    /// Whether nothing has ever come from the address, so that it may be anybody's.
+    var isSilent: Bool { !hasAnswered && !wasHeard }
 
     /// Whether the check is still to bring a result.
     var isUndecided: Bool { check == .waiting || check == .triggered || check == .inProgress }

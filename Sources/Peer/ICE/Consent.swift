@@ -74,6 +74,18 @@ struct Consent {
         return now - unansweredSince >= timing.consentRepetition
     }
 
+    /// Whether so many checks have gone unanswered that the peer may have left; see ``ICETiming/consentFreshness``.
+    func isStale(at now: Instant, timing: ICETiming) -> Bool {
+        guard let unansweredSince else { return false }
+        return now - unansweredSince >= timing.consentFreshness
+    }
+
+    /// Lets the next check go out now, unless one was sent in the last second.
+    mutating func hasten(at now: Instant, timing: ICETiming) {
+        guard unansweredSince == nil, now - lastSent >= timing.consentRepetition else { return }
+        nextCheck = min(nextCheck, now)
+    }
+
     private static func period(_ timing: ICETiming, _ random: inout RandomSource) -> Duration {
         let base = timing.consentInterval.wholeNanoseconds
         return .nanoseconds(Int64.random(in: (base / 5 * 4)...(base / 5 * 6), using: &random))

@@ -25,6 +25,8 @@ extension ICEAgent {
         guard localCandidates.contains(where: { $0.address.family == address.family }) else {
             return .familyNotAvailable
         }
+        if address.isLinkLocal, !reach.includesLinkLocal { return .linkLocal }
+        if address.port < Self.firstUnprivilegedPort, !reach.includesPrivilegedPorts { return .privilegedPort }
         guard isChecking else { return .notChecking }
         var isKnown = false
         for index in pairs.indices where pairs[index].remote == address {
@@ -37,6 +39,14 @@ extension ICEAgent {
         let pair = CandidatePair(remote: address, local: nil, remotePriority: candidate.priority)
         return insert(pair, evicting: { $0.check == .failed || $0.check == .waiting }) == nil ? .tooMany : .accepted
     }
+
+    /// Whether the agent may send to an address that a check came from. Who sends it may have forged the source.
+    func isInReach(_ address: TransportAddress) -> Bool {
+        (reach.includesLinkLocal || !address.isLinkLocal)
+            && (reach.includesPrivilegedPorts || address.port >= Self.firstUnprivilegedPort)
+    }
+
+    private static let firstUnprivilegedPort: UInt16 = 1024
 
     /// The peer has named all its candidates. Only a lite peer can be given up because of that: any other may still
     /// send checks from an address that nobody knows (RFC 8863).

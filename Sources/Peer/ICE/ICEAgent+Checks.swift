@@ -7,6 +7,17 @@ extension ICEAgent {
     ///
     /// - Parameter buffer: at least ``STUN/sufficientBufferSize`` bytes.
     public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
+        var budget = CheckBudget.unlimited
+        return pollTransmit(into: buffer, at: now, budget: &budget)
+    }
+
+    /// Writes the next datagram that is due into `buffer`; checks to addresses that have never answered come out of
+    /// `budget`.
+    ///
+    /// - Parameter buffer: at least ``STUN/sufficientBufferSize`` bytes.
+    public mutating func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant, budget: inout CheckBudget
+    ) -> Transmit? {
         advance(to: now)
         while !responses.isEmpty {
             let response = responses.removeFirst()
@@ -24,7 +35,7 @@ extension ICEAgent {
         }
         guard generation.knowsRemote, isChecking || !pairs.isEmpty else { return nil }
         if patienceEnds == nil, isChecking { patienceEnds = now + timing.patience }
-        while let index = dueCheck() {
+        while let index = dueCheck(&budget) {
             transmitSource = pairs[index].local
             if let count = writeCheck(index, into: buffer) {
                 return Transmit(destination: pairs[index].remote, byteCount: count)
@@ -36,18 +47,29 @@ extension ICEAgent {
 
     /// The pair whose check is to be sent now: triggered ones, then those whose response did not come, then the next
     /// one that the pacing allows.
-    private mutating func dueCheck() -> Int? {
+    private mutating func dueCheck(_ budget: inout CheckBudget) -> Int? {
         if let triggered = bestPair(where: { $0.check == .triggered }) { return triggered }
-        let limit = timing.maximumTransmissions
-        let now = now
-        if let again = pairs.firstIndex(where: {
-            $0.check == .inProgress && $0.deadline <= now && $0.transmissions < limit
-        }) {
-            return again
+        for index in pairs.indices
+        where pairs[index].check == .inProgress && pairs[index].deadline <= now
+            && pairs[index].transmissions < transmissionLimit(of: pairs[index])
+        {
+            guard !pairs[index].isFree, let affordable = budget.pay(at: now) else { return index }
+            pairs[index].deadline = affordable
+            counters.postponedChecks &+= 1
         }
         guard nextOrdinaryCheck <= now, let waiting = bestPair(where: { $0.check == .waiting }) else { return nil }
+        if let affordable = budget.pay(at: now) {
+            nextOrdinaryCheck = affordable
+            counters.postponedChecks &+= 1
+            return nil
+        }
         nextOrdinaryCheck = now + timing.pacing
         return waiting
+    }
+
+    /// How often the check on a pair is sent at most.
+    func transmissionLimit(of pair: CandidatePair) -> UInt8 {
+        pair.isSilent ? timing.maximumUnansweredTransmissions : timing.maximumTransmissions
     }
 
     // MARK: - Messages
@@ -83,7 +105,10 @@ extension ICEAgent {
         let doublings = Int32(min(pairs[index].transmissions, 16))
         pairs[index].transmissions &+= 1
         pairs[index].lastSent = now
-        pairs[index].deadline = now + min(timing.initialRetransmission * (1 << doublings), timing.maximumRetransmission)
+        pairs[index].isPaidByPeer = false
+        let longest =
+            pairs[index].isSilent ? timing.maximumUnansweredRetransmission : timing.maximumRetransmission
+        pairs[index].deadline = now + min(timing.initialRetransmission * (1 << doublings), longest)
         return writeRequest(
             into: buffer, pairs[index].transactionID, priority: reflexivePriority(localPriority(for: pairs[index])),
             usesCandidate: pairs[index].carriesNomination, ofPreviousGeneration: false)

@@ -48,6 +48,10 @@ extension ICEAgent {
             counters.unauthenticated &+= 1
             return .ignored(.unauthenticated)
         }
+        guard isInReach(source) else {
+            counters.filteredCandidates &+= 1
+            return .ignored(.outOfReach)
+        }
         guard state == .checking || state == .connected else { return .ignored(.inactive) }
         var response = PendingResponse(
             transactionID: message.transactionID, destination: source, source: local, errorCode: 0,
@@ -103,8 +107,9 @@ extension ICEAgent {
     mutating func switchRole(to newRole: ICERole) {
         role = newRole
         for index in pairs.indices {
-            // A request says which role its sender has, so a check under way begins anew.
-            if pairs[index].check == .inProgress { pairs[index].check = .triggered }
+            // A request says which role its sender has, so a check under way begins again: at once where the peer has
+            // answered, and otherwise in its turn. One conflict must not set off a check to every address that it named.
+            if pairs[index].check == .inProgress { pairs[index].check = pairs[index].isFree ? .triggered : .waiting }
             pairs[index].wantsNomination = false
         }
         nominationDue = nil
@@ -128,6 +133,7 @@ extension ICEAgent {
             return
         }
         if pairs[index].local == nil { pairs[index].local = local }
+        pairs[index].wasHeard = true
         if nominates { pairs[index].wantsNomination = true }
         switch pairs[index].check {
         case .waiting, .failed:
@@ -136,7 +142,10 @@ extension ICEAgent {
             break
         case .inProgress:
             // The peer did not get the check or the agent not the response: once more, with the same transaction.
-            if now - pairs[index].lastSent >= ICELimits.triggeredRepetition { pairs[index].deadline = now }
+            if now - pairs[index].lastSent >= ICELimits.triggeredRepetition {
+                pairs[index].deadline = now
+                pairs[index].isPaidByPeer = true
+            }
         case .succeeded:
             if nominates {
                 // An answer that is older than a consent period is not trusted to hold still.
@@ -225,6 +234,7 @@ extension ICEAgent {
     private mutating func checkSucceeded(_ index: Int, local: TransportAddress?) {
         pairs[index].check = .succeeded
         pairs[index].isValid = true
+        pairs[index].hasAnswered = true
         pairs[index].lastResponse = now
         if pairs[index].local == nil { pairs[index].local = local }
         // Of a check that was sent several times nobody knows which one was answered (Karn's rule).

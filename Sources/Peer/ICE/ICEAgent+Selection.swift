@@ -8,6 +8,28 @@ extension ICEAgent {
         return pairs.firstIndex { $0.path == selected.path }
     }
 
+    /// Whether `address` belongs to this peer beyond doubt: it has answered the agent's checks from there, and has not
+    /// fallen silent since. A check that merely came from there proves nothing, since its source may be forged.
+    public func hasFreshConsent(from address: TransportAddress, at now: Instant) -> Bool {
+        guard state == .checking || state == .connected else { return false }
+        if let selected, selected.path.remote == address { return !consent.isStale(at: now, timing: timing) }
+        return pairs.contains {
+            $0.remote == address && $0.isValid && now - $0.lastResponse <= timing.consentInterval
+        }
+    }
+
+    /// Lets the next consent check go out now, because somebody else claims the peer's address; once a second at most.
+    /// A peer that has gone is so noticed soon.
+    public mutating func hastenConsentCheck(at now: Instant) {
+        advance(to: now)
+        if selected != nil { consent.hasten(at: now, timing: timing) }
+    }
+
+    /// Whether a response with this transaction identifier would be the answer to a check of the agent.
+    public func awaits(_ id: STUNTransactionID) -> Bool {
+        consent.awaits(id) || pairs.contains { $0.transactionID == id && $0.check == .inProgress }
+    }
+
     /// Controlling: nominates the best valid pair once nothing better is expected (RFC 8445, section 8.1.1).
     mutating func evaluateNomination() {
         let silent = selected?.isFromPreviousGeneration == false ? selected?.path : nil

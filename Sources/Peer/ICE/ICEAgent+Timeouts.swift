@@ -29,7 +29,7 @@ extension ICEAgent {
         var hasFailedPair = false
         for index in pairs.indices
         where pairs[index].check == .inProgress && pairs[index].deadline <= now
-            && pairs[index].transmissions >= timing.maximumTransmissions
+            && pairs[index].transmissions >= transmissionLimit(of: pairs[index])
         {
             pairs[index].check = .failed
             pairs[index].isValid = false

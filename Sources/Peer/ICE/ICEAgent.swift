@@ -30,6 +30,8 @@ import Transport
 /// - A nomination by a controlling peer within two seconds of the last one only wins with a higher priority, as RFC
 ///   5245, section 8.1.1.2, has it for aggressive nomination; later the newest nomination wins, since a peer that
 ///   moved to another network nominates a pair of lower priority.
+/// - Addresses outside of ``ICEReach`` are neither checked nor answered, and checks to addresses that have never answered
+///   come out of a ``CheckBudget``.
 /// - When the selected pair does not answer its consent check for a second, a check by the peer on another pair is
 ///   followed there without waiting for consent to run out.
 public struct ICEAgent: ~Copyable, Sendable {
@@ -41,6 +43,7 @@ public struct ICEAgent: ~Copyable, Sendable {
     let remoteIsLite: Bool
     let nomination: ICENomination
     let timing: ICETiming
+    let reach: ICEReach
     var random: RandomSource
     var tieBreaker: UInt64
 
@@ -85,6 +88,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         remoteIsLite = configuration.remoteIsLite
         nomination = configuration.nomination
         timing = configuration.timing
+        reach = configuration.reach
         self.random = random
         tieBreaker = self.random.next()
         generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)

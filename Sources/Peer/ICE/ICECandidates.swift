@@ -63,6 +63,10 @@ public enum RemoteCandidateOutcome: Hashable, Sendable {
     case loopback
     /// A link-local IPv6 address without the interface that it belongs to.
     case linkLocalWithoutScope
+    /// A link-local address, and the peer is not known to be on the link; see ``ICEReach``.
+    case linkLocal
+    /// A port below 1024; see ``ICEReach``.
+    case privilegedPort
     /// The agent has no address of this version of the Internet Protocol.
     case familyNotAvailable
     /// The check list is full of better candidates.

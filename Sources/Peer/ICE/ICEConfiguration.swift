@@ -58,6 +58,8 @@ public struct ICEConfiguration: Sendable {
     public var nomination: ICENomination
     /// The agent's intervals.
     public var timing = ICETiming()
+    /// Where the agent may send checks to.
+    public var reach = ICEReach()
 
     /// Describes an agent.
     public init(
@@ -70,6 +72,30 @@ public struct ICEConfiguration: Sendable {
         self.hostAddresses = hostAddresses
         self.remoteIsLite = remoteIsLite
         self.nomination = nomination
+    }
+}
+
+/// Which of the addresses that a peer names an agent may send checks to.
+///
+/// Deviation from RFC 8445, which pairs every remote candidate: services on privileged ports (DNS, NTP, SNMP) and on
+/// link-local addresses (the metadata service of cloud hosts is 169.254.169.254) are what others would like to have
+/// probed, and what no viewer receives media at. Browsers and TURN relays use ephemeral ports; 443 and 3478 are where
+/// TURN servers are asked, never the port of a relayed candidate.
+public struct ICEReach: Sendable, BitwiseCopyable {
+    /// Whether ports below 1024 are checked.
+    public var includesPrivilegedPorts = false
+    /// Whether 169.254.0.0/16 and `fe80::/10` are checked: where the peer is known to be on the link.
+    public var includesLinkLocal = false
+
+    /// What a viewer may name that comes from elsewhere.
+    public init() {}
+
+    /// Everything, for an agent that trusts its peer: the gateway's media port may be any.
+    public static var everything: ICEReach {
+        var reach = ICEReach()
+        reach.includesPrivilegedPorts = true
+        reach.includesLinkLocal = true
+        return reach
     }
 }
 
@@ -87,6 +113,11 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     /// How often a check is sent at most; with the waits above it fails after 27.1 seconds, so that it outlives a burst
     /// of losses for most of the time that the agent is patient.
     public var maximumTransmissions: UInt8 = 20
+    /// The longest wait between two transmissions of a check to an address from which nothing has ever come.
+    public var maximumUnansweredRetransmission: Duration = .milliseconds(6400)
+    /// How often a check is sent at most to an address from which nothing has ever come: at first as often as to any other,
+    /// so that a lossy path is no slower to find, then ever less often, for 25.5 seconds.
+    public var maximumUnansweredTransmissions: UInt8 = 9
     /// How long a regular nomination waits for a better pair whose check is still under way.
     public var nominationDelay: Duration = .milliseconds(100)
     /// How long after a pair was selected only a pair of higher priority replaces it; see ``ICEAgent``.
@@ -95,6 +126,9 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     public var consentInterval: Duration = .seconds(5)
     /// How soon an unanswered consent check is repeated; see ``ICEAgent``.
     public var consentRepetition: Duration = .seconds(1)
+    /// How long consent checks may go unanswered before the path no longer counts as the peer's own: the first check and
+    /// its three repetitions. See ``ICEAgent/hasFreshConsent(from:at:)``.
+    public var consentFreshness: Duration = .seconds(4)
     /// How long consent lasts without a response (RFC 7675, section 5.1).
     public var consentLifetime: Duration = .seconds(30)
     /// How long the agent waits for a pair before it fails (RFC 8863, section 4: 39.5 seconds at least).
@@ -102,6 +136,14 @@ public struct ICETiming: Sendable, BitwiseCopyable {
 
     /// The intervals for ordinary use.
     public init() {}
+
+    /// The intervals of an agent that trusts its peer: checks go on as often to an address that has never answered.
+    public static var persistent: ICETiming {
+        var timing = ICETiming()
+        timing.maximumUnansweredRetransmission = timing.maximumRetransmission
+        timing.maximumUnansweredTransmissions = timing.maximumTransmissions
+        return timing
+    }
 }
 
 /// The bounds that keep a hostile description or peer from growing an agent.

@@ -81,6 +81,8 @@ public enum ICERejection: Hashable, Sendable {
     case wrongFingerprint
     /// USERNAME or MESSAGE-INTEGRITY is missing or wrong.
     case unauthenticated
+    /// A check from an address that the agent must not send to; see ``ICEReach``.
+    case outOfReach
     /// A response that no transaction of the agent waits for, or from another address than was asked.
     case unknownTransaction
     /// The agent failed or was disconnected, and answers nothing until a restart.
@@ -101,4 +103,6 @@ public struct ICECounters: Hashable, Sendable, BitwiseCopyable {
     public var filteredCandidates: UInt32 = 0
     /// Requests that found no room for a response or a pair.
     public var dropped: UInt32 = 0
+    /// Checks that waited because the ``CheckBudget`` was spent.
+    public var postponedChecks: UInt32 = 0
 }

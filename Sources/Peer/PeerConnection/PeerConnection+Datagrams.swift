@@ -34,6 +34,7 @@ extension PeerConnection {
     ) {
         switch ice.handle(datagram, from: source, to: local, at: now) {
         case .request, .response:
+            authenticatedChecks &+= 1
             learn(source)
             if !sawCheck {
                 sawCheck = true

@@ -1,4 +1,5 @@
 import ICE
+import STUN
 import Transport
 
 extension PeerConnection {
@@ -13,6 +14,26 @@ extension PeerConnection {
     public mutating func restartICE(local: ICECredentials, remote: ICECredentials, at now: Instant) {
         ice.restart(localCredentials: local, remoteCredentials: remote, at: now)
     }
+
+    /// Whether `address` is this peer's beyond doubt; see ``ICEAgent/hasFreshConsent(from:at:)``.
+    public func hasFreshConsent(from address: TransportAddress, at now: Instant) -> Bool {
+        !failed && ice.hasFreshConsent(from: address, at: now)
+    }
+
+    /// Lets the next consent check go out now, because somebody else claims the peer's address.
+    public mutating func hastenConsentCheck(at now: Instant) {
+        guard !failed else { return }
+        ice.hastenConsentCheck(at: now)
+    }
+
+    /// Whether a datagram is the STUN response to a check of this connection, by its transaction identifier.
+    public func awaits(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        guard !failed, let id = STUNTransactionID(ofBindingResponse: datagram) else { return false }
+        return ice.awaits(id)
+    }
+
+    /// What happened to ICE that a healthy connection does not see.
+    public var connectivityCounters: ICECounters { ice.counters }
 
     /// Whether an authenticated check has come from `address`, or been answered from there.
     public func knowsRemoteAddress(_ address: TransportAddress) -> Bool {

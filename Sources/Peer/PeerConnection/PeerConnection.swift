@@ -61,6 +61,8 @@ public struct PeerConnection: ~Copyable {
     var dtlsStarted = false
     /// The addresses from which authenticated checks or answers came, the newest last.
     var knownAddresses: [TransportAddress] = []
+    /// How many authenticated checks and answers have come.
+    public internal(set) var authenticatedChecks: UInt64 = 0
     var failed = false
     var hasKeys = false
     /// Counts of datagrams that were not taken.
@@ -75,6 +77,7 @@ public struct PeerConnection: ~Copyable {
             remoteCredentials: configuration.remoteCredentials, hostAddresses: configuration.hostAddresses,
             remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
         connectivity.timing = configuration.timing
+        connectivity.reach = configuration.reach
         ice = ICEAgent(configuration: connectivity, random: random, now: now)
         do {
             dtls = try DTLSEndpoint(
@@ -120,8 +123,17 @@ public struct PeerConnection: ~Copyable {
 
     /// Writes the next STUN or DTLS datagram into `buffer` (at least 1,500 bytes).
     public mutating func pollTransmit(into buffer: UnsafeMutableRawBufferPointer, at now: Instant) -> Transmit? {
+        var budget = CheckBudget.unlimited
+        return pollTransmit(into: buffer, at: now, budget: &budget)
+    }
+
+    /// Writes the next STUN or DTLS datagram into `buffer` (at least 1,500 bytes); checks to addresses that have never
+    /// answered come out of `budget`.
+    public mutating func pollTransmit(
+        into buffer: UnsafeMutableRawBufferPointer, at now: Instant, budget: inout CheckBudget
+    ) -> Transmit? {
         // What is over has nothing to say any more but why: the alert that DTLS may have written.
-        if !failed, let transmit = ice.pollTransmit(into: buffer, at: now) {
+        if !failed, let transmit = ice.pollTransmit(into: buffer, at: now, budget: &budget) {
             transmitSource = ice.transmitSource
             return transmit
         }

@@ -43,6 +43,8 @@ public struct PeerConnectionConfiguration: Sendable {
 
     /// The intervals of the connectivity checks.
     public var timing = ICETiming()
+    /// Where checks may go.
+    public var reach = ICEReach()
     /// How a controlling side nominates a pair; aggressive saves a round trip where the peer allows it.
     public var nomination: ICENomination = .aggressive
     /// The SRTP profiles that this side can do, the preferred one first; the DTLS server's order decides.

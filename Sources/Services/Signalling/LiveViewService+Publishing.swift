@@ -101,16 +101,19 @@ extension LiveViewService {
             deviceID: request.deviceID, principal: request.principal, source: source, publication: publication,
             remoteFragment: remote.usernameFragment, hosts: hosts)
         let events = viewerEvents
+        var peer = PeerConnectionConfiguration(
+            iceRole: negotiated.remote.isLite ? .controlling : .controlled, localCredentials: local,
+            remoteCredentials: remote, remoteIsLite: negotiated.remote.isLite, hostAddresses: hosts,
+            remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
+            dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
+            remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
+        peer.reach = Self.reach(of: request)
+        var publisher = PublisherConfiguration(
+            sessionID: sessionID, peer: peer, tracks: media.map(Self.publishedTrack),
+            reducedSizeRTCP: media.allSatisfy(\.reducedSizeRTCP))
+        publisher.principal = request.principal
         relay.addPublisher(
-            PublisherConfiguration(
-                sessionID: sessionID,
-                peer: PeerConnectionConfiguration(
-                    iceRole: negotiated.remote.isLite ? .controlling : .controlled, localCredentials: local,
-                    remoteCredentials: remote, remoteIsLite: negotiated.remote.isLite, hostAddresses: hosts,
-                    remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
-                    dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
-                    remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:))),
-                tracks: media.map(Self.publishedTrack), reducedSizeRTCP: media.allSatisfy(\.reducedSizeRTCP)),
+            publisher,
             status: ViewerStatus(), sink: PublicationSink(publication)
         ) { event in events.yield((sessionID, event)) }
         return StartLiveViewResponse(

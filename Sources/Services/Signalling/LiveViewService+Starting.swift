@@ -56,11 +56,13 @@ extension LiveViewService: LiveViewServing {
             dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
             remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
         peer.timing = configuration.connectivity
-        let viewer = ViewerConfiguration(
+        peer.reach = Self.reach(of: request)
+        var viewer = ViewerConfiguration(
             sessionID: sessionID, peer: peer,
             egress: streams.map(\.egress),
             talkbackPayloadTypes: (talkbackCodecs ?? [:]).keys.sorted(), offerReceived: offerReceived,
             answerReady: MonotonicClock.now)
+        viewer.principal = request.principal
         let events = viewerEvents
         relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
         announce(.started(mediaSessionId: sessionID, deviceID: request.deviceID))
@@ -136,6 +138,14 @@ extension LiveViewService: LiveViewServing {
                 "\(stream.track.description.kind.name): \(reason) is made \(stream.track.description.codec.name)")
         }
         return notes
+    }
+
+    /// Where checks for this viewer may go: to link-local addresses only when its own request came from one.
+    static func reach(of request: StartLiveViewRequest) -> ICEReach {
+        var reach = ICEReach()
+        let address = request.viewerAddress.flatMap { TransportAddress($0, port: 1) }
+        reach.includesLinkLocal = address?.isLinkLocal ?? false
+        return reach
     }
 
     /// The addresses at which this viewer may reach the media port: first the one that it has just reached the gateway

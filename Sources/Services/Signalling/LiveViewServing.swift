@@ -116,12 +116,15 @@ public struct StartLiveViewRequest: Sendable {
     /// Addresses at which the viewer reached the gateway (the HTTP connection's local address), as literals without
     /// port. They are offered as host candidates first, because the viewer has just proved that it can reach them.
     public var reachedAddresses: [String]
+    /// The address that the viewer's request came from, as a literal without port; nil where nobody knows.
+    public var viewerAddress: String?
 
     /// Describes a request.
     public init(
         deviceID: String, principal: String, offerSdp: String, qualityHint: QualityHint? = nil,
-        reachedAddresses: [String] = []
+        reachedAddresses: [String] = [], viewerAddress: String? = nil
     ) {
+        self.viewerAddress = viewerAddress
         self.deviceID = deviceID
         self.principal = principal
         self.offerSdp = offerSdp

@@ -43,6 +43,13 @@ public struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
         self.low = low
     }
 
+    /// The identifier of a Binding response, success or error; nil for anything else. Only the header is looked at.
+    public init?(ofBindingResponse datagram: UnsafeRawBufferPointer) {
+        guard datagram.count >= STUN.headerLength, datagram[0] == 0x01, datagram[1] & 0xEF == 0x01 else { return nil }
+        high = UInt32(bigEndian: datagram.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+        low = UInt64(bigEndian: datagram.loadUnaligned(fromByteOffset: 12, as: UInt64.self))
+    }
+
     /// Makes an identifier that nobody can guess, if `random` is secure.
     public init(using random: inout RandomSource) {
         self.init(high: UInt32(truncatingIfNeeded: random.next()), low: random.next())

@@ -68,7 +68,8 @@ extension GatewayAPI {
                 StartLiveViewRequest(
                     deviceID: device, principal: principal, offerSdp: parameters.offerSdp,
                     qualityHint: parameters.qualityHint.flatMap { Signalling.QualityHint(rawValue: $0.rawValue) },
-                    reachedAddresses: self.reachedAddresses(request, context)))
+                    reachedAddresses: self.reachedAddresses(request, context),
+                    viewerAddress: context.remoteHost.map(Self.literal)))
             return try JSONBody.response(
                 Live.StartLiveViewResult(
                     mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,

@@ -49,7 +49,8 @@ extension GatewayAPI {
         let started = try await self.hub.startLiveView(
             StartLiveViewRequest(
                 deviceID: device, principal: principal, offerSdp: offer,
-                reachedAddresses: self.reachedAddresses(request, context)))
+                reachedAddresses: self.reachedAddresses(request, context),
+                viewerAddress: context.remoteHost.map(Self.literal)))
         await self.whepSessions.add(
             started.mediaSessionId,
             .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))

@@ -16,7 +16,8 @@ extension GatewayAPI {
             let started = try await self.startPublishing(
                 StartLiveViewRequest(
                     deviceID: device, principal: principal, offerSdp: offer,
-                    reachedAddresses: self.reachedAddresses(request, context)))
+                    reachedAddresses: self.reachedAddresses(request, context),
+                    viewerAddress: context.remoteHost.map(Self.literal)))
             await self.whipSessions.replace(
                 started.mediaSessionId,
                 .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))

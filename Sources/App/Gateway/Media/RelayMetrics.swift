@@ -37,6 +37,18 @@ enum RelayMetrics {
             counter(
                 "gatehouse_relay_stray_datagrams_total", "Datagrams that belonged to no session.",
                 Double(counters.strayDatagrams)),
+            counter(
+                "gatehouse_relay_contested_checks_total",
+                "Connectivity checks from an address that belongs to another session.",
+                Double(counters.contestedChecks)),
+            counter(
+                "gatehouse_relay_ignored_candidates_total",
+                "Viewers' candidates that were not checked: too many, or at an address that is none of a viewer's.",
+                Double(counters.ignoredCandidates)),
+            counter(
+                "gatehouse_relay_postponed_checks_total",
+                "Connectivity checks that waited because their principal had sent too many to silent addresses.",
+                Double(counters.postponedChecks)),
             counter("gatehouse_relay_connected_total", "Live views that connected.", Double(counters.connected)),
             counter(
                 "gatehouse_relay_processor_seconds_total", "Processor time of the relay's thread.",

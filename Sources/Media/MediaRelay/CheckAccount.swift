@@ -1,0 +1,21 @@
+import ICE
+import Transport
+
+/// The budget that all sessions of one principal share. It lives on its shard's thread only.
+final class CheckAccount {
+    var budget = CheckBudget()
+}
+
+extension RelayShard {
+    /// A principal's account. It outlives the principal's sessions: a new session must not renew it.
+    func checkAccount(of principal: String, at now: Instant) -> CheckAccount {
+        if let account = checkAccounts[principal] { return account }
+        // A full one is the same as none.
+        let isUsed = { (account: CheckAccount) in !account.budget.isFull(at: now) }
+        let principals = Set(viewers.values.map(\.configuration.principal))
+        checkAccounts = checkAccounts.filter { isUsed($0.value) || principals.contains($0.key) }
+        let account = CheckAccount()
+        checkAccounts[principal] = account
+        return account
+    }
+}

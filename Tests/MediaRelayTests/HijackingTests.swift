@@ -1,0 +1,147 @@
+import ICE
+import NetworkSimulator
+import PeerConnection
+import STUN
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// A principal with a session of its own, and the sessions of others.
+@Suite struct HijackingTests {
+    /// A valid check of a session, as its owner can make it and send it from any address that it can forge.
+    private func check(of viewer: SimulatedViewer, in world: RelayWorld, number: UInt64) throws -> [UInt8] {
+        let peer = try world.relayed(viewer).configuration.peer
+        var key = MessageIntegrityKey(peer.localCredentials.password)
+        var bytes = [UInt8](repeating: 0, count: STUN.sufficientBufferSize)
+        let count = bytes.withUnsafeMutableBytes { buffer -> Int? in
+            var builder = STUNMessageBuilder(
+                into: buffer, messageClass: .request, transactionID: STUNTransactionID(high: 7, low: number))
+            let name = peer.localCredentials.usernameFragment + ":" + peer.remoteCredentials.usernameFragment
+            builder.addUsername(Array(name.utf8))
+            builder.addPriority(0x6E00_00FF)
+            builder.addControlling(tieBreaker: .max)
+            builder.addUseCandidate()
+            builder.addMessageIntegrity(&key)
+            builder.addFingerprint()
+            return builder.finish()
+        }
+        return Array(bytes.prefix(try #require(count)))
+    }
+
+    private func forge(_ bytes: [UInt8], from source: TransportAddress, in world: RelayWorld) {
+        world.host.receive(
+            SimulatedDatagram(
+                bytes: bytes, source: source, destination: world.host.addresses[0], arrival: world.now))
+    }
+
+    @Test func checksFromAnotherViewersAddressTakeNothingFromIt() throws {
+        let world = try RelayWorld()
+        let victim = try world.addViewer(1, principal: "alice")
+        #expect(world.connect(victim))
+        let attacker = try world.addViewer(2, principal: "mallory")
+        attacker.hasVanished = true
+        var toVictim = 0
+        let expected = try world.relayed(victim).configuration.peer.remoteCredentials.usernameFragment
+        world.simulation.observer = { datagram in
+            guard datagram.destination == victim.addresses[0], datagram.bytes[0] == 0 else { return }
+            // A check that the attack has set off names the attacker's session.
+            if String(decoding: datagram.bytes, as: UTF8.self).contains(expected) == false { toVictim += 1 }
+        }
+        for number in 0..<340 as Range<UInt64> {
+            forge(try check(of: attacker, in: world, number: number), from: victim.addresses[0], in: world)
+            world.run(.milliseconds(100))
+            // The attacker's session fails by itself in the end.
+            if world.shard.viewers[attacker.name] == nil { break }
+        }
+        #expect(victim.isConnected && world.shard.viewers[victim.name] != nil)
+        #expect(world.shard.byAddress[victim.addresses[0]] === (try world.relayed(victim)))
+        #expect(victim.missingPictures == 0 && victim.hasContinuousSequence)
+        #expect(world.shard.counters.contestedChecks > 300)
+        #expect(toVictim == 0, "and it is sent no checks of the attacker's session")
+        // What the victim sends still reaches its own session.
+        victim.askForKeyFrame()
+        world.run(.seconds(1))
+        #expect(try world.relayed(victim).readStatistics().refusedDatagrams == 0)
+    }
+
+    /// While the victim connects, its address is proved by its answer and by nothing else.
+    @Test func checksFromTheAddressOfAViewerThatIsConnectingDoNotKeepItOut() throws {
+        for seed in 1...20 as ClosedRange<UInt64> {
+            let world = try RelayWorld(seed: seed)
+            let attacker = try world.addViewer(2, principal: "mallory")
+            attacker.hasVanished = true
+            world.run(.milliseconds(5))
+            let victim = try world.addViewer(1, principal: "alice")
+            let start = world.now
+            for number in 0..<100 as Range<UInt64> where !victim.isConnected {
+                forge(try check(of: attacker, in: world, number: number), from: victim.addresses[0], in: world)
+                world.run(.milliseconds(3))
+            }
+            #expect(victim.isConnected, "seed \(seed)")
+            #expect(world.now - start < .milliseconds(300))
+            world.run(.seconds(40))
+            #expect(victim.isConnected && world.shard.viewers[victim.name] != nil)
+        }
+    }
+
+    /// A player with a fixed port that was ended without a word, and started again.
+    @Test func aViewerThatStartsAgainOnTheSamePortIsServedWhenTheOneBeforeIsSilent() throws {
+        let world = try RelayWorld()
+        let before = try world.addViewer(1)
+        #expect(world.connect(before))
+        world.run(.seconds(20))
+        before.hasVanished = true
+        let again = try world.addViewer(2, atHost: 1)
+        let start = world.now
+        #expect(world.simulation.run(for: .seconds(20)) { again.isConnected })
+        #expect(world.now - start < .seconds(8), "\(world.now - start)")
+        world.run(.seconds(5))
+        #expect(!again.pictures.isEmpty)
+        #expect(world.shard.byAddress[again.addresses[0]] === (try world.relayed(again)))
+    }
+
+    /// The old path is silent, so the session of the viewer behind it no longer holds the address that a NAT has given to
+    /// somebody else meanwhile.
+    @Test func anAddressThatANATHasGivenToAnotherViewerChangesHands() throws {
+        let world = try RelayWorld()
+        let first = try world.addViewer(1)
+        #expect(world.connect(first))
+        world.run(.seconds(3))
+        first.hasVanished = true
+        world.run(.seconds(12))
+        let second = try world.addViewer(2, atHost: 1)
+        let start = world.now
+        #expect(world.simulation.run(for: .seconds(5)) { second.isConnected })
+        #expect(world.now - start < .milliseconds(200))
+        // The end of the first session leaves the second one its address.
+        world.run(.seconds(30))
+        #expect(world.shard.viewers.count == 1 && second.isConnected)
+        #expect(world.shard.byAddress[second.addresses[0]] === (try world.relayed(second)))
+    }
+
+    @Test func aPrincipalsCandidatesDelayNobodyElse() throws {
+        let world = try RelayWorld()
+        let attacker = try world.addViewer(2, principal: "mallory")
+        attacker.hasVanished = true
+        let relayed = try world.relayed(attacker)
+        let before = world.host.outbox.sent
+        for round in 0..<30 as Range<UInt32> {
+            for index in 0..<32 as Range<UInt32> {
+                let victim = TransportAddress(ipv4: 0xC612_0000 + round * 64 + index, port: 5000)
+                relayed.peer.addRemoteCandidate(RemoteCandidate(address: victim, priority: 9))
+            }
+            world.host.now = world.now
+            world.shard.service(relayed, at: world.now)
+            world.run(.seconds(1))
+        }
+        let toVictims = world.host.outbox.sent - before
+        #expect(toVictims <= CheckBudget.capacity + 80, "\(toVictims) checks")
+        #expect(world.shard.readCounters().postponedChecks > 0)
+        let viewer = try world.addViewer(1, principal: "alice")
+        let start = world.now
+        #expect(world.connect(viewer))
+        #expect(world.now - start < .milliseconds(120))
+        #expect(world.shard.checkAccounts.count == 2)
+    }
+}
