@@ -194,6 +194,7 @@ import Testing
         #expect(self.problems("http: {port: 8443}").count == 1)
         #expect(self.problems("http: {https: {certificate: a}}").count == 1)
         #expect(self.problems("sessions: {durationSeconds: 100, maximumDurationSeconds: 50}").count == 1)
+        #expect(self.problems("sessions: {maximumDurationSeconds: 2}").isEmpty)
     }
 
     @Test func aMissingFileIsSaidToBeMissing() {

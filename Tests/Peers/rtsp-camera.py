@@ -8,7 +8,7 @@
     rtsp://127.0.0.1:PORT/aac     H.264 and AAC at 16 kHz
     rtsp://127.0.0.1:PORT/pcmu    H.264 and PCMU        rtsp://127.0.0.1:PORT/silent  H.264 alone
     rtsp://127.0.0.1:PORT/bare    H.264 whose parameter sets stand in the description only
-    rtsp://127.0.0.1:PORT/vp8-silent  VP8 alone
+    rtsp://127.0.0.1:PORT/vp8-silent  VP8 alone          rtsp://127.0.0.1:PORT/tone   Opus alone
     rtsp://127.0.0.1:PORT/small   H.264 of half the width and height, alone: another camera's smaller stream
     rtsp://127.0.0.1:PORT/h265    H.265 and AAC
     rtsp://127.0.0.1:PORT/b-frames  H.264 with B-frames, and AAC
@@ -253,6 +253,7 @@ def pipelines(options):
         "/mjpeg": f"( {video}{MOTION_JPEG} {narrow}{AAC} )",
         "/vp8": f"( {vp8} {wide}{OPUS} )",
         "/vp8-silent": f"( {vp8} )",
+        "/tone": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
     }
 
 

@@ -51,12 +51,16 @@ class Gateway:
         self._sections = sections or {}
         self.config = directory / "gatehouse.yaml"
         self.write_config(cameras)
-        self.process = OwnedProcess(
-            [str(binary), "serve", "--config", str(self.config)], directory / "gateway.log", self._environment
-        )
+        self._command = [str(binary), "serve", "--config", str(self.config)]
+        self._log = directory / "gateway.log"
+        self.start()
+        self.client = self.client_at("127.0.0.1")
+
+    def start(self) -> None:
+        """Starts the process, again where it has ended: with the same state folder and the same ports."""
+        self.process = OwnedProcess(self._command, self._log, self._environment)
         try:
             self.process.line_starting("Gatehouse ", within=30)
-            self.client = self.client_at("127.0.0.1")
         except BaseException:
             self.process.stop()
             raise

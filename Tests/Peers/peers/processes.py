@@ -1,5 +1,6 @@
 """A process that is ended by its own identifier, with what it printed kept in a file."""
 
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,6 +47,15 @@ class OwnedProcess:
             return next((line for line in self.output().splitlines() if line.startswith(prefix)), None)
 
         return eventually(find, f"{self.name} prints {prefix!r}", within) or ""
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends the process a signal, such as SIGSTOP and SIGCONT."""
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """Ends the process without a chance to say goodbye."""
+        self._process.kill()
+        self._process.wait(10)
 
     def stop(self, patience: float = 10) -> int:
         """Asks the process to end, and kills it when it does not. Returns its exit code."""

@@ -16,13 +16,22 @@ class RTSPCameras:
 
     def __init__(self, log: Path, *options: str) -> None:
         self.scheme = "rtsps" if "--tls" in options else "rtsp"
-        self.process = OwnedProcess(
+        self._log, self._options = log, options
+        self.process = self._launch(*options)
+        self.port = int(self.process.line_starting("ready ").split()[1])
+
+    def _launch(self, *options: str) -> OwnedProcess:
+        return OwnedProcess(
             # The interpreter that Debian's bindings belong to.
             ["/usr/bin/python3", str(SCRIPT), "--user", USER, "--password", PASSWORD, "--auth", "digest",
              "--width", "320", "--height", "240", "--rate", "15", "--bitrate", "300", "--key-interval", "2", *options],
-            log,
+            self._log,
         )  # fmt: skip
-        self.port = int(self.process.line_starting("ready ").split()[1])
+
+    def start_again(self) -> None:
+        """Starts the cameras at the same addresses after `process` was killed."""
+        self.process = self._launch(*self._options, "--port", str(self.port))
+        self.process.line_starting("ready ")
 
     def address(self, path: str) -> str:
         return f"{self.scheme}://{USER}:{QUOTED_PASSWORD}@127.0.0.1:{self.port}/{path}"

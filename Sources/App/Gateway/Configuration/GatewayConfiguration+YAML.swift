@@ -177,8 +177,10 @@ struct ConfigurationLoader {
         // Viewers extend 30 seconds before the end, and refuse leases that are not longer than that.
         if let value = self.reader.integer(keys["durationSeconds"], in: 36...65_535) { result.durationSeconds = value }
         result.maximumDurationSeconds = max(result.maximumDurationSeconds, result.durationSeconds)
-        if let value = self.reader.integer(keys["maximumDurationSeconds"], in: 36...31_536_000) {
+        // Less than a lease is of use to tests alone: their views end before they could be extended.
+        if let value = self.reader.integer(keys["maximumDurationSeconds"], in: 2...31_536_000) {
             result.maximumDurationSeconds = value
+            if keys["durationSeconds"] == nil { result.durationSeconds = min(result.durationSeconds, value) }
         }
         if let value = self.reader.integer(keys["perCamera"], in: 1...100_000) { result.perCamera = value }
         if let value = self.reader.integer(keys["perPrincipal"], in: 1...100_000) { result.perPrincipal = value }

@@ -2,6 +2,7 @@ extension WebPage {
     /// The form that adds a camera.
     static let cameraFormScript = #"""
         import { put } from "./api.js";
+        import { inWords, wordElements } from "./words.js";
 
         const byID = (id) => document.getElementById(id);
 
@@ -32,7 +33,7 @@ extension WebPage {
               form.reset();
               form.closest("details").open = false;
             } catch (error) {
-              fault.textContent = error.message;
+              fault.replaceChildren(...wordElements(inWords(error, "add")));
               fault.hidden = false;
             }
             button.disabled = false;

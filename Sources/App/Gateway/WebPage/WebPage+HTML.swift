@@ -23,7 +23,7 @@ extension WebPage {
         </header>
         <div id="visitors" class="visitors" aria-live="assertive"></div>
         <main>
-          <p id="notice" class="notice" hidden></p>
+          <div id="notice" class="notice" role="status" hidden></div>
           <section id="cameras" class="cameras" aria-label="Cameras"></section>
           <details id="add" class="card add" hidden>
             <summary>Add a camera</summary>
@@ -38,7 +38,7 @@ extension WebPage {
               </select>
               <label class="check"><input id="camera-battery" type="checkbox"> Runs on a battery: pull it only while
                 somebody watches</label>
-              <p id="add-camera-error" class="error" role="alert" hidden></p>
+              <div id="add-camera-error" class="error" role="alert" hidden></div>
               <button class="button primary" type="submit">Add</button>
             </form>
           </details>
@@ -49,7 +49,7 @@ extension WebPage {
             <label for="token">Token</label>
             <input id="token" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false"
               placeholder="gatehouse_…" required>
-            <p id="sign-in-error" class="error" role="alert" hidden></p>
+            <div id="sign-in-error" class="error" role="alert" hidden></div>
             <button class="button primary" type="submit">Open</button>
           </form>
           <noscript><p class="notice">This page needs JavaScript for live view.</p></noscript>

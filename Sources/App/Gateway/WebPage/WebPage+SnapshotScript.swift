@@ -1,5 +1,5 @@
 extension WebPage {
-    /// Fresh pictures for the tiles that nobody watches: one request at a time, and none while nobody looks at the page.
+    /// Fresh pictures for the tiles that nobody watches: one request at a time, none while nobody looks at the page.
     static let snapshotScript = #"""
         import { getPicture } from "./api.js";
 
@@ -47,8 +47,9 @@ extension WebPage {
               const { blob, age } = await getPicture(path, abort.signal);
               due.showPicture(blob, age);
               due.nextPicture = performance.now() + interval;
-            } catch {
+            } catch (error) {
               due.nextPicture = performance.now() + pause;
+              due.missPicture(error);
             }
             clearTimeout(limit);
             this.isRunning = false;

@@ -54,6 +54,10 @@ extension WebPage {
         .tile.playing .screen video { opacity: 1; }
         .screen img.picture { position: absolute; inset: 0; width: 100%; height: 100%; object-fit: contain; }
         .screen img.picture.stale { opacity: .5; }
+        .tile.stalled .screen video { opacity: .35; filter: grayscale(1); }
+        .stall { position: absolute; inset: auto 12px 12px; margin: 0 auto; width: fit-content; max-width: calc(100% - 24px);
+          padding: 7px 14px; border-radius: 12px; background: rgb(12 14 16 / .78); color: #fff; font-weight: 600;
+          font-size: .9rem; text-align: center; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
         .empty { color: #59626a; margin-bottom: calc(56px + 4%); }
         .empty svg { width: 58px; height: 58px; display: block; }
         .watch {
@@ -82,6 +86,7 @@ extension WebPage {
         }
         @keyframes turn { to { transform: rotate(1turn); } }
         .unmute { position: absolute; bottom: 12px; }
+        .stalled .unmute { bottom: 64px; }
 
         .about { display: flex; align-items: center; gap: 12px; padding: 13px 16px; }
         .about h2 { font-size: 1.02rem; margin: 0; letter-spacing: -.005em; }
@@ -140,7 +145,11 @@ extension WebPage {
         .sign-in label { font-weight: 600; font-size: .9rem; }
         .sign-in input { font: inherit; padding: 12px 14px; border-radius: 12px; border: 1px solid var(--line);
           background: var(--page); color: var(--text); width: 100%; }
-        .error { color: var(--bad); margin: 0; font-size: .9rem; overflow-wrap: anywhere; }
+        .error { color: var(--bad); margin: 0; font-size: .9rem; font-weight: 600; overflow-wrap: anywhere; }
+        details.more { border: 0; margin-top: 4px; font-weight: 400; }
+        details.more summary { padding: 4px 0; min-height: 24px; }
+        details.more p { margin: 0; color: var(--soft); font-size: .84rem; overflow-wrap: anywhere; white-space: pre-line; }
+        .trouble { padding: 0 16px 10px; font-size: .84rem; color: var(--soft); overflow-wrap: anywhere; }
         .add { margin-top: 18px; }
         .add > summary { padding: 15px 16px; font-size: .95rem; font-weight: 600; color: var(--text); }
         .fields { display: grid; gap: 10px; padding: 2px 16px 18px; max-width: 560px; }

@@ -3,6 +3,8 @@ extension WebPage {
     static let tileScript = #"""
         import { command, post, remove } from "./api.js";
         import { LiveSession } from "./live-session.js";
+        import { cameraTrouble } from "./liveness.js";
+        import { inWords, wordElements } from "./words.js";
 
         const shapes = {
           camera: '<path d="M3 8.5A2.5 2.5 0 0 1 5.5 6h9A2.5 2.5 0 0 1 17 8.5v7a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 3 15.5z"/><path d="m17 11 4-2.5v7L17 13"/>',
@@ -37,8 +39,7 @@ extension WebPage {
           stopped: "Offline",
         };
         const stateWords = {
-          starting: "Starting", connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", failed: "Failed",
-          stopped: "",
+          starting: "Starting", connecting: "Connecting", live: "Connected", reconnecting: "Reconnecting",
         };
         const eventWords = {
           DoorbellPressed: "Rang", Motion: "Motion", Person: "Person", Face: "Face", Vehicle: "Vehicle",
@@ -54,7 +55,7 @@ extension WebPage {
         };
 
         export class Tile {
-          constructor(device, gateway) {
+          constructor(device, gateway, link) {
             this.video = element("video");
             this.video.playsInline = true;
             this.video.autoplay = true;
@@ -67,7 +68,7 @@ extension WebPage {
             this.stateChip = element("span", "chip");
             this.timerChip = element("span", "chip right");
             this.spinner = element("span", "spinner");
-            this.empty = element("span", "empty", icon(device.type === "GoogleDoorbellDeviceType" ? "bell" : "camera"));
+            this.empty = element("span", "empty");
             this.watchButton = element("button", "watch", element("span", "", icon("play"), "Watch"));
             this.watchButton.type = "button";
             this.unmuteButton = this.button("sound", "Turn sound on", () => {
@@ -76,8 +77,11 @@ extension WebPage {
               this.video.play();
               this.render();
             }, "button on-screen unmute");
+            // What is wrong with the picture; it counts, so it is not read out each second.
+            this.stall = element("p", "stall");
+            this.stall.hidden = true;
             this.screen = element("div", "screen", this.empty, this.poster, this.picture, this.video, this.spinner, this.watchButton,
-              this.unmuteButton, element("div", "chips", this.stateChip, this.timerChip));
+              this.unmuteButton, this.stall, element("div", "chips", this.stateChip, this.timerChip));
 
             this.title = element("h2");
             this.subtitle = element("p");
@@ -98,15 +102,16 @@ extension WebPage {
             this.controls = element("div", "controls", this.talkButton, this.muteButton, this.fullButton, this.stopButton,
               this.ringButton, this.connectButton);
 
-            this.fault = element("p", "fault");
+            this.fault = element("div", "fault");
             this.fault.setAttribute("role", "alert");
             this.steps = element("ol", "steps");
-            this.details = element("details", "", element("summary", "", "How the start went"), this.steps);
+            this.trouble = element("div", "trouble");
+            this.details = element("details", "", element("summary", "", "Details"), this.trouble, this.steps);
             this.settings = element("div", "settings");
             this.settingsDetails = element("details", "", element("summary", "", "Settings"), this.settings);
             this.node = element("article", "card tile", this.screen, this.about, this.controls, this.fault, this.details,
               this.settingsDetails);
-            this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, gateway, () => this.render());
+            this.live = new LiveSession({ id: device.id, canTalk: false }, this.video, gateway, link, () => this.render());
             this.watchButton.addEventListener("click", () => this.watch());
             this.update(device);
           }
@@ -121,7 +126,14 @@ extension WebPage {
 
           update(device) {
             this.device = device;
-            this.live.device.canTalk = Boolean(device.traits.WebRtcLiveView?.supportedTalkbackType);
+            const camera = this.live.device;
+            camera.canTalk = Boolean(device.traits.WebRtcLiveView?.supportedTalkbackType);
+            const isFlowing = device.source.state === "flowing";
+            const flowsAgain = isFlowing && camera.source?.state !== "flowing";
+            camera.source = device.source;
+            if (!isFlowing) camera.flowingSince = null;
+            else camera.flowingSince ??= performance.now();
+            if (flowsAgain) this.live.nudge();
             this.node.id = "camera-" + device.id;
             this.render();
           }
@@ -136,6 +148,7 @@ extension WebPage {
             const before = this.pictureURL;
             this.pictureURL = URL.createObjectURL(blob);
             this.pictureTime = performance.now() - age;
+            this.empty.title = "";
             this.picture.onload = () => { if (before) URL.revokeObjectURL(before); };
             this.picture.onerror = () => this.forgetPicture();
             this.picture.src = this.pictureURL;
@@ -148,6 +161,11 @@ extension WebPage {
             this.pictureURL = null;
             this.picture.removeAttribute("src");
             this.render();
+          }
+
+          // There is no picture of the camera for now; an older one stays, with its age.
+          missPicture(error) {
+            this.empty.title = `No preview. ${inWords(error, "watch").message}`;
           }
 
           // What happened at the camera last; one that comes late from a list does not replace a newer one.
@@ -184,7 +202,8 @@ extension WebPage {
             if (camera.origin !== "file") {
               this.settings.append(this.button("stop", "Remove this camera", async () => {
                 if (!confirm(`Remove ${this.device.name}? Whoever watches it is cut off.`)) return;
-                await this.attempt(() => remove("/v1/cameras/" + encodeURIComponent(camera.id)));
+                this.isUnwanted = true;
+                await this.attempt("remove", () => remove("/v1/cameras/" + encodeURIComponent(camera.id)));
               }));
             }
             this.render();
@@ -199,31 +218,32 @@ extension WebPage {
           async toggleTalk() {
             this.message = null;
             this.talkButton.disabled = true;
+            const { talk } = this.live;
             try {
-              if (this.live.isTalking) await this.live.stopTalking();
-              else await this.live.startTalking();
+              if (talk.isTalking) await talk.stop();
+              else await talk.start();
             } catch (error) {
-              this.message = { message: error.message, mild: true };
+              this.message = { ...inWords(error, "talk"), mild: true };
             }
             this.talkButton.disabled = false;
             this.render();
           }
 
           async ring() {
-            await this.attempt(() => command(this.device.id, "DoorbellPress", "press"));
+            await this.attempt("ring", () => command(this.device.id, "DoorbellPress", "press"));
           }
 
           // Does not wait for the next attempt, which may be an hour away.
           async connect() {
-            await this.attempt(() => post(`/v1/cameras/${encodeURIComponent(this.camera.id)}/reconnect`));
+            await this.attempt("connect", () => post(`/v1/cameras/${encodeURIComponent(this.camera.id)}/reconnect`));
           }
 
-          async attempt(action) {
+          async attempt(name, action) {
             this.message = null;
             try {
               await action();
             } catch (error) {
-              this.message = { message: error.message, mild: true };
+              this.message = { ...inWords(error, name), mild: true };
             }
             this.render();
           }
@@ -249,11 +269,17 @@ extension WebPage {
 
           render() {
             const { device, live } = this;
+            const { talk } = live;
             const active = live.isActive;
-            const isLive = live.state === "live";
-            const busy = ["starting", "connecting", "reconnecting"].includes(live.state);
+            const { isLive, isStalled } = live.verdict;
+            const busy = active && !live.liveSince;
+            const hasStarted = active && live.liveSince !== null && live.liveSince !== undefined;
             this.node.classList.toggle("live", active);
-            this.node.classList.toggle("playing", active && live.steps.some((step) => step.name === "first picture"));
+            this.node.classList.toggle("playing", hasStarted && live.hasPicture);
+            this.node.classList.toggle("stalled", active && isStalled);
+            // The picture that has stopped stays behind the next connection.
+            if (isStalled && !this.wasStalled) this.keepPicture();
+            this.wasStalled = isStalled;
             const hasPicture = Boolean(this.pictureURL) && !active;
             this.picture.hidden = !hasPicture;
             this.node.classList.toggle("has-poster", !this.poster.hidden || hasPicture);
@@ -261,10 +287,11 @@ extension WebPage {
             this.title.textContent = device.name;
             const tracks = device.source.tracks.map((track) => track.codec).join(" · ");
             const onDemand = this.camera?.pull === "on-demand" && ["idle", "stopped"].includes(device.source.state);
+            const trouble = ["backingOff", "givenUp", "stalled"].includes(device.source.state) ? cameraTrouble(device.source) : null;
             this.subtitle.textContent = device.source.state === "flowing"
               ? ["Online", tracks].filter(Boolean).join(" · ")
               : onDemand ? "On demand: starts when somebody watches"
-              : [sourceWords[device.source.state] ?? device.source.state, device.source.reason].filter(Boolean).join(": ");
+              : [sourceWords[device.source.state] ?? device.source.state, trouble].filter(Boolean).join(": ");
             this.renderEvent();
             this.dot.className = "dot " + (device.connectivityState === "online" ? "online"
               : device.connectivityState === "offline" ? "offline" : "waiting");
@@ -272,13 +299,23 @@ extension WebPage {
             this.watchButton.hidden = active;
             this.watchButton.lastChild.lastChild.textContent = live.state === "failed" ? "Try again" : "Watch";
             this.watchButton.setAttribute("aria-label", `Watch ${device.name}`);
-            this.empty.hidden = active || !this.poster.hidden || hasPicture;
+            this.empty.hidden = (active && live.hasPicture) || !this.poster.hidden || hasPicture;
+            const shape = active && !live.hasPicture ? "sound" : device.type === "GoogleDoorbellDeviceType" ? "bell" : "camera";
+            if (this.shape !== shape) this.empty.replaceChildren(icon(shape));
+            this.shape = shape;
             this.spinner.hidden = !busy;
             this.stateChip.hidden = !active && !hasPicture;
             if (active) {
-              this.stateChip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")),
-                stateWords[live.state]);
+              const word = isLive ? "Live" : isStalled ? (live.hasPicture ? "No picture" : "No sound")
+                : live.state === "reconnecting" && !live.hasShown ? "Waiting" : stateWords[live.state] ?? "";
+              const key = `${isLive} ${word}`;
+              if (this.stateChip.dataset.key !== key) {
+                this.stateChip.replaceChildren(element("span", "dot " + (isLive ? "online" : "waiting")), word);
+                this.stateChip.dataset.key = key;
+              }
             }
+            this.stall.hidden = !active || !isStalled;
+            this.stall.textContent = live.verdict.text ?? "";
             this.timerChip.hidden = !active || !live.session;
             this.unmuteButton.hidden = !(active && live.needsTap);
 
@@ -288,32 +325,42 @@ extension WebPage {
             this.connectButton.hidden = !waits;
             this.controls.hidden = !active && !waits && device.traits.DoorbellPress === undefined;
             this.talkButton.hidden = !active || !live.device.canTalk;
-            this.talkButton.disabled = !isLive && !live.isTalking;
-            this.talkButton.setAttribute("aria-pressed", String(live.isTalking));
-            if (live.isOpeningTalk) this.talkButton.disabled = true;
-            this.talkButton.lastChild.textContent = live.isTalking ? "Stop talking"
-              : live.isOpeningTalk ? "Opening…" : "Talk";
+            this.talkButton.disabled = talk.isOpening || (live.state !== "live" && !talk.isTalking);
+            this.talkButton.setAttribute("aria-pressed", String(talk.isTalking));
+            this.talkButton.lastChild.textContent = talk.isTalking ? "Stop talking" : talk.isOpening ? "Opening…" : "Talk";
             for (const one of [this.muteButton, this.fullButton, this.stopButton]) one.hidden = !active;
             this.muteButton.replaceChildren(icon(this.video.muted ? "muted" : "sound"),
               element("span", "", this.video.muted ? "Sound off" : "Sound"));
             this.ringButton.hidden = device.traits.DoorbellPress === undefined;
+            this.renderFault();
+            this.renderSteps();
+            this.refresh();
+          }
 
-            const fault = this.message ?? live.fault;
+          // Made again only when it says something else: its details may be open, and it is read out.
+          renderFault() {
+            const { live } = this;
+            const fault = this.message ?? live.talk.fault ?? live.fault;
+            const isOver = live.state === "failed" && fault === live.fault;
+            const key = fault ? JSON.stringify([fault.message, fault.details, isOver]) : "";
             this.fault.hidden = !fault;
             this.fault.classList.toggle("mild", Boolean(fault?.mild));
+            if (this.faultKey === key) return;
+            this.faultKey = key;
             this.fault.replaceChildren();
-            if (fault) {
-              if (live.state === "failed") this.fault.append(element("strong", "", "The live view could not start"));
-              this.fault.append(fault.message);
-            }
-            this.renderSteps();
-            this.tick();
+            if (!fault) return;
+            if (isOver) this.fault.append(element("strong", "", "The live view could not start"));
+            this.fault.append(...wordElements(fault));
           }
 
           renderSteps() {
             const { live } = this;
-            this.details.hidden = live.steps.length === 0;
-            if (this.details.hidden) return;
+            const reason = this.device.source.state === "flowing" ? null : this.device.source.reason;
+            this.details.hidden = live.steps.length === 0 && !reason;
+            this.trouble.hidden = !reason;
+            this.trouble.textContent = reason ? `The gateway says about this camera: ${reason}` : "";
+            if (this.details.hidden || this.stepsKey === this.keyOfSteps()) return;
+            this.stepsKey = this.keyOfSteps();
             const rows = [];
             const longest = Math.max(1, ...live.steps.map((step) => step.milliseconds));
             const add = (heading, steps, words) => {
@@ -327,27 +374,45 @@ extension WebPage {
                   element("span", "bar-line", line)));
               }
             };
-            add("In this browser", live.steps, {});
+            add("How the start went in this browser", live.steps, {});
             add("In the gateway, from the offer on", live.gatewaySteps, gatewayStepWords);
+            if (live.notes.length > 0) rows.push(element("li", "heading", "What the gateway says about this view"));
             for (const note of live.notes) rows.push(element("li", "", note));
             this.steps.replaceChildren(...rows);
           }
 
-          // Once a second: only what changes with time.
+          keyOfSteps() {
+            const { live } = this;
+            return JSON.stringify([live.steps, live.gatewaySteps, live.notes]);
+          }
+
+          // Some times a second.
           tick() {
-            if (this.pictureURL && !this.live.isActive) {
+            if (this.live.isActive) this.live.tick();
+            this.refresh();
+          }
+
+          // What changes with time alone.
+          refresh() {
+            const { live } = this;
+            if (this.pictureURL && !live.isActive) {
               const seconds = Math.max(0, Math.round((performance.now() - this.pictureTime) / 1000));
-              this.stateChip.replaceChildren(seconds < 60 ? `${seconds} s ago` : seconds < 3600
-                ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`);
+              const text = seconds < 60 ? `${seconds} s ago` : seconds < 3600
+                ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
+              if (this.stateChip.textContent !== text) this.stateChip.replaceChildren(text);
+              this.stateChip.dataset.key = "";
               this.picture.classList.toggle("stale", seconds > 60);
             }
-            if (!this.live.session || !this.live.isActive) return;
-            const left = this.live.secondsLeft;
-            this.timerChip.classList.toggle("talking", this.live.isTalking);
-            this.timerChip.textContent = (this.live.isTalking ? "On air · " : "")
-              + Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
+            if (!live.session || !live.isActive) return;
+            const left = live.secondsLeft;
+            this.timerChip.classList.toggle("talking", live.talk.isTalking);
+            const text = (live.talk.isTalking ? "On air · " : "") + Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
+            if (this.timerChip.textContent !== text) this.timerChip.textContent = text;
             this.timerChip.title = "Time until the lease ends; it is extended by itself";
-            if (this.live.state === "live" && left % 5 === 0) this.keepPicture();
+            if (live.verdict.isLive && left % 5 === 0 && left !== this.keptAt) {
+              this.keptAt = left;
+              this.keepPicture();
+            }
           }
         }
         """#

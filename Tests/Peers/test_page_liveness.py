@@ -1,0 +1,364 @@
+"""What the page says of a picture: live only while it moves, for how long it has not, and live again by itself."""
+
+import json
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.firefox import Firefox
+from peers.gateway import DOORBELL, Camera, Gateway
+from peers.namespace import Namespace
+from peers.polling import eventually
+from peers.rtsp_cameras import RTSPCameras
+from playwright.sync_api import Browser, Locator, Page, expect
+
+# Counts the connections and the microphones that the page opens, and tells when what a tile says has changed.
+SPIES = """
+(() => {
+  window.spies = { made: 0, open: new Set(), microphones: 0, chips: [] };
+  const Original = window.RTCPeerConnection;
+  window.RTCPeerConnection = class extends Original {
+    constructor(...given) { super(...given); spies.made += 1; spies.open.add(this); }
+    close() { spies.open.delete(this); super.close(); }
+  };
+  const devices = navigator.mediaDevices;
+  const getUserMedia = devices?.getUserMedia.bind(devices);
+  if (devices) devices.getUserMedia = (wish) => { spies.microphones += 1; return getUserMedia(wish); };
+  // The chip of the tile that the test looks at.
+  setInterval(() => {
+    const text = document.querySelector(".tile.live .chip")?.textContent;
+    if (text && spies.chips.at(-1)?.text !== text) spies.chips.push({ text, at: Date.now() });
+  }, 20);
+})();
+"""
+
+
+@pytest.fixture(scope="module")
+def cameras(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RTSPCameras]:
+    """Cameras of their own: they are killed."""
+    running = RTSPCameras(tmp_path_factory.mktemp("mortal") / "rtsp-camera.log")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def house(
+    binary: Path, cameras: RTSPCameras, namespace: Namespace | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    running = Gateway(
+        binary, tmp_path_factory.mktemp("liveness"),
+        [cameras.camera("yard", "vp8"), cameras.camera("tone", "tone"), Camera("hall")],
+    )  # fmt: skip
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    problems: list[str] = []
+    opened = browser.new_page(viewport={"width": 1000, "height": 800})
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.add_init_script(SPIES)
+    yield opened
+    opened.close()
+    assert not problems
+
+
+class Tile:
+    """One camera on the page."""
+
+    def __init__(self, page: Page, gateway: Gateway, device: str) -> None:
+        gateway.wait_until_flowing(device)
+        self.page = page
+        if "127.0.0.1" not in page.url:
+            page.goto(f"http://127.0.0.1:{gateway.port}/#token={gateway.token}")
+        self.node: Locator = page.locator(f"#camera-{device}")
+        self.chip = self.node.locator(".chip").first
+        self.stall = self.node.locator(".stall")
+        self.video = self.node.locator("video")
+        self.fault = self.node.locator(".fault")
+
+    def watch(self) -> "Tile":
+        self.node.locator("button.watch").click()
+        self.expect_live()
+        return self
+
+    def expect_live(self) -> None:
+        expect(self.chip).to_have_text("Live", timeout=20_000)
+        expect(self.stall).to_be_hidden()
+        expect(self.video).to_have_css("opacity", "1")
+
+    def expect_stalled(self, text: str) -> None:
+        """The picture is dimmed, and its stall counts."""
+        expect(self.chip).to_have_text("No picture", timeout=10_000)
+        expect(self.stall).to_have_text(re.compile(text), timeout=10_000)
+
+    def spy(self, expression: str) -> Any:
+        return self.page.evaluate(f"spies.{expression}")
+
+    def milliseconds_until(self, text: str, since: float) -> int:
+        """From a moment of the page's clock to the chip's first text of this kind after it."""
+        chips = [one for one in self.spy("chips") if one["at"] >= since and one["text"] == text]
+        return int(chips[0]["at"] - since)
+
+    def now(self) -> float:
+        return float(self.page.evaluate("Date.now()"))
+
+
+def test_a_camera_that_dies_is_not_live_and_comes_back(
+    page: Page, house: Gateway, cameras: RTSPCameras, report: list[str]
+) -> None:
+    tile = Tile(page, house, "yard").watch()
+    killed = tile.now()
+    cameras.process.kill()
+    tile.expect_stalled(r"^No picture for \d+ s: the camera is not reachable$")
+    expect(tile.video).to_have_css("opacity", "0.35")
+    expect(tile.stall).to_contain_text("for 3 s")
+    report.append(f"page: not live {tile.milliseconds_until('No picture', killed)} ms after its camera was killed")
+    expect(tile.node.locator(".about p").first).to_have_text("Offline: the camera is not reachable")
+    cameras.start_again()
+    assert house.client.request("POST", "/v1/cameras/yard/reconnect").status == 204
+    tile.expect_live()
+    # It was one view all the time.
+    assert (tile.spy("made"), tile.spy("open.size")) == (1, 1)
+
+
+def test_a_gateway_that_hangs_or_is_gone_is_told_and_found_again(
+    page: Page, house: Gateway, report: list[str]
+) -> None:
+    tile = Tile(page, house, "hall").watch()
+    stopped = tile.now()
+    house.process.send(signal.SIGSTOP)
+    try:
+        tile.expect_stalled(r"^No picture for \d+ s: the gateway does not answer$")
+    finally:
+        house.process.send(signal.SIGCONT)
+    report.append(f"page: not live {tile.milliseconds_until('No picture', stopped)} ms after its gateway hung")
+    tile.expect_live()
+
+    killed = tile.now()
+    house.process.kill()
+    tile.expect_stalled(r"^No picture.*: the gateway does not answer$")
+    expect(page.locator("#link-text")).to_have_text("Reconnecting")
+    report.append(f"page: not live {tile.milliseconds_until('No picture', killed)} ms after its gateway was killed")
+    expect(tile.stall).to_contain_text("for 2 s")
+    started = tile.now()
+    house.start()
+    tile.expect_live()
+    report.append(f"page: live {tile.milliseconds_until('Live', started)} ms after its gateway was started again")
+    assert tile.spy("open.size") == 1
+    assert page.evaluate("document.querySelectorAll('#sign-in:not([hidden])').length") == 0
+
+
+def test_a_hidden_page_and_a_picture_out_of_view_tell_of_no_stall(page: Page, house: Gateway) -> None:
+    # A headless browser hides nothing, so the page is told that it is hidden, and gets no callbacks of its pictures.
+    page.add_init_script(
+        """
+        window.isHidden = false;
+        Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
+        const request = HTMLVideoElement.prototype.requestVideoFrameCallback;
+        HTMLVideoElement.prototype.requestVideoFrameCallback = function (callback) {
+          return request.call(this, (...given) => (isHidden ? this.requestVideoFrameCallback(callback) : callback(...given)));
+        };
+        window.hide = (value) => { isHidden = value; document.dispatchEvent(new Event("visibilitychange")); };
+        """
+    )
+    tile = Tile(page, house, "hall").watch()
+    decoded = "document.querySelector('#camera-hall video').getVideoPlaybackQuality().totalVideoFrames"
+
+    def wait_for_frames(count: int) -> None:
+        begin = page.evaluate(decoded)
+        eventually(lambda: page.evaluate(decoded) > begin + count, "pictures are decoded")
+
+    page.evaluate("hide(true)")
+    wait_for_frames(25)
+    page.evaluate("hide(false)")
+    wait_for_frames(5)
+    page.evaluate("document.body.style.paddingTop = '300vh'")
+    page.evaluate("scrollTo(0, 0)")
+    expect(tile.video).not_to_be_in_viewport()
+    packets = "[...spies.open][0].getStats().then((all) => [...all.values()].find((one) => one.kind === 'video').packetsReceived)"
+    begin = page.evaluate(packets)
+    eventually(lambda: page.evaluate(packets) > begin + 40, "packets come for a picture out of view")
+    page.evaluate("document.body.style.paddingTop = ''")
+    wait_for_frames(5)
+    states = [one["text"] for one in tile.spy("chips")]
+    assert states[states.index("Live") :] == ["Live"], states
+
+
+def test_a_camera_with_sound_alone_is_live_by_its_sound(page: Page, house: Gateway, cameras: RTSPCameras) -> None:
+    tile = Tile(page, house, "tone")
+    tile.node.locator("button.watch").click()
+    expect(tile.chip).to_have_text("Live", timeout=20_000)
+    cameras.process.kill()
+    expect(tile.chip).to_have_text("No sound", timeout=10_000)
+    expect(tile.stall).to_have_text(re.compile(r"^No sound for \d+ s: the camera is not reachable$"), timeout=10_000)
+    cameras.start_again()
+    assert house.client.request("POST", "/v1/cameras/tone/reconnect").status == 204
+    expect(tile.chip).to_have_text("Live", timeout=20_000)
+
+
+def test_a_camera_that_is_taken_away_and_added_again_is_watched_again(page: Page, house: Gateway) -> None:
+    def put() -> None:
+        body = json.dumps({"name": "Shed", "source": "builtin:doorbell"})
+        answer = house.client.request("PUT", "/v1/cameras/shed", body, {"Content-Type": "application/json"})
+        assert answer.status == 201, answer.text
+
+    put()
+    tile = Tile(page, house, "shed").watch()
+    assert house.client.request("DELETE", "/v1/cameras/shed").status in (200, 204)
+    expect(tile.node).to_have_count(0)
+    put()
+    tile.expect_live()
+    assert tile.spy("open.size") == 1
+    assert house.client.request("DELETE", "/v1/cameras/shed").status in (200, 204)
+    expect(tile.node).to_have_count(0)
+
+
+def test_a_token_that_is_refused_leads_to_the_sign_in_and_back(page: Page, house: Gateway) -> None:
+    tile = Tile(page, house, "hall").watch()
+    refusal = {"error": {"code": 16, "status": "UNAUTHENTICATED", "message": "no"}}
+    page.route("**/v1/**", lambda route: route.fulfill(status=401, json=refusal))
+    # The network changes, so that the page connects anew.
+    page.evaluate("dispatchEvent(new Event('online'))")
+    error = page.locator("#sign-in-error")
+    expect(error).to_be_visible()
+    # As red as errors are everywhere on the page, and not grey.
+    red, green, blue = map(int, re.findall(r"\d+", error.evaluate("(node) => getComputedStyle(node).color"))[:3])
+    assert red > green + 60 and red > blue + 60
+    page.unroute("**/v1/**")
+    page.get_by_label("Token").fill("gatehouse_wrong")
+    page.get_by_role("button", name="Open").click()
+    expect(error).to_have_text("This token is not known to the gateway.")
+    page.get_by_label("Token").fill(house.token)
+    page.get_by_role("button", name="Open").click()
+    tile.expect_live()
+
+
+def test_errors_are_told_for_people_with_the_rest_under_details(page: Page, house: Gateway) -> None:
+    tile = Tile(page, house, "hall")
+    raw = "no codec in common for the video: hall sends H265/90000, the viewer takes VP8, H264/90000; set transcodeVideo: true"
+    body = {"error": {"code": 9, "status": "FAILED_PRECONDITION", "message": raw}}
+    page.route("**/commands/startLiveView", lambda route: route.fulfill(status=400, json=body))
+    tile.node.locator("button.watch").click()
+    expect(tile.fault).to_contain_text("This browser cannot play what the camera sends.")
+    details = tile.fault.get_by_text(raw)
+    expect(details).to_be_hidden()
+    tile.fault.get_by_text("Details").click()
+    expect(details).to_be_visible()
+    page.unroute("**/commands/startLiveView")
+    tile.node.get_by_text("Try again").click()
+    tile.expect_live()
+    expect(tile.fault).to_be_hidden()
+
+    page.get_by_text("Add a camera").click()
+    page.get_by_label("Name").fill("Attic")
+    page.get_by_label("Address").fill("http://192.0.2.20/")
+    page.get_by_role("button", name="Add", exact=True).click()
+    fault = page.locator("#add-camera-error")
+    expect(fault).to_contain_text("This address cannot be used. It starts with rtsp://")
+    expect(fault.get_by_text("source: expected")).to_be_hidden()
+
+
+def test_what_is_decided_without_a_browser(page: Page, house: Gateway) -> None:
+    page.goto(f"http://127.0.0.1:{house.port}/")
+    results = page.evaluate(
+        """async () => {
+          const { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore, Pulse } = await import("/assets/liveness.js");
+          const well = { state: "live", silence: 100, usualGap: 66, hasPicture: true, isOnline: true, hasLink: true,
+            answers: null, ice: "connected", source: { state: "flowing" } };
+          const say = (facts) => judge({ ...well, ...facts }).text ?? judge({ ...well, ...facts }).isLive;
+          const pulse = new Pulse();
+          for (const now of [0, 1000, 2000, 2100, 3000, 4000, 60000]) pulse.beat(now);
+          const stuck = { silence: 16000, sinceStart: 90000, flowingFor: 16000, hasLink: true, answers: true, canDecode: true };
+          return {
+            said: [say({}), say({ silence: 1000 }), say({ silence: 1001 }), say({ usualGap: 1000, silence: 2400 }),
+              say({ hasLink: false, silence: 400 }), say({ ice: "disconnected" }),
+              say({ silence: 7500, isOnline: false }), say({ silence: 7500, answers: true }),
+              say({ silence: 7500, source: { state: "givenUp", reason: "the camera refused the user name or password" } }),
+              say({ silence: 90000, state: "reconnecting", hasLink: false, answers: false }),
+              say({ silence: null, state: "connecting" }), say({ silence: 2000, hasPicture: false })],
+            usualGap: pulse.usualGap,
+            pauses: [0, 1, 2, 3, 60].map((attempt) => pauseBefore(attempt, 0.5)),
+            attempts: [attemptAfter(5, 999), attemptAfter(5, 1000)],
+            retries: [["UNAVAILABLE", false], ["FAILED_PRECONDITION", false], ["FAILED_PRECONDITION", true],
+              ["UNAUTHENTICATED", true]].map((given) => isWorthRetrying(...given)),
+            stuck: [isStuck(stuck), isStuck({ ...stuck, flowingFor: 5000 }), isStuck({ ...stuck, answers: false }),
+              isStuck({ ...stuck, canDecode: false })],
+          };
+        }"""
+    )
+    assert results == {
+        "said": [
+            True, True, "No picture for 1 s", True, "No picture: the gateway does not answer",
+            "No picture: the connection to the gateway is interrupted",
+            "No picture for 7 s: this device has no network connection", "No picture for 7 s: the camera sends nothing",
+            "No picture for 7 s: the camera does not accept the user name or password",
+            "No picture for 1 min 30 s: the gateway does not answer", False, "No sound for 2 s",
+        ],
+        "usualGap": 1000,
+        "pauses": [125, 1000, 2000, 4000, 30000],
+        "attempts": [5, 0],
+        "retries": [True, False, True, False],
+        "stuck": [True, False, False, False],
+    }  # fmt: skip
+
+
+def test_a_view_that_reaches_its_longest_time_starts_again_and_again(
+    page: Page, binary: Path, tmp_path: Path
+) -> None:
+    gateway = Gateway(binary, tmp_path, [DOORBELL], {"sessions": {"maximumDurationSeconds": 2}})
+    try:
+        tile = Tile(page, gateway, "front-door").watch()
+        client = page.context.new_cdp_session(page)
+
+        def restart(times: int) -> dict[str, int]:
+            """Waits for so many restarts; answers what the page then holds on to."""
+            made = tile.spy("made")
+            eventually(lambda: tile.spy("made") >= made + times and tile.spy("open.size") == 1, "the view starts again")
+            tile.expect_live()
+            assert tile.spy("open.size") == 1
+            client.send("HeapProfiler.collectGarbage")
+            return dict(client.send("Memory.getDOMCounters"))
+
+        tile.node.get_by_role("button", name="Talk").click()
+        expect(tile.fault).to_contain_text("You are not heard any more", timeout=10_000)
+        tile.expect_live()
+        # The microphone stays closed until somebody presses the button again.
+        expect(tile.node.get_by_role("button", name="Talk")).to_have_attribute("aria-pressed", "false")
+        first, last = restart(1), restart(2)
+        assert last["jsEventListeners"] <= first["jsEventListeners"] + 2, (first, last)
+        assert last["nodes"] <= first["nodes"] + 20, (first, last)
+        assert tile.spy("microphones") == 1
+        assert len(gateway.client.sessions()) == 1
+    finally:
+        assert gateway.stop() == 0, gateway.process.output()[-4000:]
+
+
+def test_firefox_tells_the_same(firefox: Firefox, gateway: Gateway, house: Gateway, cameras: RTSPCameras,
+                                namespace: Namespace | None) -> None:  # fmt: skip
+    house.wait_until_flowing("yard")
+    host = namespace.host_address if namespace else "127.0.0.1"
+
+    def chip() -> str:
+        return str(firefox.evaluate("document.querySelector('#camera-yard .chip')?.textContent ?? ''"))
+
+    def stall() -> str:
+        return str(firefox.evaluate("document.querySelector('#camera-yard .stall')?.textContent ?? ''"))
+
+    try:
+        firefox.open(f"http://{host}:{house.port}/#token={house.token}")
+        eventually(lambda: firefox.evaluate("Boolean(document.querySelector('#camera-yard .watch'))"), "the tile")
+        firefox.evaluate("document.querySelector('#camera-yard .watch').click()")
+        eventually(lambda: chip() == "Live", "Firefox shows a live picture")
+        cameras.process.kill()
+        eventually(lambda: re.match(r"No picture for [2-9] s: the camera is not reachable", stall()), "the stall counts")
+        cameras.start_again()
+        assert house.client.request("POST", "/v1/cameras/yard/reconnect").status == 204
+        eventually(lambda: chip() == "Live", "Firefox shows a live picture again")
+    finally:
+        # Where the other tests of Firefox stand.
+        firefox.open(f"http://{host}:{gateway.port}/")
