@@ -39,7 +39,10 @@ import Transport
         #expect(sessions.map(\.mediaSessionId) == [response.mediaSessionId])
         #expect(sessions.first?.codecs.count == used.count)
         #expect(await world.viewerCount() == 1)
-        #expect(world.announcements.all == [.started(mediaSessionId: response.mediaSessionId, deviceID: "door")])
+        #expect(
+            world.announcements.all == [
+                .started(mediaSessionId: response.mediaSessionId, deviceID: "door", principal: "owner")
+            ])
     }
 
     @Test func theReachedAddressComesFirstThenTheConfiguredOnesThenThoseOfTheInterfaces() async throws {

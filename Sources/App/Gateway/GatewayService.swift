@@ -68,8 +68,10 @@ public struct GatewayService: Service {
         self.tokens = tokens
         let journal = EventJournal(directory: directory)
         self.journal = journal
+        let log = HomeLog(logger: logger)
         self.hub = HomeHub(
-            devices: [], drivers: [], liveView: liveView, history: journal.read(), journal: { journal.append($0) })
+            devices: [], drivers: [], liveView: liveView, history: journal.read(), journal: { journal.append($0) },
+            observer: { log.note($1, of: $0) })
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
         secrets.add(webhooks.secrets)

@@ -37,6 +37,7 @@ extension HomeHub {
             self.unfollow(id)
             self.states[id] = nil
             changes.removed.append(id)
+            self.observer(id, nil)
             self.changeStream.publish(.deviceRemoved(deviceID: id))
         }
         self.order = order

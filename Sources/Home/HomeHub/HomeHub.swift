@@ -21,6 +21,7 @@ public actor HomeHub {
     var changeStream: ChangeStream
     var history: EventHistory
     let journal: @Sendable (DeviceEvent) -> Void
+    let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
     var knownSessions: [String: SessionSnapshot] = [:]
     var sessionRefresh: Task<Void, Never>?
     var mustRefreshSessionsAgain = false
@@ -32,11 +33,13 @@ public actor HomeHub {
     ///   - liveView: who serves live views.
     ///   - history: the events that an earlier run has kept, oldest first.
     ///   - journal: takes each event, to keep it for a later run.
+    ///   - observer: is told what each camera tells, and nil once a device is gone, for the log. It must not block.
     ///   - run: a name of this run of the process, part of the change stream's places.
     ///   - now: the wall clock.
     public init(
         devices: [DeviceDescription], drivers: [any CameraDriver], liveView: any LiveViewServing,
         history: [DeviceEvent] = [], journal: @escaping @Sendable (DeviceEvent) -> Void = { _ in },
+        observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         run: String = UUID().uuidString.prefix(8).lowercased(), now: @escaping @Sendable () -> Date = { Date() }
     ) {
         var order: [String] = []
@@ -51,6 +54,7 @@ public actor HomeHub {
         self.changeStream = ChangeStream(run: run)
         self.history = EventHistory(history)
         self.journal = journal
+        self.observer = observer
     }
 
     // MARK: Devices
@@ -86,6 +90,7 @@ public actor HomeHub {
 
     /// Takes one update of a camera over.
     func apply(_ update: CameraUpdate, deviceID: String) {
+        if self.states[deviceID] != nil { self.observer(deviceID, update) }
         switch update {
         case .source(let status):
             guard var state = self.states[deviceID] else { return }

@@ -44,6 +44,7 @@ extension LiveViewService {
             throw .failedPrecondition("the clip was ended before the camera's speaker was open")
         }
         clips[deviceID]?.isOpen = true
+        announce(.talkStarted(talkID: "clip-\(talk)", deviceID: deviceID, principal: principal))
         clips[deviceID]?.player = Task.detached { [weak self] in
             await Self.play(clip, to: speaker)
             guard !Task.isCancelled else { return }
@@ -102,5 +103,6 @@ extension LiveViewService {
         clip.ended = last
         clips[deviceID] = clip
         clip.speaker.end()
+        if clip.isOpen { announce(.talkEnded(talkID: "clip-\(clip.talk)", deviceID: deviceID, reason: reason)) }
     }
 }

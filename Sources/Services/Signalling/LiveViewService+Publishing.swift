@@ -116,6 +116,8 @@ extension LiveViewService {
             publisher,
             status: ViewerStatus(), sink: PublicationSink(publication)
         ) { event in events.yield((sessionID, event)) }
+        announce(
+            .publisherStarted(sessionID: sessionID, deviceID: request.deviceID, principal: request.principal))
         return StartLiveViewResponse(
             mediaSessionId: sessionID, answerSdp: negotiated.answer.encoded(), liveSessionDurationSeconds: 0,
             iceGeneration: "1", notes: negotiated.notes)
@@ -190,5 +192,6 @@ extension LiveViewService {
         guard let session = publishers.removeValue(forKey: sessionID) else { return }
         relay.removeViewer(sessionID, reason: reason)
         session.source.end(session.publication, reason: reason)
+        announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, reason: reason))
     }
 }

@@ -65,7 +65,8 @@ extension LiveViewService: LiveViewServing {
         viewer.principal = request.principal
         let events = viewerEvents
         relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
-        announce(.started(mediaSessionId: sessionID, deviceID: request.deviceID))
+        announce(
+            .started(mediaSessionId: sessionID, deviceID: request.deviceID, principal: request.principal))
         armExpiry()
         return StartLiveViewResponse(
             mediaSessionId: sessionID, answerSdp: negotiated.answer.encoded(),

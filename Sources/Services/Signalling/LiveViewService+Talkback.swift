@@ -49,6 +49,7 @@ extension LiveViewService {
             throw SignallingError(refusal)
         }
         sessions[mediaSessionId]?.talk?.isOpen = true
+        announce(.talkStarted(talkID: "talk-\(number)", deviceID: lease.deviceID, principal: principal))
         floor.note(talker, heardAt: now)
         relay.setTalkbackSink(mediaSessionId, decoder)
     }
@@ -118,6 +119,9 @@ extension LiveViewService {
                 sessions[id]?.talk = nil
                 sessions[id]?.lastTalk = last
                 talk.decoder.finish()
+                if talk.isOpen {
+                    announce(.talkEnded(talkID: "talk-\(talk.number)", deviceID: deviceID, reason: reason))
+                }
             }
         case .clip(let id):
             endClip(id, of: deviceID, reason: reason)

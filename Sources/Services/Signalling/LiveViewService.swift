@@ -141,7 +141,7 @@ public actor LiveViewService {
         }
     }
 
-    /// Calls `handler` whenever a session starts, connects or ends.
+    /// Calls `handler` whenever a session, a publisher or a talk starts or ends, and when a session connects.
     public func observe(_ handler: @escaping @Sendable (LiveViewChange) -> Void) {
         observers.append(handler)
     }
@@ -158,14 +158,22 @@ public actor LiveViewService {
     }
 }
 
-/// A change in the life of a session.
+/// A change in the life of a session, a publisher or a talk.
 public enum LiveViewChange: Sendable, Equatable {
     /// A session has been answered.
-    case started(mediaSessionId: String, deviceID: String)
+    case started(mediaSessionId: String, deviceID: String, principal: String)
     /// Its media flows.
     case connected(mediaSessionId: String, deviceID: String)
     /// It is over.
     case ended(mediaSessionId: String, deviceID: String, reason: String)
+    /// A publisher has been answered.
+    case publisherStarted(sessionID: String, deviceID: String, principal: String)
+    /// A publisher is over.
+    case publisherEnded(sessionID: String, deviceID: String, reason: String)
+    /// Somebody speaks from a camera's speaker: a session, or a clip. `talkID` names the talk.
+    case talkStarted(talkID: String, deviceID: String, principal: String)
+    /// A talk that had started is over.
+    case talkEnded(talkID: String, deviceID: String, reason: String)
 }
 
 extension LiveViewService {

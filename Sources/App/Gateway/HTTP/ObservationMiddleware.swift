@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Counts requests and writes one log line for each. The line holds the route, not the path: that may hold a
-/// session id.
+/// Counts requests and writes one log line for each, for debugging. The line holds the route and the device, not the path:
+/// that may hold a session id.
 struct ObservationMiddleware: RouterMiddleware {
     let metrics: HTTPMetrics
 
@@ -17,13 +17,15 @@ struct ObservationMiddleware: RouterMiddleware {
         let route = context.endpointPath ?? "unknown"
         self.metrics.record(
             method: request.method.rawValue, route: route, status: response.status.code, duration: duration)
-        let isQuiet = response.status.code < 400 && request.method == .get
-        context.logger.log(
-            level: isQuiet ? .debug : .info, "http request",
-            metadata: [
-                "method": "\(request.method.rawValue)", "route": "\(route)", "status": "\(response.status.code)",
-                "milliseconds": "\(Self.milliseconds(duration))", "client": "\(context.remoteHost ?? "unknown")",
-            ])
+        guard context.logger.logLevel <= .debug else { return response }
+        var metadata: Logger.Metadata = [
+            "method": "\(request.method.rawValue)", "route": "\(route)", "status": "\(response.status.code)",
+            "milliseconds": "\(Self.milliseconds(duration))", "client": "\(context.remoteHost ?? "unknown")",
+        ]
+        if let device = context.parameters.get("device") ?? context.parameters.get("camera") {
+            metadata["camera"] = "\(device.prefix(64))"
+        }
+        context.logger.debug("http request", metadata: metadata)
         return response
     }
 

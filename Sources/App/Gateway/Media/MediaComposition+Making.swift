@@ -103,19 +103,8 @@ struct MediaService: Service {
     let logger: Logger
 
     func run() async throws {
-        await liveView.observe { change in
-            switch change {
-            case .started(let session, let device):
-                logger.info("live view started", metadata: ["session": "\(session.prefix(8))", "device": "\(device)"])
-            case .connected(let session, let device):
-                logger.info(
-                    "live view connected", metadata: ["session": "\(session.prefix(8))", "device": "\(device)"])
-            case .ended(let session, let device, let reason):
-                logger.info(
-                    "live view ended",
-                    metadata: ["session": "\(session.prefix(8))", "device": "\(device)", "reason": "\(reason)"])
-            }
-        }
+        let log = HomeLog(logger: logger)
+        await liveView.observe { log.note($0) }
         try? await gracefulShutdown()
         await liveView.endAll(reason: "the gateway is shutting down")
         sharing?.stop()

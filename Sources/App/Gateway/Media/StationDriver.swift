@@ -67,6 +67,10 @@ struct StationDriver: CameraDriver {
 }
 
 extension CameraSourceStatus {
+    /// What comes behind a reason and is another text at each attempt.
+    static let nextTry = "; the next try is in "
+    static let givenUp = "; given up for now after "
+
     init(_ snapshot: CameraStation.Snapshot) {
         let tracks = snapshot.tracks.map { CameraTrack(kind: $0.kind.name, codec: $0.codec.name) }
         switch snapshot.state {
@@ -82,12 +86,12 @@ extension CameraSourceStatus {
         case .backingOff(0, let reason): self.init(state: .backingOff, reason: reason, tracks: tracks)
         case .backingOff(let seconds, let reason):
             self.init(
-                state: .backingOff, reason: "\(reason); the next try is in \(Int(seconds.rounded(.up))) s",
+                state: .backingOff, reason: "\(reason)\(Self.nextTry)\(Int(seconds.rounded(.up))) s",
                 tracks: tracks)
         case .givenUp(let until, let failures, let reason):
             let left = max(0, (until - MonotonicClock.now).inSeconds)
             self.init(
-                state: .givenUp, reason: "\(reason); given up for now after \(failures) such failures", tracks: tracks,
+                state: .givenUp, reason: "\(reason)\(Self.givenUp)\(failures) such failures", tracks: tracks,
                 retryAt: Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + left).rounded()))
         case .stopped: self.init(state: .stopped, tracks: tracks)
         }

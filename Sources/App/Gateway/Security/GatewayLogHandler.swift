@@ -10,6 +10,9 @@ public struct GatewayLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
 
+    /// The key under which Hummingbird puts the number that it has given to a request.
+    static let requestNumber = "hb.request.id"
+
     private let label: String
     private let format: GatewayConfiguration.Log.Format
     private let redactor: Redactor
@@ -43,7 +46,11 @@ public struct GatewayLogHandler: LogHandler {
         var merged = self.metadata
         if let provided = self.metadataProvider?.get() { merged.merge(provided) { $1 } }
         if let given = event.metadata { merged.merge(given) { $1 } }
-        let fields = merged.sorted { $0.key < $1.key }.map { ($0.key, self.redactor.redact("\($0.value)")) }
+        let fields = merged.map { key, value in
+            // The server's number of the request has the shape of a session's identifier and is no secret: it is what
+            // ties the lines of one request together.
+            key == Self.requestNumber ? ("request", "\(value)") : (key, self.redactor.redact("\(value)"))
+        }.sorted { $0.0 < $1.0 }
         let message = self.redactor.redact("\(event.message)")
         switch self.format {
         case .text: self.write(self.textLine(event.level, message, fields))

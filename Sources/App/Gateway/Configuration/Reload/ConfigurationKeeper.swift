@@ -49,6 +49,8 @@ public actor ConfigurationKeeper {
     private var storeInForce: FileStamp?
 
     private var isBusy = false
+    /// Whether the cameras of the start run.
+    private var hasBegun = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// Keeps a config.
@@ -129,6 +131,7 @@ public actor ConfigurationKeeper {
         await self.takeTurn()
         defer { self.endTurn() }
         await self.applyInTurn()
+        self.hasBegun = true
     }
 
     // MARK: The files
@@ -209,13 +212,13 @@ public actor ConfigurationKeeper {
         await self.hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }
         await self.hub.refreshSessions()
-        self.logger.notice(
-            "cameras have changed",
-            metadata: [
-                "added": "\(changes.added.joined(separator: ", "))",
-                "changed": "\(changes.changed.joined(separator: ", "))",
-                "removed": "\(changes.removed.joined(separator: ", "))",
-            ])
+        // The cameras of the start are counted by the line that says that the gateway is ready.
+        guard self.hasBegun else { return }
+        for (message, cameras) in [
+            ("camera added", changes.added), ("camera changed", changes.changed), ("camera removed", changes.removed),
+        ] {
+            for camera in cameras { self.logger.notice("\(message)", metadata: ["camera": "\(camera)"]) }
+        }
     }
 
     // MARK: The cameras of the API

@@ -1,0 +1,154 @@
+import Transport
+
+/// What of one camera's life an administrator is told: outages with their reason, recoveries with their duration.
+///
+/// Cameras change their state many times a minute while they are tried again. A line comes of a transition only: the
+/// camera is gone, the reason is another one, it is given up for now, it is back. A camera that comes and goes all the
+/// time gets a line each ``window``, which counts its outages. It reads no clock and writes nothing, so that days of a
+/// bad camera are a test of milliseconds.
+struct CameraLog {
+    /// How a camera stands, as far as the log cares.
+    enum Condition: Equatable {
+        /// It delivers; in words, what.
+        case up(String)
+        /// It does not, for a reason; whether it is left alone for longer.
+        case down(reason: String, isGivenUp: Bool)
+        /// Nobody wants anything of it.
+        case resting
+        /// On its way to one of the others.
+        case moving
+    }
+
+    /// One line.
+    struct Line: Equatable {
+        enum Kind: Equatable {
+            /// The camera delivers for the first time.
+            case up
+            /// The camera has gone.
+            case down
+            /// It is still gone, now for another reason.
+            case stillDown
+            /// It is tried only now and then.
+            case givenUp
+            /// It is back.
+            case back
+            /// It comes and goes; outages are counted from here on.
+            case unstable
+        }
+
+        var kind: Kind
+        var reason: String?
+        /// How long it was up, down, or counted.
+        var duration: Duration?
+        /// How many outages there were in `duration`.
+        var outages: Int?
+        /// What it delivers.
+        var tracks: String?
+
+        init(
+            _ kind: Kind, reason: String? = nil, duration: Duration? = nil, outages: Int? = nil, tracks: String? = nil
+        ) {
+            self.kind = kind
+            self.reason = reason
+            self.duration = duration
+            self.outages = outages
+            self.tracks = tracks
+        }
+    }
+
+    /// More outages than this in a ``window`` are counted instead of told.
+    static let outagesToTell = 5
+    static let window: Duration = .seconds(600)
+    /// An outage that lasts longer is told in any case.
+    static let longOutage: Duration = .seconds(60)
+    /// How many reasons of one outage are told; a camera that makes up a new one each time fills no log.
+    static let reasonsToTell = 4
+
+    private struct Outage {
+        let since: Instant
+        var isTold: Bool
+        var toldAt: Instant
+        var reasons: [String]
+        var isGivenUp = false
+    }
+
+    private var upSince: Instant?
+    private var outage: Outage?
+    private var isKnown = false
+    /// When the latest outages began, oldest first; no more than decide whether they are told.
+    private var recent: [Instant] = []
+    private var counting: (since: Instant, outages: Int)?
+
+    /// Takes a condition in and answers what is to be told.
+    mutating func note(_ condition: Condition, at now: Instant) -> [Line] {
+        switch condition {
+        case .moving: return []
+        case .resting:
+            // What comes after a rest is no recovery, unless an outage came before it. The next failure is told again,
+            // but not each one of a camera that is asked for again and again.
+            upSince = nil
+            if let told = outage?.toldAt, now - told >= Self.window { outage?.reasons = [] }
+            return []
+        case .up(let tracks): return rise(tracks, at: now)
+        case .down(let reason, let isGivenUp): return fall(reason, isGivenUp: isGivenUp, at: now)
+        }
+    }
+
+    private mutating func rise(_ tracks: String, at now: Instant) -> [Line] {
+        guard upSince == nil else { return [] }
+        upSince = now
+        defer {
+            outage = nil
+            isKnown = true
+        }
+        if let outage {
+            return outage.isTold ? [Line(.back, duration: now - outage.since, tracks: tracks)] : []
+        }
+        return isKnown ? [] : [Line(.up, tracks: tracks)]
+    }
+
+    private mutating func fall(_ reason: String, isGivenUp: Bool, at now: Instant) -> [Line] {
+        guard var current = outage else { return begin(reason, isGivenUp: isGivenUp, at: now) }
+        defer { outage = current }
+        guard current.isTold else {
+            guard now - current.since >= Self.longOutage else { return [] }
+            current.isTold = true
+            current.toldAt = now
+            current.reasons = [reason]
+            return [Line(.down, reason: reason)]
+        }
+        if isGivenUp, !current.isGivenUp {
+            current.isGivenUp = true
+            current.toldAt = now
+            current.reasons.append(reason)
+            return [Line(.givenUp, reason: reason, duration: now - current.since)]
+        }
+        guard !current.reasons.contains(reason), current.reasons.count < Self.reasonsToTell else { return [] }
+        current.toldAt = now
+        current.reasons.append(reason)
+        return [Line(.stillDown, reason: reason, duration: now - current.since)]
+    }
+
+    private mutating func begin(_ reason: String, isGivenUp: Bool, at now: Instant) -> [Line] {
+        let wasUp = upSince.map { now - $0 }
+        upSince = nil
+        isKnown = true
+        recent.removeAll { now - $0 > Self.window }
+        recent.append(now)
+        if recent.count > Self.outagesToTell + 1 { recent.removeFirst() }
+        outage = Outage(since: now, isTold: true, toldAt: now, reasons: [reason], isGivenUp: isGivenUp)
+        guard recent.count > Self.outagesToTell else {
+            counting = nil
+            return [Line(isGivenUp ? .givenUp : .down, reason: reason, duration: wasUp)]
+        }
+        outage?.isTold = false
+        guard let counted = counting else {
+            counting = (now, 0)
+            return [Line(.unstable, reason: reason, duration: now - recent[0], outages: recent.count)]
+        }
+        counting?.outages += 1
+        guard now - counted.since >= Self.window else { return [] }
+        counting = (now, 0)
+        return [Line(.unstable, reason: reason, duration: now - counted.since, outages: counted.outages + 1)]
+    }
+}

@@ -1,0 +1,133 @@
+import HomeTypes
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// What of days of a camera's life reaches the log, in virtual time.
+@Suite struct CameraLogTests {
+    private final class World {
+        var log = CameraLog()
+        var now = Instant.zero
+        var lines: [CameraLog.Line] = []
+
+        func pass(_ seconds: Int) { now += .seconds(seconds) }
+        func note(_ status: CameraSourceStatus) { lines += log.note(CameraLog.Condition(status), at: now) }
+        func down(_ reason: String) { note(CameraSourceStatus(state: .backingOff, reason: reason)) }
+        func up() {
+            note(CameraSourceStatus(state: .flowing, tracks: [.init(kind: "video", codec: "H264")]))
+        }
+        func take() -> [CameraLog.Line] {
+            defer { lines = [] }
+            return lines
+        }
+    }
+
+    @Test func anOutageIsOneLineAndItsEndAnother() {
+        let world = World()
+        world.note(CameraSourceStatus(state: .connecting))
+        world.up()
+        #expect(world.take() == [.init(.up, tracks: "H264")])
+        world.pass(3600)
+        world.down("connection refused; the next try is in 1 s")
+        for seconds in 2...20 {
+            world.pass(2)
+            world.note(CameraSourceStatus(state: .connecting))
+            world.down("connection refused; the next try is in \(seconds) s")
+        }
+        #expect(world.take() == [.init(.down, reason: "connection refused", duration: .seconds(3600))])
+        world.pass(4)
+        world.up()
+        world.up()
+        #expect(world.take() == [.init(.back, duration: .seconds(42), tracks: "H264")])
+    }
+
+    @Test func anotherReasonAndGivingUpAreToldOnce() {
+        let world = World()
+        world.down("no route to host")
+        for _ in 0..<3 {
+            world.pass(30)
+            world.down("the camera refuses the password")
+            world.down("no route to host")
+            world.note(
+                CameraSourceStatus(
+                    state: .givenUp, reason: "the camera refuses the password; given up for now after 4 such failures"))
+        }
+        #expect(
+            world.take() == [
+                .init(.down, reason: "no route to host"),
+                .init(.stillDown, reason: "the camera refuses the password", duration: .seconds(30)),
+                .init(.givenUp, reason: "the camera refuses the password", duration: .seconds(30)),
+            ])
+    }
+
+    @Test func aCameraThatMakesUpReasonsFillsNoLog() {
+        let world = World()
+        for number in 0..<1000 {
+            world.pass(1)
+            world.down("reason \(number)")
+        }
+        #expect(world.take().count == CameraLog.reasonsToTell)
+    }
+
+    @Test func aCameraThatComesAndGoesIsCounted() {
+        let world = World()
+        world.up()
+        // An hour of an outage each ten seconds.
+        for _ in 0..<360 {
+            world.pass(5)
+            world.down("connection reset")
+            world.pass(5)
+            world.up()
+        }
+        let lines = world.take()
+        #expect(lines.count <= 2 * CameraLog.outagesToTell + 1 + 7, "\(lines.count) lines in an hour")
+        #expect(lines.count { $0.kind == .unstable } >= 5)
+        let counted = lines.filter { $0.kind == .unstable }.compactMap(\.outages).reduce(0, +)
+        #expect((280...366).contains(counted), "\(counted) outages are counted")
+        // When it has become steady, the next outage is a line of its own again.
+        world.pass(3600)
+        world.down("connection reset")
+        #expect(world.take().map(\.kind) == [.down])
+    }
+
+    @Test func aLongOutageOfAnUnsteadyCameraIsTold() {
+        let world = World()
+        world.up()
+        for _ in 0..<8 {
+            world.pass(5)
+            world.down("connection reset")
+            world.pass(5)
+            world.up()
+        }
+        _ = world.take()
+        world.pass(5)
+        world.down("connection reset")
+        #expect(world.take().isEmpty)
+        world.pass(61)
+        world.down("no route to host")
+        #expect(world.take() == [.init(.down, reason: "no route to host")])
+        world.pass(60)
+        world.up()
+        #expect(world.take().map(\.kind) == [.back])
+    }
+
+    @Test func aCameraThatRestsIsNoOutage() {
+        let world = World()
+        for _ in 0..<10 {
+            world.up()
+            world.pass(60)
+            world.note(CameraSourceStatus(state: .idle))
+            world.pass(60)
+        }
+        #expect(world.take().map(\.kind) == [.up])
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(340), "340 ms"), (.seconds(42), "42 s"), (.seconds(60), "1 min"),
+        (.seconds(200), "3 min 20 s"), (.seconds(7500), "2 h 5 min"), (.seconds(273_600), "3 d 4 h"),
+    ])
+    func durationsAreSaidAsPeopleSayThem(duration: Duration, words: String) {
+        #expect(duration.inWords == words)
+    }
+}
