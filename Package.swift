@@ -8,6 +8,11 @@ import PackageDescription
 // of the unit tests do not compile SwiftNIO and BoringSSL again.
 let coreOnly = Context.environment["GATEHOUSE_CORE"] == "1"
 
+// `GATEHOUSE_FUZZ=1` adds the program `fuzz` (docs/fuzzing.md), and what it needs to see which code an input reaches.
+// It needs `--sanitize=address` as well.
+let fuzzing = Context.environment["GATEHOUSE_FUZZ"] == "1"
+let coverage: [SwiftSetting] = fuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -15,7 +20,8 @@ let settings: [SwiftSetting] = [
 ]
 
 func module(_ name: String, floor: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings)
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings + coverage)
 }
 
 func systemLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
@@ -81,6 +87,11 @@ var targets: [Target] = [
         name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
         swiftSettings: settings),
     .target(name: "HeapMeter", path: "Sources/Testing/HeapMeter", swiftSettings: settings),
+    module(
+        "FuzzTargets", floor: "Testing",
+        [
+            "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "ICE", "SRTP", "DTLS", "Codecs", "Cameras",
+        ]),
 
     tests("TransportTests", ["Transport"]),
     tests("SDPTests", ["SDP", "Transport"]),
@@ -110,6 +121,7 @@ var targets: [Target] = [
     tests(
         "RTSPServerTests",
         ["RTSPServer", "RTSP", "RTP", "SDP", "MediaRelay", "Cameras", "Signalling", "DatagramPort", "Transport"]),
+    tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
 ]
 
 var dependencies: [Package.Dependency] = []
@@ -197,6 +209,8 @@ if !coreOnly {
         .target(
             name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Signalling"],
             path: "Sources/Testing/HomeFakes", swiftSettings: settings),
+        module("GatewayFuzzTargets", floor: "Testing", ["FuzzTargets", "Gateway", "HomeTypes"]),
+        tests("GatewayFuzzTargetsTests", ["GatewayFuzzTargets", "FuzzTargets", "Transport"]),
         tests("HomeHubTests", ["HomeHub", "HomeTypes", "Signalling", "HomeFakes"]),
         tests(
             "GatewayTests",
@@ -216,6 +230,38 @@ if !coreOnly {
             ]),
         tests("LiveViewClientTests", ["LiveViewClient", "PeerConnection", "RTP", "SDP", "Transport"]),
     ]
+}
+
+if fuzzing {
+    // Of floors 5 to 7 what reads YAML and JSON needs one package. The rest of them, which needs all, is left out.
+    if coreOnly {
+        dependencies.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2"))
+        targets += [
+            module("HomeTypes", floor: "Home"),
+            .target(
+                name: "Gateway",
+                dependencies: ["HomeTypes", "RTSP", "Transport", .product(name: "Yams", package: "Yams")],
+                path: "Sources/App/Gateway",
+                sources: [
+                    "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
+                    "Configuration/ConfigurationLoader+Cameras.swift", "Configuration/ConfigurationTexts.swift",
+                    "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
+                    "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+YAML.swift",
+                    "Configuration/YAMLReader.swift", "Configuration/Reload/CameraEntry.swift",
+                    "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
+                ],
+                swiftSettings: settings + coverage),
+            module("GatewayFuzzTargets", floor: "Testing", ["FuzzTargets", "Gateway", "HomeTypes"]),
+        ]
+    }
+    targets += [
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets", "GatewayFuzzTargets"], path: "Sources/Testing/fuzz",
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])],
+            // The fuzzer's own runtime. Its `main` is not used: the program has one that chooses the target.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+    ]
+    products.append(.executable(name: "fuzz", targets: ["fuzz"]))
 }
 
 let package = Package(name: "gatehouse", products: products, dependencies: dependencies, targets: targets)

@@ -1,0 +1,45 @@
+import Foundation
+import Yams
+
+/// The texts of others that become settings, one call each: what the config's file, the file of the API's cameras and
+/// the body of a request to the API go through. The fuzz targets use it.
+package enum ConfigurationTexts {
+    /// Reads a config file's text; nil where it has problems, all of which are put into words.
+    package static func readConfig(_ text: String) -> [String]? {
+        do throws(ConfigurationError) {
+            return try GatewayConfiguration(yaml: text, environment: ["NAME": "value"]).cameras.map(\.id)
+        } catch {
+            _ = error.description
+            return nil
+        }
+    }
+
+    /// Reads a text as the file of the API's cameras, writes what it holds, and reads that.
+    /// - Returns: whether both readings say the same; nil where the text cannot be read.
+    package static func cameraFileIsStable(_ text: String) -> Bool? {
+        guard let node = (try? Yams.compose(yaml: text)) ?? nil else { return nil }
+        let entry = CameraEntry(node: node)
+        guard let written = try? Yams.serialize(node: entry.node(id: "a"), allowUnicode: true),
+            let again = (try? Yams.compose(yaml: written)) ?? nil
+        else { return false }
+        var read = CameraEntry(node: again)
+        read.values["id"] = nil
+        var first = entry
+        first.values["id"] = nil
+        return read == first
+    }
+
+    /// Reads the body of a request that changes a camera, with `environment` at hand, and writes out all that the camera
+    /// would be. Nil where it is refused.
+    package static func readCameraBody(_ body: [UInt8], environment: [String: String]) -> String? {
+        guard let entry = CameraEntry(json: Data(body)) else { return nil }
+        let merged = CameraEntry(values: ["name": .text("Door")]).merged(with: entry)
+        do throws(ConfigurationError) {
+            let camera = try GatewayConfiguration.Camera(id: "a", checking: merged, environment: environment)
+            return "\(camera)"
+        } catch {
+            // What a client is told.
+            return error.description
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import FuzzTargets
+import Gateway
+import HomeTypes
+
+/// The targets that need a package: YAML and JSON.
+extension FuzzTarget {
+    /// Both.
+    public static let texts: [FuzzTarget] = [yaml, json]
+
+    static let yaml = FuzzTarget(
+        "yaml", "a config file, and a file of the API's cameras", maximumLength: 4096, dictionary: yamlWords,
+        seeds: {
+            [
+                "http:\n  host: 127.0.0.1\n  port: 8180\n  https: false\nmedia:\n  port: 8189\n  addresses: [192.0.2.7]\n",
+                "sessions:\n  durationSeconds: 300\nlog: {level: info, format: json, showAddresses: true}\n",
+                "cameras:\n- id: door\n  name: &n \"Front door\"\n  type: doorbell\n  source: builtin:doorbell\n"
+                    + "- id: yard\n  name: *n\n  source: rtsp://user:${NAME}@192.0.2.7/live\n  substream: onvif\n"
+                    + "  onvif: {url: 'http://192.0.2.7/onvif', username: u, password: p}\n  pull: on-demand\n",
+                "rtsp:\n  host: \"::\"\n  port: 8554\n# a comment\n---\n? [a, b]\n: !!binary aGVsbG8=\n",
+            ].map { Array($0.utf8) }
+        }
+    ) { bytes throws(FuzzFailure) in
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let cameras = ConfigurationTexts.readConfig(text), Set(cameras).count != cameras.count {
+            throw FuzzFailure("two cameras with one id")
+        }
+        if ConfigurationTexts.cameraFileIsStable(text) == false {
+            throw FuzzFailure("what was read of a camera and written reads otherwise")
+        }
+    }
+
+    static let json = FuzzTarget(
+        "json", "the bodies of requests to the API", maximumLength: 4096, dictionary: jsonWords,
+        seeds: {
+            [
+                #"{"name":"Door","type":"doorbell","source":"rtsp://u:p@192.0.2.7/live","pull":"on-demand"}"#,
+                #"{"source":"onvif://192.0.2.7","onvif":{"url":"http://192.0.2.7/x","password":"${SECRET}"},"webhook":true}"#,
+                #"{"source":"rtsp://u:$${SECRET}@h/","name":null,"transcodeVideo":false,"substream":["x",1.5e300]}"#,
+                #"{"offerSdp":"v=0\r\n","mediaSessionId":"a","extendedDurationSeconds":300,"qualityHint":1}"#,
+                #"{"event":"motion","phase":"began"}"#,
+            ].map { Array($0.utf8) }
+        }
+    ) { bytes throws(FuzzFailure) in
+        let body = Array(bytes)
+        // No client of the API reads the gateway's environment.
+        let camera = ConfigurationTexts.readCameraBody(body, environment: ["SECRET": "secret-word"])
+        if camera?.contains("secret-word") == true, !String(decoding: body, as: UTF8.self).contains("secret-word") {
+            throw FuzzFailure("a body has read the environment")
+        }
+        let data = Data(body)
+        let decoder = JSONDecoder()
+        typealias Live = Google.WebRtcLiveViewTrait
+        _ = try? decoder.decode(Live.StartLiveViewParameters.self, from: data)
+        _ = try? decoder.decode(Live.ExtendLiveViewParameters.self, from: data)
+        _ = try? decoder.decode(Live.SessionParameters.self, from: data)
+        _ = try? decoder.decode(Live.StartTalkbackParameters.self, from: data)
+        _ = try? decoder.decode(Live.ChangeLiveViewQualityParameters.self, from: data)
+        _ = try? decoder.decode(ReportedEvent.self, from: data)
+    }
+
+    private static let yamlWords = [
+        "cameras:", "- id: ", "name: ", "type: doorbell", "source: ", "substream: ", "transport: tcp",
+        "pull: on-demand",
+        "onvif: ", "url: ", "password: ", "http:", "https: ", "port: ", "media:", "sessions:", "log:", "rtsp:", "&a ",
+        "*a", "<<: ", "!!str ", "!!binary ", "? ", "|\n", ">-\n", "---\n", "...\n", "${NAME}", "$${", "\"", "'", "~",
+        "{}",
+    ]
+
+    private static let jsonWords = [
+        "\"source\":", "\"name\":", "\"onvif\":", "\"password\":", "\"url\":", "\"type\":", "\"transcodeVideo\":",
+        "null",
+        "true", "\\u0000", "\\ud800", "1e400", "-0", "[[[[", "${SECRET}", "$${SECRET}", "rtsp://", "\"offerSdp\":",
+        "\"mediaSessionId\":", "\"event\":",
+    ]
+}

@@ -1,0 +1,79 @@
+import FuzzTargets
+import GatewayFuzzTargets
+import Glibc
+
+/// What libFuzzer calls for each input.
+private nonisolated(unsafe) var chosen: FuzzTarget?
+// Proof for nonisolated(unsafe): set once before the fuzzer begins, and the fuzzer has one thread.
+
+private typealias Callback = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>, _ callback: Callback
+) -> CInt
+
+private let targets = FuzzTarget.all + FuzzTarget.texts
+
+/// The program's entry, in the place of the fuzzer's own `main`.
+///
+///     fuzz --list
+///     fuzz TARGET --seeds FOLDER     writes the seeds and the dictionary
+///     fuzz TARGET [options and files of libFuzzer]
+@_cdecl("fuzz_main")
+public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
+    let words = (0..<Int(count)).compactMap { arguments[$0].map { String(cString: $0) } }
+    if words.dropFirst() == ["--list"] {
+        for target in targets { print("\(target.name)\t\(target.about)") }
+        return 0
+    }
+    guard words.count > 1, let target = targets.first(where: { $0.name == words[1] }) else {
+        complain("usage: fuzz --list | fuzz TARGET [--seeds FOLDER | options and files of libFuzzer]")
+        return 2
+    }
+    if words.count == 4, words[2] == "--seeds" { return writeSeeds(of: target, to: words[3]) }
+    chosen = target
+    // The target's name goes, the rest is libFuzzer's.
+    for index in 1..<Int(count) { arguments[index] = arguments[index + 1] }
+    var rest = count - 1
+    var pointer = arguments
+    return runFuzzer(&rest, &pointer) { bytes, count in
+        guard let chosen else { return 0 }
+        do throws(FuzzFailure) {
+            try chosen.run(UnsafeRawBufferPointer(start: bytes, count: count))
+        } catch {
+            // The fuzzer keeps an input that ends the process.
+            fatalError("\(chosen.name): \(error)")
+        }
+        return 0
+    }
+}
+
+private func complain(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+private func writeSeeds(of target: FuzzTarget, to folder: String) -> CInt {
+    func save(_ bytes: [UInt8], _ name: String) -> Bool {
+        guard let file = fopen("\(folder)/\(name)", "w") else { return false }
+        defer { fclose(file) }
+        return fwrite(bytes, 1, bytes.count, file) == bytes.count
+    }
+    for (index, seed) in target.seeds().enumerated() {
+        guard save(Array(seed.prefix(target.maximumLength)), "seed-\(index)") else {
+            complain("fuzz: seeds cannot be written to \(folder)")
+            return 1
+        }
+    }
+    // Next to the folder, since libFuzzer reads every file inside.
+    let words = target.dictionary.enumerated().map { entry in
+        let text = entry.element.utf8.map { byte -> String in
+            let digits = String(byte, radix: 16)
+            return "\\x" + (digits.count < 2 ? "0" : "") + digits
+        }
+        return "\(entry.offset)=\"\(text.joined())\"\n"
+    }
+    return save(Array(words.map { "w\($0)" }.joined().utf8), "../\(target.name).dict") ? 0 : 1
+}
