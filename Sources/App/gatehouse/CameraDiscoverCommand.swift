@@ -2,6 +2,7 @@ import ArgumentParser
 import Cameras
 import Foundation
 import ONVIF
+import Transport
 
 /// `gatehouse camera discover`: lists the ONVIF cameras of the network.
 struct CameraDiscoverCommand: ParsableCommand {
@@ -63,8 +64,8 @@ struct CameraDiscoverCommand: ParsableCommand {
         }
         for camera in found {
             let model = camera.model.map { " (\($0))" } ?? ""
-            print("\(camera.address)  \(camera.name ?? "unnamed")\(model)")
-            for address in camera.xaddrs { print("    \(address)") }
+            print("\(camera.address)  \(camera.name ?? "unnamed")\(model)".onOneLine)
+            for address in camera.xaddrs { print("    \(address)".onOneLine) }
         }
         print("In the config: source: onvif://user:password@\(found[0].address)")
     }

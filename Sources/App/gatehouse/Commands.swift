@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import HomeTypes
 import LiveViewClient
+import Transport
 
 /// How a command reaches the gateway.
 struct GatewayOptions: ParsableArguments {
@@ -29,14 +30,22 @@ struct GatewayOptions: ParsableArguments {
     }
 }
 
-/// Writes text to standard error.
-func printError(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
+/// Writes text to standard output. It stands in front of Swift's own `print`, so that nothing that a camera or a peer
+/// wrote reaches the terminal as it came.
+func print(_ text: String, terminator: String = "\n") {
+    FileHandle.standardOutput.write(Data((text.forTerminal + terminator).utf8))
 }
 
-/// Writes bytes and a line break to standard output.
+/// Writes text to standard error.
+func printError(_ text: String) {
+    FileHandle.standardError.write(Data((text.forTerminal + "\n").utf8))
+}
+
+/// Writes JSON and a line break to standard output. JSON leaves some characters as they are that a terminal obeys; they
+/// stand in strings only, where they may be escaped.
 func printJSON(_ data: Data) {
-    FileHandle.standardOutput.write(data + Data("\n".utf8))
+    let text = String(decoding: data, as: UTF8.self).forTerminal
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
 /// Runs `body`; an error of the gateway is printed as its message, and ends the command with exit code 1.

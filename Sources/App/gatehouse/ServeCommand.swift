@@ -67,7 +67,7 @@ func reportingFailures<Result>(_ body: () throws -> Result) throws -> Result {
     do {
         return try body()
     } catch let error where !(error is ExitCode) {
-        FileHandle.standardError.write(Data("gatehouse: \(error)\n".utf8))
+        printError("gatehouse: \(error)")
         throw ExitCode.failure
     }
 }
@@ -77,7 +77,7 @@ func reportingFailures<Result>(_ body: () async throws -> Result) async throws -
     do {
         return try await body()
     } catch let error where !(error is ExitCode) {
-        FileHandle.standardError.write(Data("gatehouse: \(error)\n".utf8))
+        printError("gatehouse: \(error)")
         throw ExitCode.failure
     }
 }

@@ -62,13 +62,13 @@ struct TalkCommand: AsyncParsableCommand {
         let path = "/v1/devices/\(GatewayConnection.segment(device))/speaker"
         let answer: Data
         if let file {
-            let bytes: Data
-            do {
-                bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+            let bytes: [UInt8]
+            do throws(FileFault) {
+                bytes = try InputFile.read(file, limit: TalkFile.maximumSize, what: "WAV file")
             } catch {
-                throw HomeError.invalidArgument("\(file) cannot be read: \(error.localizedDescription)")
+                throw HomeError.invalidArgument(error.description)
             }
-            answer = try await connection.post(path + "/clips", contentType: "audio/wav", body: bytes)
+            answer = try await connection.post(path + "/clips", contentType: "audio/wav", body: Data(bytes))
         } else {
             answer = try await connection.post(
                 path + "/clips", contentType: "application/json", body: Data(#"{"name":"chime"}"#.utf8))

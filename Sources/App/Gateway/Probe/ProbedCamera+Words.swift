@@ -1,22 +1,24 @@
 import Foundation
+import Transport
 
 extension ProbedCamera {
     /// The result for a person, line by line.
     public var words: String {
         var lines = [self.address]
         if let failure {
-            lines.append("  not reached: \(failure)")
+            lines.append("  not reached: \(failure)".onOneLine)
         } else {
             lines.append("  " + self.connectionWords)
         }
-        lines += self.tracks.map { "  " + Self.words($0) }
+        lines += self.tracks.map { ("  " + Self.words($0)).onOneLine }
         if self.reached {
             lines.append(
-                "  speaker  " + (self.speaker.isEmpty ? "none described" : self.speaker.joined(separator: ", ")))
+                "  speaker  "
+                    + (self.speaker.isEmpty ? "none described" : self.speaker.joined(separator: ", ").onOneLine))
         }
-        lines += self.notes.map { "  note: \($0)" }
-        lines += ["", "What viewers get"] + self.viewers.map { "  " + $0 }
-        let learnt = self.profile.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
+        lines += self.notes.map { "  note: \($0)".onOneLine }
+        lines += ["", "What viewers get"] + self.viewers.map { "  " + $0.onOneLine }
+        let learnt = self.profile.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)".onOneLine }
         if !learnt.isEmpty { lines += ["", "Learnt of the camera"] + learnt }
         if self.reached {
             lines += ["", "To add it, paste this under cameras: in the config"]

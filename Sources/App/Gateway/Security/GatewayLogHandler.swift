@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import Transport
 
 /// Writes structured log lines to standard error, redacted.
 ///
@@ -76,7 +77,7 @@ public struct GatewayLogHandler: LogHandler {
 
     /// What a viewer or a camera wrote must not forge a line of its own.
     private static func singleLine(_ text: String) -> String {
-        text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+        text.unicodeScalars.contains(where: \.isControlling)
             ? String(Self.quoted(text).dropFirst().dropLast()) : text
     }
 
@@ -90,9 +91,7 @@ public struct GatewayLogHandler: LogHandler {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case _ where scalar.isControlling: result += scalar.escaped
             default: result.unicodeScalars.append(scalar)
             }
         }

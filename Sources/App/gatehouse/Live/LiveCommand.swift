@@ -49,6 +49,8 @@ struct LiveCommand: AsyncParsableCommand {
                 return try await watch(connection)
             } catch let error as HomeError {
                 throw error
+            } catch let error as FileFault {
+                throw HomeError.invalidArgument(error.description)
             } catch {
                 throw HomeError.internal("\(error)")
             }
@@ -67,6 +69,8 @@ struct LiveCommand: AsyncParsableCommand {
     }
 
     private func watch(_ connection: GatewayConnection) async throws -> LiveReport {
+        // Before the view starts: nobody should watch for minutes to learn that nothing can be written.
+        for path in [snapshot, record].compactMap(\.self) { try OutputFile.check(path) }
         let words = try talk.map(TalkFile.opusPackets(of:))
         var wishes = OfferedView.Wishes()
         wishes.talks = words != nil
@@ -133,7 +137,7 @@ struct LiveCommand: AsyncParsableCommand {
         report.talk = talk
         if let snapshot, let picture {
             let bytes = try PNG.encode(RGBImage(picture))
-            try Data(bytes).write(to: URL(fileURLWithPath: snapshot))
+            try OutputFile.write(Array(bytes), to: snapshot)
             report.snapshot = snapshot
         }
         return report
@@ -171,8 +175,11 @@ struct LiveCommand: AsyncParsableCommand {
 
 /// A WAV file as Opus packets of 20 ms.
 enum TalkFile {
+    /// The largest WAV file that is read, in bytes: half a minute in stereo at 192 kHz with 32 bits a sample.
+    static let maximumSize = 48 << 20
+
     static func opusPackets(of path: String) throws -> [[UInt8]] {
-        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let bytes = try InputFile.read(path, limit: maximumSize, what: "WAV file")
         let samples = try WAVFile(parsing: bytes).monoSamples(rate: 48_000)
         var encoder = try OpusEncoder()
         var packets: [[UInt8]] = []

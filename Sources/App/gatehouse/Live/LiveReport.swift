@@ -1,4 +1,5 @@
 import Foundation
+import Transport
 
 /// What `gatehouse live` saw, for a script.
 struct LiveReport: Codable, Sendable {
@@ -102,8 +103,8 @@ extension LiveReport {
         if let talk { lines += talk.lines }
         if let snapshot { lines.append("Snapshot \(snapshot)") }
         if let recording { lines.append("Recorded \(recording)") }
-        for note in notes { lines.append("Note     \(note)") }
-        if let endReason { lines.append("Ended    \(endReason)") }
+        for note in notes { lines.append("Note     \(note.onOneLine)") }
+        if let endReason { lines.append("Ended    \(endReason.onOneLine)") }
         return lines.joined(separator: "\n")
     }
 }

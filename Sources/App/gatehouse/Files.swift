@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+
+/// Why a file cannot be used, as a person should read it.
+struct FileFault: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// What the C library's last call says of a file.
+    init(_ path: String, _ cannot: String, error: Int32) {
+        description = "\(path) cannot be \(cannot): \(String(cString: strerror(error)))"
+    }
+}
+
+/// Reads what a command line names.
+enum InputFile {
+    /// Reads the file `path`, or standard input for `-`: a plain file, a pipe or a device.
+    ///
+    /// A file that is longer than `limit` is refused before anything of it is read, and of a pipe no more is read than
+    /// shows that it is longer.
+    /// - Parameter what: what the file holds, for the message.
+    static func read(_ path: String, limit: Int, what: String) throws(FileFault) -> [UInt8] {
+        guard path != "-" else { return try read(STDIN_FILENO, "standard input", limit: limit, what: what) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(path, "read", error: errno) }
+        defer { close(descriptor) }
+        return try read(descriptor, path, limit: limit, what: what)
+    }
+
+    private static func read(
+        _ descriptor: Int32, _ path: String, limit: Int, what: String
+    ) throws(FileFault) -> [UInt8] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileFault(path, "read", error: errno) }
+        let tooLong = FileFault("\(path) is no \(what): it is longer than \(limit) bytes, the most that is read")
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: throw FileFault("\(path) is a folder; name a file in it")
+        case S_IFREG where status.st_size > limit: throw tooLong
+        default: break
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= limit {
+            let wanted = min(buffer.count, limit + 1 - bytes.count)
+            let count = Glibc.read(descriptor, &buffer, wanted)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileFault(path, "read", error: errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+        throw tooLong
+    }
+}
+
+/// Says before the work begins whether its result can be written.
+enum OutputFile {
+    /// Fails unless `path` is a file that can be written, or can be made in a folder that can be written.
+    static func check(_ path: String) throws(FileFault) {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT != S_IFDIR else { throw FileFault("\(path) is a folder; name a file in it") }
+            guard access(path, W_OK) == 0 else { throw FileFault(path, "written", error: errno) }
+            return
+        }
+        guard errno == ENOENT else { throw FileFault(path, "written", error: errno) }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw FileFault("\(path) cannot be written: there is no folder \(folder)")
+        }
+        guard access(folder, W_OK | X_OK) == 0 else {
+            throw FileFault("\(path) cannot be written: no file may be made in the folder \(folder)")
+        }
+    }
+
+    /// Writes a file in the place of whatever stood there.
+    static func write(_ bytes: [UInt8], to path: String) throws(FileFault) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw FileFault(path, "written", error: errno) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw FileFault(path, "written", error: errno) }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
