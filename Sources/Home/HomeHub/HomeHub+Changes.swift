@@ -17,6 +17,7 @@ extension HomeHub {
             self.devices().map(HomeChange.device)
             + self.knownSessions.values
             .filter { $0.session.principal == principal }
+            .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
             .map { HomeChange.session(.started, $0) }
         return self.changeStream.addWatcher(principal: principal, initial: initial, lastEventID: lastEventID) {
             id in

@@ -87,7 +87,7 @@ extension HomeHub {
                 self.changeStream.publish(.session(.changed, session))
             }
         }
-        for (id, session) in self.knownSessions where current[id] == nil {
+        for (id, session) in self.knownSessions.sorted(by: { $0.key < $1.key }) where current[id] == nil {
             self.knownSessions[id] = nil
             var ended = session
             ended.session.state = "ended"

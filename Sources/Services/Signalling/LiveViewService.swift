@@ -133,10 +133,10 @@ public actor LiveViewService {
         if let talker = floor.holder(of: deviceID) { releaseFloor(talker, reason: reason) }
         stations[deviceID] = nil
         clips[deviceID] = nil
-        for lease in ledger.leases.values where lease.deviceID == deviceID {
+        for lease in ledger.leases.values.sorted(by: { $0.sessionID < $1.sessionID }) where lease.deviceID == deviceID {
             end(lease.sessionID, reason: reason)
         }
-        for (sessionID, session) in publishers where session.deviceID == deviceID {
+        for (sessionID, session) in publishers.sorted(by: { $0.key < $1.key }) where session.deviceID == deviceID {
             endPublisher(sessionID, reason: "the camera was removed")
         }
     }
@@ -148,8 +148,8 @@ public actor LiveViewService {
 
     /// Ends every session, for a shutdown.
     public func endAll(reason: String) {
-        for sessionID in Array(sessions.keys) { end(sessionID, reason: reason) }
-        for sessionID in Array(publishers.keys) { endPublisher(sessionID, reason: reason) }
+        for sessionID in sessions.keys.sorted() { end(sessionID, reason: reason) }
+        for sessionID in publishers.keys.sorted() { endPublisher(sessionID, reason: reason) }
         for talker in floor.talkers { releaseFloor(talker, reason: reason) }
     }
 

@@ -101,7 +101,9 @@ struct SessionLedger {
 
     /// Takes out the leases whose time has come.
     mutating func expire(at now: Instant) -> [Lease] {
-        let expired = leases.values.filter { $0.expiry <= now }
+        let expired = leases.values.filter { $0.expiry <= now }.sorted {
+            ($0.expiry, $0.sessionID) < ($1.expiry, $1.sessionID)
+        }
         for lease in expired { leases[lease.sessionID] = nil }
         return expired
     }

@@ -65,10 +65,13 @@ struct TalkbackFloor {
     var nextExpiry: Instant? { holds.values.map { $0.lastHeard + patience }.min() }
 
     /// The talkers that hold a floor.
-    var talkers: [Talker] { holds.values.map(\.talker) }
+    var talkers: [Talker] { inOrder.map(\.talker) }
 
     /// Talkers that have been silent for too long.
     func expired(at now: Instant) -> [Talker] {
-        holds.values.filter { $0.lastHeard + patience <= now }.map(\.talker)
+        inOrder.filter { $0.lastHeard + patience <= now }.map(\.talker)
     }
+
+    /// The holds by their devices, so that their ends are told in the same order each time.
+    private var inOrder: [Hold] { holds.sorted { $0.key < $1.key }.map(\.value) }
 }

@@ -57,7 +57,7 @@ public actor CameraRegistry: CameraRunning {
     public func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
         guard !self.isStopped else { return CameraChanges() }
         self.order = cameras.map(\.id)
-        let known = self.running.values.map(\.camera) + self.failed.values.map(\.camera)
+        let known = (self.running.values.map(\.camera) + self.failed.values.map(\.camera)).sorted { $0.id < $1.id }
         var changes = CameraChanges()
         for step in CameraPlan(running: known, wanted: cameras).steps {
             await self.take(step, &changes)

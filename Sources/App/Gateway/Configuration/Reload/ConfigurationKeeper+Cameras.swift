@@ -89,7 +89,7 @@ extension ConfigurationKeeper {
         guard entry.values["id"] == nil || entry.values["id"] == .text(id) else {
             throw HomeError.invalidArgument("id: it is in the path already, and the body names another one")
         }
-        for (key, value) in entry.values { try Self.checkLengths(value, key) }
+        for (key, value) in entry.values.sorted(by: { $0.key < $1.key }) { try Self.checkLengths(value, key) }
         do {
             return try GatewayConfiguration.Camera(id: id, checking: entry, environment: self.environment)
         } catch {
@@ -103,7 +103,9 @@ extension ConfigurationKeeper {
         case .text(let text) where text.utf8.count > 2_048:
             throw HomeError.invalidArgument("\(key.prefix(64)): longer than 2048 bytes")
         case .group(let values):
-            for (inner, value) in values { try self.checkLengths(value, "\(key).\(inner)") }
+            for (inner, value) in values.sorted(by: { $0.key < $1.key }) {
+                try self.checkLengths(value, "\(key).\(inner)")
+            }
         case .text, .flag, .list, .none: break
         }
     }
