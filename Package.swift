@@ -91,6 +91,7 @@ var targets: [Target] = [
         "FuzzTargets", floor: "Testing",
         [
             "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "ICE", "SRTP", "DTLS", "Codecs", "Cameras",
+            "Signalling",
         ]),
 
     tests("TransportTests", ["Transport"]),
@@ -189,8 +190,8 @@ if !coreOnly {
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Gateway", "LiveViewClient", "Benchmarks", "Cameras", "ONVIF", "SDP", "RTP", "HomeTypes", "Codecs",
-                "DTLS",
+                "Gateway", "LiveViewClient", "Benchmarks", "Cameras", "Signalling", "ONVIF", "SDP", "RTP", "HomeTypes",
+                "Codecs", "DTLS",
                 "DatagramPort",
                 "FragmentedMP4", "Transport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -135,4 +135,38 @@ import Testing
         #expect(camera.tracks.map(\.description.codec.mapping) == ["JPEG/90000", "PCMU/8000", "PCM/48000"])
         #expect(camera.tracks.map(\.description.payloadType) == [26, 0, 11])
     }
+
+    @Test func aPayloadTypeThatIsOfNoUseGivesWayToTheNext() throws {
+        let camera = try read(
+            "m=video 0 RTP/AVP 99 96", "a=rtpmap:99 X-OWN/90000", "a=rtpmap:96 H264/90000",
+            "m=audio 0 RTP/AVP 98 8", "a=rtpmap:98 X-SOUND/8000")
+        #expect(camera.tracks.map(\.description.payloadType) == [96, 8])
+    }
+
+    @Test func ofTwoMapsOfAStaticPayloadTypeTheAssignedOneHolds() throws {
+        let camera = try read("m=audio 0 RTP/AVP 0", "a=rtpmap:0 PCMA/8000", "a=rtpmap:0 PCMU/8000")
+        #expect(camera.tracks.map(\.description.codec.name) == ["PCMU"])
+    }
+
+    @Test func aWrongClockIsNamed() throws {
+        let camera = try read(
+            "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/9000", "m=audio 0 RTP/AVP 97", "a=rtpmap:97 L16/1")
+        #expect(camera.tracks.isEmpty)
+        #expect(
+            camera.notes == [
+                "video (m-line 1) has no supported codec (H264/9000, where the clock rate of video is 90000)",
+                "audio (m-line 2) has no supported codec (L16/1, where a clock rate from 4000 to 192000 is taken)",
+            ])
+        #expect(
+            camera.refusal == "the camera offers nothing that can be played: " + camera.notes.joined(separator: "; "))
+        #expect(try read("a=tool:x").refusal?.hasSuffix(": there is no m= line") == true)
+    }
+
+    /// A camera of the client's own kind of "sendonly everywhere", beside what is no media of its own.
+    @Test func metadataDoesNotMakeTheSoundASpeaker() throws {
+        let camera = try read(
+            "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "a=sendonly", "m=audio 0 RTP/AVP 8", "a=sendonly",
+            "m=application 0 RTP/AVP 107", "a=rtpmap:107 vnd.onvif.metadata/90000", "a=recvonly")
+        #expect(camera.tracks.count == 2 && camera.backChannel == nil)
+    }
 }

@@ -3,6 +3,7 @@ import RTP
 import RTSP
 import SDP
 import Testing
+import Transport
 
 @testable import Cameras
 
@@ -89,6 +90,38 @@ import Testing
         let (states, _, notes) = try await Self.play(
             CameraSimulator.answers(description: description, media: [.bytes(Self.video)]))
         #expect(states.last == .flowing, "\(notes)")
+    }
+
+    /// Sound first, no control at all: the channels are numbered by position, and the payload types tell the tracks apart
+    /// whichever way the camera takes the channels.
+    @Test(arguments: [(video: UInt8(2), audio: UInt8(0)), (video: 0, audio: 2)])
+    func tracksWithoutControlAreNumberedByPosition(channels: (video: UInt8, audio: UInt8)) async throws {
+        let description =
+            "v=0\r\no=- 1 1 IN IP4 h\r\ns=x\r\nt=0 0\r\nm=audio 0 RTP/AVP 8\r\nm=video 0 RTP/AVP 96\r\n"
+            + "a=rtpmap:96 VP8/90000\r\n"
+        let sound: [UInt8] = [0x80, 8, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9] + [UInt8](repeating: 0x55, count: 160)
+        let asked = Locked<[String]>([])
+        let camera = try CameraSimulator(
+            CameraSimulator.answers(
+                description: description,
+                media: [
+                    .bytes(interleaved(channels.audio, sound)),
+                    .bytes(interleaved(channels.video, DatagramTests.video(1, frame: 1, key: true))),
+                ]
+            ) { request in
+                if request.method == "SETUP" { asked.withLock { $0.append(request.header("transport") ?? "") } }
+                return []
+            })
+        defer { camera.stop() }
+        let sink = RecordingSink()
+        let source = try Self.source(camera)
+        source.start(sink: sink)
+        let items = await sink.take { $0 == .event(.state(.flowing)) || $0.isBackingOff }
+        source.stop()
+        let rest = items + (await sink.rest())
+        #expect(asked.withLock { $0.map { $0.hasSuffix("interleaved=2-3") } } == [true, false])
+        #expect(rest.packets(ofTrack: 1).map(\.payload.count) == [160])
+        #expect(rest.packets(ofTrack: 0).count == 1 && rest.states.contains(.flowing))
     }
 
     /// Every description of sdp-samples/cameras is set up as far as its codecs allow, or refused with the reason.

@@ -57,12 +57,4 @@ import Testing
             }
         }
     }
-
-    @Test(arguments: Samples.paths(in: "answers"))
-    func answerIsExplained(path: String) throws {
-        let expected: Answer = try Expectation.read(path)
-        let explanation = try SDPExplainer.explain(SessionDescription(parsing: Samples.text(path)))
-        #expect(explanation.role == .answer)
-        #expect(explanation.isUsable == (expected.error == nil), "\(path): \(explanation)")
-    }
 }

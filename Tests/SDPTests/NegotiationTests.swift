@@ -184,17 +184,4 @@ import Transport
         #expect(session.answer.media[0].connection?.address == "0.0.0.0")
         #expect(!session.answer.media[0].hasEndOfCandidates)
     }
-
-    @Test func camerasTracksBecomeLocalTracks() throws {
-        let camera = try SessionDescription(parsing: Samples.text("cameras/gstreamer-vp8-opus.sdp"))
-        var random = RandomSource.seeded(1)
-        let tracks = LocalTrack.liveView(
-            of: camera.liveViewTracks, receiveCodecs: [.opus], random: &random, cname: "cam")
-        #expect(tracks.map(\.kind) == [.video, .audio])
-        #expect(tracks.map(\.receives) == [false, true])
-        let sources = tracks.map(\.ssrc) + tracks.compactMap(\.rtxSSRC)
-        #expect(Set(sources).count == 3)
-        let offer = try SessionDescription(parsing: Samples.text("offers/gstreamer-talkback-datachannel.offer.sdp"))
-        #expect(try Gateway.answerer(tracks).answer(offer).media.map(\.codec.name) == ["OPUS", "VP8"])
-    }
 }

@@ -1,15 +1,23 @@
 import ArgumentParser
+import Cameras
 import Foundation
 import SDP
+import Signalling
 import Transport
 
 /// `gatehouse sdp`: reads, answers and explains session descriptions.
 struct SDPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sdp", abstract: "Read, answer and explain session descriptions.",
-        discussion: "Exit code 0 for a usable description, 2 for an unusable one, with the line and the reason.",
+        discussion: """
+            Each command does what the gateway does with the description: /whep with a viewer's offer, /whip with a \
+            publisher's, and the RTSP client with a camera's. Exit code 0 for a usable description, 2 for an unusable \
+            one, with the line and the reason.
+            """,
         subcommands: [SDPParseCommand.self, SDPAnswerCommand.self, SDPExplainCommand.self])
 }
+
+extension DescriptionReading: ExpressibleByArgument {}
 
 /// A session description in a file.
 struct DescriptionFile {
@@ -17,38 +25,46 @@ struct DescriptionFile {
     let path: String
     let description: SessionDescription
 
-    /// The largest file that is read; no description is a hundredth of that.
-    private static let maximumSize = 4 << 20
-
     /// Reads the file `path`, or standard input for `-`.
     init(_ path: String) throws {
-        let data: Data
-        do {
-            data =
-                path == "-"
-                ? try FileHandle.standardInput.read(upToCount: Self.maximumSize) ?? Data()
-                : try Data(contentsOf: URL(fileURLWithPath: path))
+        let bytes: [UInt8]
+        do throws(FileFault) {
+            bytes = try InputFile.read(path, limit: SessionDescription.maximumLength, what: "session description")
         } catch {
-            printError("gatehouse: \(path) cannot be read: \(error.localizedDescription)")
+            printError("gatehouse: \(error)")
             throw ExitCode.failure
         }
         do {
-            description = try SessionDescription(
-                parsing: String(decoding: data.prefix(Self.maximumSize), as: UTF8.self))
+            description = try SessionDescription(parsing: String(decoding: bytes, as: UTF8.self))
         } catch {
-            printError("gatehouse: \(path): \(error)")
+            printError("gatehouse: \(path): \(error)".onOneLine)
             throw ExitCode(2)
         }
         self.path = path
     }
 
     /// Ends the command with exit code 2 where nothing of the description can be used.
-    func requireUsable(_ explanation: SDPExplanation) throws {
+    func requireUsable(_ explanation: DescriptionExplanation) throws {
         guard let fault = explanation.fault else { return }
-        let place = fault.line > 0 ? "line \(fault.line): " : ""
-        printError("gatehouse: \(path): \(place)\(fault.reason)")
-        throw ExitCode(2)
+        throw refused(fault.reason, line: fault.line)
     }
+
+    /// Says why the description cannot be used.
+    func refused(_ reason: String, line: Int?) -> ExitCode {
+        let place = line.map { $0 > 0 ? "line \($0): " : "" } ?? ""
+        printError("gatehouse: \(path): \(place)\(reason)".onOneLine)
+        return ExitCode(2)
+    }
+}
+
+/// How a description is to be read.
+struct ReadingOptions: ParsableArguments {
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "Read it as a viewer's or a publisher's offer, an answer, or a camera's description.", valueName: "reading")
+    )
+    var reading: DescriptionReading?
 }
 
 /// `gatehouse sdp parse`: what a description says.
@@ -57,6 +73,8 @@ struct SDPParseCommand: ParsableCommand {
 
     @Argument(help: ArgumentHelp("The description, or - for standard input.", valueName: "file"))
     var file: String
+
+    @OptionGroup var options: ReadingOptions
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -69,17 +87,21 @@ struct SDPParseCommand: ParsableCommand {
             printJSON(try encoder.encode(SessionDescriptionDocument(file.description)))
         } else {
             print(file.description.encoded(), terminator: "")
-            for problem in file.description.problems { printError("\(file.path): \(problem)") }
+            for problem in file.description.problems { printError("\(file.path): \(problem)".onOneLine) }
         }
-        try file.requireUsable(SDPExplainer.explain(file.description))
+        try file.requireUsable(DescriptionExplainer().explain(file.description, as: options.reading))
     }
 }
 
 /// `gatehouse sdp answer`: the answer that the gateway would give.
 struct SDPAnswerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "answer", abstract: "Show the answer that a live view would give to an offer.",
-        discussion: "Without --camera the built-in camera answers: VP8 and Opus. Addresses and keys are examples.")
+        commandName: "answer", abstract: "Show the answer that the gateway would give to an offer.",
+        discussion: """
+            A viewer's offer is answered as /whep answers it: for the camera whose description --camera names, or for \
+            the built-in doorbell, which sends VP8 and Opus. A publisher's offer, which sends and asks for nothing, is \
+            answered as /whip answers it. Addresses and keys are examples.
+            """)
 
     @Argument(help: ArgumentHelp("The offer, or - for standard input.", valueName: "offer"))
     var offer: String
@@ -87,22 +109,23 @@ struct SDPAnswerCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A camera's description, as its RTSP server gives it.", valueName: "file"))
     var camera: String?
 
+    @Flag(help: "Make VP8 of the camera's picture where the viewer cannot play it, as transcodeVideo: true does.")
+    var transcodeVideo = false
+
+    @OptionGroup var options: ReadingOptions
+
+    func validate() throws {
+        if options.reading == .answer || options.reading == .camera {
+            throw ValidationError("--as is viewer or publisher: only an offer is answered")
+        }
+        if options.reading == .publisher, camera != nil {
+            throw ValidationError("--camera is for a viewer's offer; a publisher is the camera itself")
+        }
+    }
+
     func run() throws {
         let offer = try DescriptionFile(self.offer)
         var random = RandomSource.system
-        let tracks: [LocalTrack]
-        if let camera {
-            let file = try DescriptionFile(camera)
-            let playable = file.description.liveViewTracks
-            guard !playable.isEmpty else {
-                try file.requireUsable(SDPExplainer.explain(file.description))
-                printError("gatehouse: \(camera): no track of this camera can be passed on as it is")
-                throw ExitCode(2)
-            }
-            tracks = LocalTrack.liveView(of: playable, random: &random, cname: "camera")
-        } else {
-            tracks = Self.builtInTracks
-        }
         let local = LocalTransportDescription(
             usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24),
             fingerprints: [Fingerprint(algorithm: "sha-256", bytes: (0..<32).map { UInt8($0) })],
@@ -110,25 +133,52 @@ struct SDPAnswerCommand: ParsableCommand {
                 ICECandidate(
                     foundation: "1", priority: 2_130_706_431, address: TransportAddress(ipv4: 0xC000_0202, port: 8189))
             ])
-        do {
-            let negotiated = try LiveViewAnswerer(local: local, tracks: tracks).answer(offer.description)
-            print(negotiated.answer.encoded(), terminator: "")
-            for note in negotiated.notes { printError("note: \(note)") }
+        // Whoever names a camera wants to watch it.
+        let reading = options.reading ?? (camera == nil ? offer.description.likelyOffer : .viewer)
+        // Read before the offer is judged: its faults are not the offer's.
+        var watched = reading == .publisher ? nil : try described()
+        if options.reading == nil, camera == nil, offer.description.mayBeEitherOffer {
+            watched?.1.append("it also sends video, as a publisher's offer does; --as publisher answers as /whip does")
+        }
+        do throws(OfferRefusal) {
+            if let (negotiation, notes) = watched {
+                let agreement = try negotiation.answer(offer.description, local: local, random: &random)
+                show(agreement.session, agreement.notes, notes)
+            } else {
+                let session = try PublisherNegotiation().answer(offer.description, local: local)
+                show(session, session.notes, ["answered as /whip answers a publisher; --as viewer answers it as /whep"])
+            }
         } catch {
-            try offer.requireUsable(SDPExplainer.explain(offer.description))
-            printError("gatehouse: \(offer.path): \(error)")
-            throw ExitCode(2)
+            throw offer.refused(error.reason, line: error.line)
         }
     }
 
-    private static let builtInTracks = [
-        LocalTrack(
-            kind: .video, codecs: [.vp8], ssrc: 1, rtxSSRC: 2, cname: "front-door", streamID: "front-door-video",
-            trackID: "video"),
-        LocalTrack(
-            kind: .audio, codecs: [.opus], receives: true, receiveCodecs: [.opus, .pcmu, .pcma], ssrc: 3,
-            cname: "front-door", streamID: "front-door-audio", trackID: "audio"),
-    ]
+    /// The camera that answers, and what is to be said of it.
+    private func described() throws -> (LiveViewNegotiation, [String]) {
+        let transcodesVideo = transcodeVideo || CameraStation.Configuration().transcodesVideo
+        guard let camera else {
+            return (
+                LiveViewNegotiation(
+                    camera: "front-door", tracks: BuiltInCamera.tracks, speaks: true, transcodesVideo: transcodesVideo),
+                ["answered for the built-in doorbell, which sends VP8 and Opus; --camera FILE names another camera"]
+            )
+        }
+        let file = try DescriptionFile(camera)
+        try file.requireUsable(
+            DescriptionExplainer(transcodesVideo: transcodesVideo).explain(file.description, as: .camera))
+        let offering = CameraOffering(file.description)
+        return (
+            LiveViewNegotiation(
+                camera: "camera", tracks: offering.tracks, speaks: offering.hasSpeaker,
+                transcodesVideo: transcodesVideo),
+            offering.notes
+        )
+    }
+
+    private func show(_ session: NegotiatedSession, _ notes: [String], _ remarks: [String]) {
+        print(session.answer.encoded(), terminator: "")
+        for note in remarks + notes { printError("note: \(note)".onOneLine) }
+    }
 }
 
 /// `gatehouse sdp explain`: a description in words.
@@ -139,18 +189,20 @@ struct SDPExplainCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The description, or - for standard input.", valueName: "file"))
     var file: String
 
+    @OptionGroup var options: ReadingOptions
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {
         let file = try DescriptionFile(self.file)
-        let explanation = SDPExplainer.explain(file.description)
+        let explanation = DescriptionExplainer().explain(file.description, as: options.reading)
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             printJSON(try encoder.encode(explanation))
         } else {
-            for line in explanation.lines { print(line) }
+            for line in explanation.lines { print(line.onOneLine) }
         }
         try file.requireUsable(explanation)
     }

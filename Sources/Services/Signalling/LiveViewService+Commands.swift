@@ -39,7 +39,7 @@ extension LiveViewService {
             return .unspecified
         }
         let wanted: TrackDescription.Stream = qualityHint == .sd ? .sub : .main
-        let best = Self.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
+        let best = LiveViewNegotiation.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
         if let best, best.id != stream.track.id {
             let used = session.uses[stream.track.id]
             sessions[mediaSessionId]?.uses[stream.track.id] = nil

@@ -65,24 +65,19 @@ extension LiveViewService {
             usernameFragment: local.usernameFragment, password: local.password,
             fingerprints: [Fingerprint(algorithm: fingerprint.algorithm.rawValue, bytes: fingerprint.bytes)],
             candidates: candidates(hosts))
+        // Who watches stays when the publisher comes back with the same codecs.
+        let negotiation = PublisherNegotiation(preferred: isWatched ? station.snapshot.tracks.map(\.codec) : [])
+        let offer = try parse(request.offerSdp)
         let negotiated: NegotiatedSession
-        do {
-            // Who watches stays when the publisher comes back with the same codecs.
-            negotiated = try PublisherAnswerer(
-                local: transport, preferred: isWatched ? station.snapshot.tracks.map(\.codec) : []
-            ).answer(SessionDescription(parsing: request.offerSdp))
-        } catch let error as NegotiationError {
-            switch error {
-            case .codecMismatch, .noUsableMedia: throw .codecMismatch("\(error)")
-            case .invalidDescription: throw .invalidOffer("\(error)")
-            }
+        do throws(OfferRefusal) {
+            negotiated = try negotiation.answer(offer, local: transport)
         } catch {
-            throw .invalidOffer("the offer is not a session description: \(error)")
+            throw error.error
         }
         let media = negotiated.media.filter { $0.direction.receives }
             .sorted { $0.kind == .video && $1.kind != .video }
-        guard !media.isEmpty else { throw .invalidOffer("the offer sends nothing") }
-        for (sessionID, session) in publishers where session.deviceID == request.deviceID {
+        for (sessionID, session) in publishers.sorted(by: { $0.key < $1.key })
+        where session.deviceID == request.deviceID {
             endPublisher(sessionID, reason: "another publisher has taken the camera over")
         }
         let sessionID = random.sessionIdentifier()
@@ -126,8 +121,8 @@ extension LiveViewService {
     private static func publishedTrack(_ media: NegotiatedMedia) -> PublishedTrack {
         PublishedTrack(
             isVideo: media.kind == .video, payloadType: media.payloadType,
-            retransmissionPayloadType: media.receiveRetransmissionPayloadTypes.first { $0.value == media.payloadType }?
-                .key, ssrc: media.remoteSSRCs.first, clockRate: media.codec.clockRate,
+            retransmissionPayloadType: media.receiveRetransmissionPayloadTypes.filter { $0.value == media.payloadType }
+                .keys.min(), ssrc: media.remoteSSRCs.first, clockRate: media.codec.clockRate,
             takesNack: media.kind == .video && media.feedback.contains(.nack),
             takesPictureLossIndication: media.feedback.contains(.pli),
             transportSequenceExtension: media.feedback.contains(.transportCC)

@@ -26,12 +26,10 @@ extension LiveViewService: LiveViewServing {
         let local = ICECredentials(
             usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
         let hosts = hostCandidates(reached: request.reachedAddresses)
-        let offered = offeredTracks(
-            Self.ranked(layout.tracks, hint: request.qualityHint), camera: request.deviceID,
-            speaks: station.source.speaker != nil)
-        let negotiated = try negotiate(offer, offered, of: station, layout, local: local, hosts: hosts)
-        let sending = negotiated.media.filter { $0.direction.sends }
-        let streams = sending.compactMap { stream(for: $0, among: offered, camera: request.deviceID) }
+        let agreement = try negotiate(
+            offer, of: station, layout, hint: request.qualityHint, local: local, hosts: hosts)
+        let negotiated = agreement.session
+        let streams = negotiated.media.compactMap { stream(for: $0, of: agreement, camera: request.deviceID) }
 
         // The camera may have taken its time, and others may have started meanwhile, or it was removed.
         guard stations[request.deviceID] === station else { throw .unknownDevice(request.deviceID) }
@@ -45,7 +43,7 @@ extension LiveViewService: LiveViewServing {
             sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, at: now)
         let session = Session(
             station: station, status: ViewerStatus(), streams: streams,
-            notes: negotiated.notes + Self.notes(on: streams, layout),
+            notes: agreement.notes,
             talkbackCodecs: talkbackCodecs ?? [:], localCredentials: local, remoteCredentials: remote,
             hosts: hosts, pull: pull, uses: station.use(streams.map(\.track.id)))
         sessions[sessionID] = session
@@ -74,7 +72,7 @@ extension LiveViewService: LiveViewServing {
             notes: session.notes)
     }
 
-    private func parse(_ text: String) throws(SignallingError) -> SessionDescription {
+    func parse(_ text: String) throws(SignallingError) -> SessionDescription {
         do {
             return try SessionDescription(parsing: text)
         } catch {
@@ -83,62 +81,22 @@ extension LiveViewService: LiveViewServing {
     }
 
     private func negotiate(
-        _ offer: SessionDescription, _ offered: [OfferedTrack], of station: CameraStation, _ layout: TrackLayout,
+        _ offer: SessionDescription, of station: CameraStation, _ layout: TrackLayout, hint: QualityHint?,
         local: ICECredentials, hosts: [TransportAddress]
-    ) throws(SignallingError) -> NegotiatedSession {
+    ) throws(SignallingError) -> LiveViewNegotiation.Agreement {
+        let fingerprint = configuration.identity.fingerprint
         let transport = LocalTransportDescription(
             usernameFragment: local.usernameFragment, password: local.password,
-            fingerprints: [
-                Fingerprint(
-                    algorithm: configuration.identity.fingerprint.algorithm.rawValue,
-                    bytes: configuration.identity.fingerprint.bytes)
-            ],
+            fingerprints: [Fingerprint(algorithm: fingerprint.algorithm.rawValue, bytes: fingerprint.bytes)],
             candidates: candidates(hosts))
-        let mismatch = Self.mismatch(
-            layout.tracks, camera: station.id, offer: offer, transcodesVideo: station.configuration.transcodesVideo,
-            notes: layout.notes)
-        let negotiated: NegotiatedSession
-        do {
-            negotiated = try LiveViewAnswerer(local: transport, tracks: offered.map(\.local)).answer(offer)
+        let negotiation = LiveViewNegotiation(
+            camera: station.id, layout: layout, speaks: station.source.speaker != nil,
+            transcodesVideo: station.configuration.transcodesVideo)
+        do throws(OfferRefusal) {
+            return try negotiation.answer(offer, local: transport, hint: hint, random: &random)
         } catch {
-            switch error {
-            case .codecMismatch: throw mismatch
-            case .invalidDescription, .noUsableMedia:
-                // With B-frames alone there is nothing that the answerer could have used.
-                let hasPicture = offered.contains { $0.track.description.kind == .video }
-                let lacksPicture = !hasPicture && layout.tracks.contains { $0.description.kind == .video }
-                if case .noUsableMedia = error, lacksPicture, offer.wantsVideo { throw mismatch }
-                throw .invalidOffer("\(error)")
-            }
+            throw error.error
         }
-        let sends = negotiated.media.filter { $0.direction.sends }
-        // A black picture with sound tells nobody what is wrong.
-        if offer.wantsVideo, layout.tracks.contains(where: { $0.description.kind == .video }),
-            !offered.contains(where: { $0.track.description.kind == .video })
-        {
-            throw mismatch
-        }
-        guard !sends.isEmpty else {
-            throw .codecMismatch(
-                "nothing of \(station.id) can be played by this viewer: "
-                    + (negotiated.notes + layout.notes).joined(separator: "; "))
-        }
-        return negotiated
-    }
-
-    /// What a person should know of the choice of tracks.
-    private static func notes(on streams: [Session.Stream], _ layout: TrackLayout) -> [String] {
-        var notes = layout.notes
-        for stream in streams {
-            guard let origin = stream.track.derivedFrom,
-                let source = layout.tracks.first(where: { $0.id == origin })
-            else { continue }
-            let name = source.description.codec.name
-            let reason = source.description.reordersPictures ? "\(name) with B-frames" : name
-            notes.append(
-                "\(stream.track.description.kind.name): \(reason) is made \(stream.track.description.codec.name)")
-        }
-        return notes
     }
 
     /// Where checks for this viewer may go: to link-local addresses only when its own request came from one.
@@ -171,9 +129,9 @@ extension LiveViewService: LiveViewServing {
     }
 
     private func stream(
-        for media: NegotiatedMedia, among offered: [OfferedTrack], camera: String
+        for media: NegotiatedMedia, of agreement: LiveViewNegotiation.Agreement, camera: String
     ) -> Session.Stream? {
-        guard let entry = offered.first(where: { $0.local.ssrc == media.ssrc }) else { return nil }
+        guard let track = agreement.track(for: media) else { return nil }
         var retransmission: (ssrc: UInt32, payloadType: UInt8)?
         if let payloadType = media.rtxPayloadType, let ssrc = media.rtxSSRC {
             retransmission = (ssrc, payloadType)
@@ -182,18 +140,11 @@ extension LiveViewService: LiveViewServing {
         let sequenceExtension = media.headerExtensions.transportWideCC.flatMap { (1...14).contains($0) ? $0 : nil }
         let numbered = media.kind == .audio || retransmission != nil
         return Session.Stream(
-            track: entry.track, codec: media.codec,
+            track: track, codec: media.codec,
             egress: EgressConfiguration(
-                track: entry.track.id, isVideo: media.kind == .video, ssrc: media.ssrc,
+                track: track.id, isVideo: media.kind == .video, ssrc: media.ssrc,
                 payloadType: media.payloadType, retransmission: retransmission,
                 transportSequenceExtension: numbered ? sequenceExtension : nil, canonicalName: camera))
-    }
-}
-
-extension SessionDescription {
-    /// Whether the offer asks for a picture.
-    var wantsVideo: Bool {
-        media.contains { $0.kind == .video && !$0.isRejected && direction(of: $0).receives }
     }
 }
 

@@ -1,4 +1,5 @@
 import SDP
+import Signalling
 
 extension FuzzTarget {
     static let sdp = FuzzTarget(
@@ -26,7 +27,7 @@ extension FuzzTarget {
                 try require(ICECandidate(parsing: candidate.text) == candidate, "candidate \(candidate.text)")
             }
         }
-        _ = (description.liveViewTracks, description.cameraTracks, description.bundleGroups, description.origin)
+        _ = (description.cameraTracks, description.bundleGroups, description.origin)
     }
 
     static let negotiation = FuzzTarget(
@@ -34,7 +35,7 @@ extension FuzzTarget {
         maximumLength: 8192, dictionary: sdpWords, seeds: { descriptionSeeds }
     ) { bytes throws(FuzzFailure) in
         guard let description = try? SessionDescription(parsing: String(fuzzed: bytes)) else { return }
-        try require(!SDPExplainer.explain(description).lines.isEmpty, "an explanation without words")
+        try require(!DescriptionExplainer().explain(description).lines.isEmpty, "an explanation without words")
         for tracks in cameras {
             let answerer = LiveViewAnswerer(local: local, tracks: tracks, sessionID: 42)
             guard let session = try? answerer.answer(description) else { continue }

@@ -55,7 +55,7 @@ extension RTSPClient {
     mutating func sendSetUp(_ track: Int, uri: String, at now: Instant) {
         let transport =
             clientPorts.indices.contains(track)
-            ? TransportHeader(clientPort: clientPorts[track]) : TransportHeader(rtpChannel: UInt8(track * 2))
+            ? TransportHeader(clientPort: clientPorts[track]) : TransportHeader(rtpChannel: channel(of: track))
         send(.setup, uri: uri, headers: requiring(["Transport": transport.encoded]), at: now)
     }
 

@@ -123,7 +123,7 @@ extension RTSPClient {
         if !asksForDatagrams, let header, header.isDatagram {
             throw .carriageRefused(.connection, status: response.status)
         }
-        let channel = header?.rtpChannel ?? UInt8(track * 2)
+        let channel = header?.rtpChannel ?? channel(of: track)
         let control = header?.rtcpChannel ?? channel &+ 1
         stream.knownChannels.formUnion([channel, control])
         acceptedTracks += 1

@@ -115,6 +115,7 @@ public struct RTSPClient: ~Copyable {
     var playRange = "npt=0.000-"
     var tracks: [String] = []
     var clientPorts: [UInt16] = []
+    var channels: [UInt8] = []
     var acceptedTracks = 0
     var lastRefusal: RTSPError?
     var session: SessionHeader?
@@ -147,17 +148,22 @@ public struct RTSPClient: ~Copyable {
     /// Call it once, after ``Event/described(text:baseURI:)``.
     ///
     /// With `clientPorts`, one even port a track, the packets shall come over UDP: RTP to that port and RTCP to the one
-    /// after it. Without them they come over this connection.
+    /// after it. Without them they come over this connection, on `channels`, one a track, where they are given.
     public mutating func setUp(
-        _ controlURIs: [String], presentationURI: String? = nil, clientPorts: [UInt16] = [], at now: Instant
+        _ controlURIs: [String], presentationURI: String? = nil, clientPorts: [UInt16] = [], channels: [UInt8] = [],
+        at now: Instant
     ) {
         guard phase == .described, let first = controlURIs.first else { return }
         tracks = Array(controlURIs.prefix(16))
         self.clientPorts = clientPorts
+        self.channels = channels
         playURI = presentationURI ?? baseURI
         phase = .setUp(0)
         sendSetUp(0, uri: first, at: now)
     }
+
+    /// The channel that is asked for a track's packets; the one after it is for RTCP.
+    func channel(of track: Int) -> UInt8 { channels.indices.contains(track) ? channels[track] : UInt8(track * 2) }
 
     /// Ends the session politely; ``Event/tornDown`` follows, or the deadline passes.
     public mutating func tearDown(at now: Instant) {

@@ -46,18 +46,6 @@ extension SessionDescription {
                 control: section.control)
         }
     }
-
-    /// The tracks that a live view passes through: of the camera's own tracks the first video and the first audio by how
-    /// many viewers take the codec (``MediaCodec/passThroughRank``); nothing of a kind whose codecs no viewer takes.
-    public var liveViewTracks: [CameraTrack] {
-        let tracks = cameraTracks.filter { $0.role == .source }
-        return [MediaKind.video, .audio].compactMap { kind in
-            let ranked = tracks.filter { $0.kind == kind }.compactMap { track in
-                track.codec.passThroughRank.map { (track: track, rank: $0) }
-            }
-            return ranked.min { ($0.rank, $0.track.index) < ($1.rank, $1.track.index) }?.track
-        }
-    }
 }
 
 extension MediaCodec {
@@ -83,42 +71,14 @@ extension MediaCodec {
         return ["g726-16", "g726-24", "g726-32", "g726-40"].contains(variant)
     }
 
+    /// Whether it is a codec of video that the project knows; all of them have a clock of 90 kHz.
+    public var isVideo: Bool { isTranscodableVideo || isNamed("AV1") }
+
     /// Whether it is video that can be made VP8 for viewers.
     public var isTranscodableVideo: Bool { ["h264", "h265", "vp8", "vp9", "jpeg"].contains(name.lowercased()) }
 
     /// Whether a camera's track of this codec is of use: viewers take it, or what they take can be made of it.
     public var isOfUse: Bool { isTranscodableSound || isTranscodableVideo }
-}
-
-extension LocalTrack {
-    /// What a live view sends of a camera, and takes for its speaker.
-    /// - Parameters:
-    ///   - tracks: the camera's tracks to pass through, at most one of a kind.
-    ///   - receiveCodecs: what talkback may come in; empty where there is no speaker.
-    ///   - random: where the sources' numbers come from.
-    ///   - cname: the same for audio and video, so that the viewer plays them in sync.
-    /// - Returns: one track of each kind, video first. A camera with a speaker and no sound has an audio track that only
-    ///   receives.
-    public static func liveView(
-        of tracks: [CameraTrack], receiveCodecs: [MediaCodec] = [], random: inout RandomSource, cname: String
-    ) -> [LocalTrack] {
-        // Zero is no source that every peer takes.
-        func source() -> UInt32 { UInt32.random(in: 1...(.max), using: &random) }
-        var result = tracks.map { track in
-            let talks = track.kind == .audio && !receiveCodecs.isEmpty
-            return LocalTrack(
-                kind: track.kind, codecs: [track.codec], receives: talks, receiveCodecs: talks ? receiveCodecs : [],
-                ssrc: source(), rtxSSRC: track.kind == .video ? source() : nil, cname: cname,
-                streamID: "\(cname)-\(track.kind.name)", trackID: track.kind.name)
-        }
-        if !receiveCodecs.isEmpty, !result.contains(where: { $0.kind == .audio }) {
-            result.append(
-                LocalTrack(
-                    kind: .audio, codecs: [], sends: false, receives: true, receiveCodecs: receiveCodecs,
-                    ssrc: source(), cname: cname, streamID: "\(cname)-audio", trackID: "audio"))
-        }
-        return result
-    }
 }
 
 extension FormatParameters {

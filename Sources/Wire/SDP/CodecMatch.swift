@@ -13,6 +13,8 @@ struct CodecMatch: Sendable {
     /// - Returns: nil where the receiver cannot play the stream.
     static func match(sending stream: MediaCodec, accepting offered: MediaCodec) -> CodecMatch? {
         guard stream.isNamed(offered.name) else { return nil }
+        // Video has one clock (RFC 6184, section 8.2.1, and its like for the others): another one is another codec.
+        if stream.isVideo, stream.clockRate != 90_000 || offered.clockRate != 90_000 { return nil }
         switch stream.name.lowercased() {
         case "h264": return matchH264(stream.formatParameters, offered.formatParameters)
         case "vp9": return sameParameter("profile-id", default: "0", stream, offered)

@@ -17,6 +17,15 @@ struct PayloadMapping: Hashable, Sendable {
         let channels = parts.count > 2 ? Int(parts[2]) ?? 1 : 1
         self.channels = (1...64).contains(channels) ? channels : 1
     }
+
+    /// The mapping as it is written behind the payload type.
+    var text: String { MediaCodec(name: name, clockRate: clockRate, channels: channels).mapping }
+
+    /// Whether it is what RFC 3551 assigns to this static payload type.
+    var isAssigned: Bool {
+        guard let assigned = StaticPayloadTypes.codec(payloadType) else { return false }
+        return assigned.isNamed(name) && assigned.clockRate == clockRate && assigned.channels == channels
+    }
 }
 
 /// A payload type of a media description and the codec that it stands for.
@@ -64,19 +73,23 @@ extension MediaDescription {
     /// codec are left out.
     ///
     /// A static payload type needs no `a=rtpmap` (RFC 3551, section 6). Where cameras contradict themselves: the first of
-    /// two mappings holds, several `a=fmtp` lines add up, and one mapping or one set of parameters for a payload type
-    /// that the `m=` line does not name belongs to the only one that lacks it.
+    /// two mappings holds, but for a static payload type the one that RFC 3551 assigns; several `a=fmtp` lines add up; and
+    /// one mapping or one set of parameters for a payload type that the `m=` line does not name belongs to the only one
+    /// that lacks it. Of several such sets the first in the order of the lines is used.
     public var payloads: [RTPPayload] {
         guard isRTP else { return [] }
         var mappings: [UInt8: PayloadMapping] = [:]
         var parameters: [UInt8: FormatParameters] = [:]
+        var parameterOrder: [UInt8] = []
         for case .attribute(let attribute) in lines {
             guard let value = attribute.value else { continue }
             if attribute.name.equalsIgnoringCase("rtpmap") {
                 guard let mapping = PayloadMapping(parsing: value) else { continue }
-                if mappings[mapping.payloadType] == nil { mappings[mapping.payloadType] = mapping }
+                if let first = mappings[mapping.payloadType], first.isAssigned || !mapping.isAssigned { continue }
+                mappings[mapping.payloadType] = mapping
             } else if attribute.name.equalsIgnoringCase("fmtp") {
                 guard let (payloadType, more) = Self.formatParameters(value) else { continue }
+                if parameters[payloadType] == nil { parameterOrder.append(payloadType) }
                 parameters[payloadType, default: []].parameters += more.parameters
             }
         }
@@ -85,7 +98,7 @@ extension MediaDescription {
         let unmapped = payloadTypes.filter { mappings[$0] == nil && StaticPayloadTypes.codec($0) == nil }
         if orphans.count == 1, unmapped.count == 1 { mappings[unmapped[0]] = mappings[orphans[0]] }
 
-        let strays = parameters.filter { !payloadTypes.contains($0.key) && !$0.value.parameters.isEmpty }.map(\.value)
+        let strays = parameterOrder.filter { !payloadTypes.contains($0) }.compactMap { parameters[$0] }
         return payloadTypes.compactMap { payloadType in
             let mapped = mappings[payloadType].map {
                 MediaCodec(name: $0.name, clockRate: $0.clockRate, channels: $0.channels)
@@ -129,9 +142,11 @@ extension SessionDescription {
     public func payloads(ofMediaAt index: Int) -> [RTPPayload] {
         guard media.indices.contains(index) else { return [] }
         var payloads = media[index].payloads
-        // Only the first one, which is what a camera sends: looking for every one would let a hostile description make
-        // the search long.
-        guard let codec = payloads.first?.codec, codec.formatParameters.parameters.isEmpty else { return payloads }
+        // Only the first one of use, which is what a camera sends: looking for every one would let a hostile description
+        // make the search long.
+        guard let position = payloads.firstIndex(where: { $0.codec.isOfUse }) else { return payloads }
+        let codec = payloads[position].codec
+        guard codec.formatParameters.parameters.isEmpty else { return payloads }
         let others = media.indices.filter { $0 != index }
         let stray = others.lazy.flatMap { media[$0].allFormatParameters }.first { codec.isConfigured(by: $0) }
         guard let stray else { return payloads }
@@ -139,7 +154,7 @@ extension SessionDescription {
         let isClaimed = others.contains { other in
             media[other].payloads.contains { $0.codec.isConfigured(by: stray) }
         }
-        if !isClaimed { payloads[0].codec.formatParameters = stray }
+        if !isClaimed { payloads[position].codec.formatParameters = stray }
         return payloads
     }
 }

@@ -55,6 +55,16 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
         return (section, reason)
     }
 
+    /// Why the `m=` line is too damaged to be answered; nil for one that is whole. An answer repeats its kind and its
+    /// protocol, and port 0 would be taken for a media description that is switched off.
+    var damage: String? {
+        guard let unreadLine else { return nil }
+        let words = unreadLine.words
+        if words.count < 3 { return "m=\(unreadLine) does not have the form m=<media> <port> <protocol> <format>…" }
+        let port = words[1].parts(separatedBy: "/", atMost: 2)[0]
+        return UInt16(port) == nil ? "m=\(unreadLine) has no port from 0 to 65535" : nil
+    }
+
     /// The `m=` line without its end.
     var mediaLine: String {
         if let unreadLine { return "m=" + unreadLine }
@@ -111,6 +121,15 @@ extension MediaDescription {
         var result: [UInt32: UInt32] = [:]
         for group in sourceGroups where group.semantics.equalsIgnoringCase("FID") && group.ssrcs.count == 2 {
             result[group.ssrcs[0]] = group.ssrcs[1]
+        }
+        return result
+    }
+
+    /// Of each source of retransmissions the source that it repeats; the first where several name it.
+    var repeatedSources: [UInt32: UInt32] {
+        var result: [UInt32: UInt32] = [:]
+        for group in sourceGroups where group.semantics.equalsIgnoringCase("FID") && group.ssrcs.count == 2 {
+            if result[group.ssrcs[1]] == nil { result[group.ssrcs[1]] = group.ssrcs[0] }
         }
         return result
     }

@@ -22,8 +22,11 @@ private struct DescriptionParser {
     private var media: [MediaDescription] = []
     private var problems: [SessionDescription.Problem] = []
     private var current: MediaDescription?
+    private var numbers = LineNumbers()
     /// The first `a=rtpmap` of each payload type of the current media description.
-    private var mappings: [UInt8: String] = [:]
+    private var mappings: [UInt8: PayloadMapping] = [:]
+    /// The numbers of the header extensions of the current media description.
+    private var extensions: Set<UInt8> = []
     private var mids: Set<String> = []
     /// The payload types of the current media description.
     private var payloadTypes: Set<UInt8> = []
@@ -64,7 +67,7 @@ private struct DescriptionParser {
                 } else {
                     let text = String(decoding: line, as: UTF8.self)
                     if firstUnreadable == nil { firstUnreadable = (number, text) }
-                    append(.unreadable(text))
+                    append(.unreadable(text), number: number)
                     report(number, text, "is not of the form x=value")
                 }
             }
@@ -84,7 +87,7 @@ private struct DescriptionParser {
     mutating func finished() -> SessionDescription {
         if let current { media.append(current) }
         current = nil
-        return SessionDescription(lines: lines, media: media, problems: problems)
+        return SessionDescription(lines: lines, media: media, problems: problems, numbers: numbers)
     }
 
     mutating func reportMissingFields() {
@@ -104,7 +107,7 @@ private struct DescriptionParser {
         if type == "a" { return read(attribute: bytes, number: number) }
         let value = String(decoding: bytes, as: UTF8.self)
         guard type == "m" else {
-            append(.field(type: type, value: value))
+            append(.field(type: type, value: value), number: number)
             if let reason = fault(inField: type, value: value) { report(number, "\(type)=\(value)", reason) }
             return
         }
@@ -116,7 +119,9 @@ private struct DescriptionParser {
         }
         let (section, reason) = MediaDescription.reading(mediaLine: value)
         current = section
+        numbers.media.append([number])
         mappings = [:]
+        extensions = []
         payloadTypes = Set(section.formats.compactMap { UInt8($0) })
         if let reason { report(number, "m=" + value, reason) }
     }
@@ -127,11 +132,17 @@ private struct DescriptionParser {
             String(String(decoding: bytes[..<(colon ?? bytes.endIndex)], as: UTF8.self).trimmed),
             colon.map { String(decoding: bytes[($0 + 1)...], as: UTF8.self) })
         if let reason = fault(in: attribute) { report(number, "a=" + attribute.text, reason) }
-        append(.attribute(attribute))
+        append(.attribute(attribute), number: number)
     }
 
-    private mutating func append(_ line: SessionDescription.Line) {
-        if current == nil { lines.append(line) } else { current?.lines.append(line) }
+    private mutating func append(_ line: SessionDescription.Line, number: Int) {
+        if current == nil {
+            lines.append(line)
+            numbers.session.append(number)
+        } else {
+            current?.lines.append(line)
+            numbers.media[numbers.media.count - 1].append(number)
+        }
     }
 
     private mutating func report(_ number: Int, _ text: String, _ reason: String) {
@@ -166,19 +177,31 @@ private struct DescriptionParser {
         case "mid":
             return mids.insert(String(value.trimmed)).inserted
                 ? nil : "another media description has the same identification tag"
-        case "rtpmap", "fmtp":
-            let (word, rest) = value.firstWord
-            guard let payloadType = UInt8(word) else { return nil }
+        case "extmap":
+            guard let known = HeaderExtension(parsing: value) else { return nil }
+            return extensions.insert(known.id).inserted
+                ? nil : "the header extension number \(known.id) has been given before; the first one holds"
+        case "rtpmap", "fmtp", "rtcp-fb":
+            guard let payloadType = UInt8(value.firstWord.word) else { return nil }
             if !payloadTypes.contains(payloadType) {
                 return "payload type \(payloadType) is not in the m= line of its media description"
             }
-            guard attribute.name == "rtpmap" else { return nil }
-            if let first = mappings[payloadType], !first.equalsIgnoringCase(rest) {
-                return "payload type \(payloadType) has been mapped to \(first) before; the first mapping holds"
-            }
-            mappings[payloadType] = String(rest)
-            return nil
+            guard attribute.name == "rtpmap", let mapping = PayloadMapping(parsing: value) else { return nil }
+            return contradiction(of: mapping)
         default: return nil
         }
+    }
+    /// What a second mapping of a payload type comes to; nil for the first, and for one that says the same.
+    private mutating func contradiction(of mapping: PayloadMapping) -> String? {
+        guard let known = mappings[mapping.payloadType] else {
+            mappings[mapping.payloadType] = mapping
+            return nil
+        }
+        guard known.text.lowercased() != mapping.text.lowercased() else { return nil }
+        let start = "payload type \(mapping.payloadType) has been mapped to \(known.text) before; "
+        if known.isAssigned { return start + "that mapping holds, since RFC 3551 assigns it" }
+        guard mapping.isAssigned else { return start + "the first mapping holds" }
+        mappings[mapping.payloadType] = mapping
+        return start + "\(mapping.text) holds, since RFC 3551 assigns it"
     }
 }

@@ -16,6 +16,8 @@ public struct SessionDescription: Hashable, Sendable, DescriptionSection {
     public var media: [MediaDescription]
     /// What could not be understood or breaks a rule, in the order of the lines; empty for a description made in code.
     public var problems: [Problem]
+    /// Where the lines stood in the text that was read; empty for a description made in code.
+    let numbers: LineNumbers
 
     /// An empty description with the lines that RFC 8866 asks for.
     public init(origin: Origin, name: String = "-") {
@@ -25,12 +27,14 @@ public struct SessionDescription: Hashable, Sendable, DescriptionSection {
         ]
         self.media = []
         self.problems = []
+        self.numbers = LineNumbers()
     }
 
-    init(lines: [Line], media: [MediaDescription], problems: [Problem]) {
+    init(lines: [Line], media: [MediaDescription], problems: [Problem], numbers: LineNumbers = LineNumbers()) {
         self.lines = lines
         self.media = media
         self.problems = problems
+        self.numbers = numbers
     }
 
     /// The text with every line ended by CRLF. A line break inside a value becomes a space, so that no value can add a

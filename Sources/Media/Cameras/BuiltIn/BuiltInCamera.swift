@@ -30,6 +30,9 @@ public final class BuiltInCamera: CameraSource {
 
     public var speaker: (any CameraSpeaker)? { builtInSpeaker }
 
+    /// What every built-in camera sends.
+    public static var tracks: [TrackDescription] { BuiltInStream.tracks }
+
     public func start(sink: any CameraSink) {
         current.withLock { current in
             guard current == nil else { return }

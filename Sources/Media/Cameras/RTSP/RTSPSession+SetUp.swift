@@ -8,12 +8,7 @@ extension RTSPSession {
         do throws(SDPError) {
             let camera = try CameraDescription(parsing: text, baseURI: baseURI, address: url)
             learnDescription(camera, output)
-            guard !camera.tracks.isEmpty else {
-                fail(
-                    "the camera offers nothing that can be played: " + camera.notes.joined(separator: "; "),
-                    kind: .mediaRefused)
-                return
-            }
+            if let refusal = camera.refusal { return fail(refusal, kind: .mediaRefused) }
             requested = camera.tracks
             described = camera
             output.tell(.settingUp)
@@ -23,9 +18,10 @@ extension RTSPSession {
             }
             // The speaker's track comes last, and over the connection whatever carries the others.
             let speaker = talk?.choose(from: text, baseURI: baseURI, url: url, as: camera.tracks.count)
+            requestedChannels = Self.channels(of: camera)
             client.setUp(
                 camera.tracks.map(\.controlURI) + [speaker].compactMap(\.self), presentationURI: camera.presentationURI,
-                clientPorts: pairs.map(\.port), at: now)
+                clientPorts: pairs.map(\.port), channels: requestedChannels, at: now)
         } catch {
             fail("the camera's description cannot be read: \(error)", kind: .mediaRefused)
         }
@@ -59,6 +55,14 @@ extension RTSPSession {
         }
     }
 
+    /// The channels to ask for, the last one for a speaker; empty for the usual ones. A camera that names no control for
+    /// several tracks can tell them apart by their position in the description alone.
+    private static func channels(of camera: CameraDescription) -> [UInt8] {
+        guard camera.hasSharedControl else { return [] }
+        let positions = camera.tracks.map { UInt8(clamping: $0.mediaIndex * 2) }
+        return positions + [(positions.max() ?? 0) &+ 2]
+    }
+
     /// A pair of ports for each track.
     private mutating func bindPairs() -> Bool {
         for track in requested {
@@ -76,7 +80,7 @@ extension RTSPSession {
     mutating func agree(_ track: Int, media: UInt8, control: UInt8, _ output: SourceOutput) {
         guard requested.indices.contains(track) else { return }
         agreed.append((track, .channels(media: media, control: control)))
-        let isOther = Int(media) != track * 2
+        let isOther = media != (requestedChannels.indices.contains(track) ? requestedChannels[track] : UInt8(track * 2))
         let isUnasked = carriage == .udp
         output.findings.learn { profile in
             if isUnasked { profile.quirks.insert(.connectionInsteadOfDatagrams) }
@@ -108,6 +112,9 @@ extension RTSPSession {
             channels[Int(media)] = .media(track: index)
             if control != media { channels[Int(control)] = .control(track: index) }
         }
+        // Such a camera may mean the channels in another order than they were asked for in.
+        let payloadTypes = agreed.map { requested[$0.track].description.payloadType }
+        if !requestedChannels.isEmpty, Set(payloadTypes).count == payloadTypes.count { sharesChannels = true }
         states = agreed.map { TrackState(carrier: $0.carrier) }
         // Ports that no track uses are given back: nobody would read what comes to them, and a datagram that waits
         // there would keep the thread awake for ever.

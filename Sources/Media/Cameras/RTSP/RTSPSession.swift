@@ -52,6 +52,8 @@ struct RTSPSession: ~Copyable {
     var states: [TrackState] = []
     /// Which described track each SETUP was for.
     var requested: [CameraDescription.Track] = []
+    /// The channels that were asked for; empty for the usual ones.
+    var requestedChannels: [UInt8] = []
     var pairs: [DatagramPair] = []
     var described: CameraDescription?
     var agreed: [(track: Int, carrier: Carrier)] = []

@@ -8,8 +8,7 @@ extension LiveViewAnswerer {
         let retransmissions = use.offered.retransmissions
         let rtxPayloadType = retransmissions.filter { $0.value == main.payloadType }.keys.min()
         let hasRTX = rtxPayloadType != nil && use.track.rtxSSRC != nil && selection.send != nil
-        let pairs = offered.retransmissionSources
-        let repeated = Dictionary(pairs.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let repeated = offered.repeatedSources
         let received = direction.receives ? selection.receive : []
         let extensions = NegotiatedHeaderExtensions(offered: offered, kind: offered.kind)
         var messages = use.feedback[main.payloadType].intersection(feedback)
@@ -59,7 +58,9 @@ extension LiveViewAnswerer {
         section.append("rtcp", "9 IN IP4 0.0.0.0")
         section.appendTransport(local, setup: setup, withCandidates: withCandidates)
         if let mid = media.mid { section.append("mid", mid) }
-        for known in offered.headerExtensions where media.headerExtensions.byURI[known.uri] == known.id {
+        var numbers: Set<UInt8> = []
+        for known in offered.headerExtensions
+        where media.headerExtensions.byURI[known.uri] == known.id && numbers.insert(known.id).inserted {
             section.append(
                 "extmap",
                 HeaderExtension(id: known.id, direction: known.direction?.reversed, uri: known.uri).text)

@@ -46,10 +46,11 @@ public struct LiveViewAnswerer: Sendable {
     /// Answers an offer.
     public func answer(_ offer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
         guard !offer.media.isEmpty else { throw .invalidDescription("the offer has no m= line") }
+        try offer.requireWholeMediaLines()
         try checkMids(of: offer)
         let sections = try assign(offer)
         let order = transportOrder(of: offer, sections)
-        let remote = try RemoteTransportDescription(offer, sections: order.map { offer.media[$0] })
+        let remote = try RemoteTransportDescription(offer, media: order)
         let setup: DTLSSetup = remote.setup == .passive ? .active : .passive
 
         var answer = SessionDescription(origin: Origin(sessionID: sessionID, sessionVersion: sessionVersion))
@@ -105,8 +106,11 @@ extension LiveViewAnswerer {
 
     private func checkMids(of offer: SessionDescription) throws(NegotiationError) {
         var seen: Set<String> = []
-        for mid in offer.media.compactMap(\.mid) where !seen.insert(mid).inserted {
-            throw .invalidDescription("two media descriptions have the identification tag \(mid)")
+        for (index, section) in offer.media.enumerated() {
+            guard let mid = section.mid, !seen.insert(mid).inserted else { continue }
+            throw .invalidDescription(
+                "two media descriptions have the identification tag \(mid)",
+                line: offer.lineNumber(of: "mid", inMediaAt: index))
         }
     }
 
@@ -142,6 +146,7 @@ extension LiveViewAnswerer {
                 }))
         var free = Array(tracks.indices)
         var refusedVideo: [String] = []
+        var refusedAudio: [String] = []
         var sections: [Section] = []
         for index in offer.media.indices {
             let kind = offer.media[index].kind
@@ -160,7 +165,9 @@ extension LiveViewAnswerer {
             case .success:
                 sections.append(Section(index: index, note: "not used, since it does not share a transport by BUNDLE"))
             case .failure(let refusal):
-                if kind == .video, case .codecs(let reason) = refusal { refusedVideo.append(reason) }
+                if case .codecs(let reason) = refusal {
+                    if kind == .video { refusedVideo.append(reason) } else { refusedAudio.append(reason) }
+                }
                 sections.append(Section(index: index, note: "not used: " + refusal.reason))
             }
         }
@@ -170,6 +177,8 @@ extension LiveViewAnswerer {
                 "video has " + reason + "; a viewer with that codec is needed, or a camera stream with another")
         }
         guard sections.contains(where: { $0.use != nil }) else {
+            let asksForVideo = offer.media.contains { $0.kind == .video && !$0.isRejected }
+            if !asksForVideo, let reason = refusedAudio.first { throw .codecMismatch("audio has " + reason) }
             throw .noUsableMedia(
                 sections.map { offer.label(ofMediaAt: $0.index) + ": " + ($0.note ?? "not used") })
         }
@@ -237,8 +246,16 @@ extension LiveViewAnswerer {
 }
 
 extension SessionDescription {
+    /// Refuses an offer with an `m=` line that no answer could repeat.
+    func requireWholeMediaLines() throws(NegotiationError) {
+        for (index, section) in media.enumerated() {
+            guard let damage = section.damage else { continue }
+            throw .invalidDescription(damage, line: lineNumber(ofMediaAt: index))
+        }
+    }
+
     /// A media description for a sentence: `m-line 1 (video, mid 0)`, numbered from 1.
-    func label(ofMediaAt index: Int) -> String {
+    public func label(ofMediaAt index: Int) -> String {
         let section = media[index]
         return "m-line \(index + 1) (\(section.kind.name)\(section.mid.map { ", mid \($0)" } ?? ""))"
     }

@@ -35,7 +35,7 @@ extension LiveViewOfferer {
         }
         guard !accepted.isEmpty else { throw .noUsableMedia(notes) }
         try checkBundle(of: answer, accepted: accepted)
-        let remote = try RemoteTransportDescription(answer, sections: transportSections(of: answer, accepted: accepted))
+        let remote = try RemoteTransportDescription(answer, media: transportSections(of: answer, accepted: accepted))
         let localSetup: DTLSSetup
         switch remote.setup {
         case .passive: localSetup = .active
@@ -49,9 +49,8 @@ extension LiveViewOfferer {
             answer: answer, media: accepted, remote: remote, localSetup: localSetup, notes: notes)
     }
 
-    private func transportSections(of answer: SessionDescription, accepted: [NegotiatedMedia]) -> [MediaDescription] {
-        let tagged = (answer.bundledMedia.first ?? []).map { answer.media[$0] }.filter { !$0.isRejected }
-        return tagged + accepted.map { answer.media[$0.index] }
+    private func transportSections(of answer: SessionDescription, accepted: [NegotiatedMedia]) -> [Int] {
+        (answer.bundledMedia.first ?? []).filter { !answer.media[$0].isRejected } + accepted.map(\.index)
     }
 
     private func checkBundle(
@@ -79,8 +78,7 @@ extension LiveViewOfferer {
         let direction = MediaDirection(
             sends: track.sends && theirs.receives, receives: track.receives && theirs.sends)
         let retransmissions = all.retransmissions.filter { offeredTypes.contains($0.key) }
-        let repeated = Dictionary(
-            section.retransmissionSources.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let repeated = section.repeatedSources
         let offeredExtensions = NegotiatedHeaderExtensions(offered: offered, kind: track.kind).byURI
         var extensions = NegotiatedHeaderExtensions(offered: section, kind: track.kind)
         for (uri, member) in NegotiatedHeaderExtensions.known

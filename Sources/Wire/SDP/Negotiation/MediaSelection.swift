@@ -97,6 +97,7 @@ enum MediaRefusal: Error {
 extension MediaCodec {
     /// The codec for a sentence: `H264 (Main level 3.1)`, `VP8`, `PCMU`.
     public var summary: String {
+        if isVideo, clockRate != 90_000 { return mapping }
         if isNamed("H264") {
             return H264Profile(formatParameters).map { "H264 (\($0))" } ?? "H264"
         }

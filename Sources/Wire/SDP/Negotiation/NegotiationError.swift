@@ -1,8 +1,11 @@
 /// Why an offer cannot be answered, or an answer cannot be used. Each case says what was found, where, and what would
 /// help.
 public enum NegotiationError: Error, Hashable, Sendable {
-    /// The description lacks what a WebRTC session needs, or contradicts itself.
-    case invalidDescription(String)
+    /// The description lacks what a WebRTC session needs, or contradicts itself; the line shows where.
+    case invalidDescription(String, line: Int? = nil)
+    /// The description lacks ICE credentials or a fingerprint that can be used; the line shows where, or which `m=` line
+    /// lacks it. Nil for a description made in code.
+    case unusableTransport(TransportFault, line: Int?)
     /// Both sides have media of the same kind but share no codec; names both sides' codecs.
     case codecMismatch(String)
     /// Nothing of the description can be used, for the reasons given, one for each `m=` line.
@@ -10,10 +13,22 @@ public enum NegotiationError: Error, Hashable, Sendable {
 }
 
 extension NegotiationError: CustomStringConvertible {
-    public var description: String {
+    public var description: String { (line.map { "line \($0): " } ?? "") + reason }
+
+    /// What is wrong, without the line.
+    public var reason: String {
         switch self {
-        case .invalidDescription(let reason), .codecMismatch(let reason): reason
+        case .invalidDescription(let reason, _), .codecMismatch(let reason): reason
+        case .unusableTransport(let fault, _): fault.description
         case .noUsableMedia(let reasons): "nothing of the offer can be used: " + reasons.joined(separator: "; ")
+        }
+    }
+
+    /// The line that shows it, from 1; nil where no line does, and for a description made in code.
+    public var line: Int? {
+        switch self {
+        case .invalidDescription(_, let line), .unusableTransport(_, let line): line
+        case .codecMismatch, .noUsableMedia: nil
         }
     }
 }

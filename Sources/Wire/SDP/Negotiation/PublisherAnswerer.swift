@@ -21,6 +21,8 @@ public struct PublisherAnswerer: Sendable {
 
     /// Answers an offer.
     public func answer(_ offer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
+        // Narrowing an m= line makes it whole.
+        try offer.requireWholeMediaLines()
         var narrowed = offer
         var notes: [String] = []
         for index in offer.media.indices {

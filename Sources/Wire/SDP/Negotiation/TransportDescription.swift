@@ -61,32 +61,37 @@ public struct RemoteTransportDescription: Hashable, Sendable {
         self.supportsTrickle = supportsTrickle
     }
 
-    /// Collects the transport of a bundle: from the first of `sections` that has each value, or the session level.
-    /// - Parameter sections: the media descriptions that share the transport, the one that carries it first.
-    init(_ description: SessionDescription, sections: [MediaDescription]) throws(NegotiationError) {
+    /// Collects the transport of a bundle: from the first of its media descriptions that has each value, or the session
+    /// level.
+    /// - Parameter media: the positions of the media descriptions that share the transport, the one that carries it first.
+    public init(_ description: SessionDescription, media: [Int]) throws(NegotiationError) {
+        let sections = media.map { description.media[$0] }
+        func fault(_ fault: TransportFault, at names: String...) -> NegotiationError {
+            // The line that is wrong, or the m= line that lacks it.
+            let levels: [Int?] = media.map { $0 } + [nil]
+            let line = names.lazy.flatMap { name in
+                levels.lazy.compactMap { description.lineNumber(of: name, inMediaAt: $0) }
+            }.first
+            return .unusableTransport(fault, line: line ?? media.first.flatMap(description.lineNumber(ofMediaAt:)))
+        }
         guard
             let usernameFragment = sections.lazy.compactMap(\.iceUsernameFragment).first
                 ?? description.iceUsernameFragment,
             let password = sections.lazy.compactMap(\.icePassword).first ?? description.icePassword
-        else {
-            throw .invalidDescription(
-                "no a=ice-ufrag and a=ice-pwd in the media descriptions that can be used, nor at the session level")
-        }
+        else { throw fault(.noCredentials) }
         // The user name of a check is both fragments and a colon, at most 512 bytes (RFC 8489, section 14.3).
         guard (1...256).contains(usernameFragment.utf8.count), (1...256).contains(password.utf8.count),
             (usernameFragment + password).utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else {
-            throw .invalidDescription(
-                "a=ice-ufrag or a=ice-pwd is empty, too long, or holds other than printable ASCII")
-        }
+        else { throw fault(.unusableCredentials, at: "ice-ufrag", "ice-pwd") }
         let fingerprints = sections.lazy.map(\.fingerprints).first { !$0.isEmpty } ?? description.fingerprints
         guard !fingerprints.isEmpty else {
-            throw .invalidDescription("no readable a=fingerprint: media is only sent over DTLS-SRTP")
+            let isWritten = (sections.map { $0.values(of: "fingerprint") } + [description.values(of: "fingerprint")])
+                .contains { !$0.isEmpty }
+            throw isWritten ? fault(.unreadableFingerprint, at: "fingerprint") : fault(.noFingerprint)
         }
         let strong = fingerprints.filter(\.isStrong)
         guard !strong.isEmpty else {
-            let names = fingerprints.map(\.algorithm).joined(separator: ", ")
-            throw .invalidDescription("no a=fingerprint by SHA-256, SHA-384 or SHA-512, only \(names)")
+            throw fault(.weakFingerprint(fingerprints.map(\.algorithm)), at: "fingerprint")
         }
         let source = sections.first { !$0.candidates.isEmpty }
         let options = sections.flatMap(\.iceOptions) + description.iceOptions

@@ -9,7 +9,7 @@ struct OfferedTrack {
     var local: LocalTrack
 }
 
-extension LiveViewService {
+extension LiveViewNegotiation {
     /// What a viewer can be given of a camera, of each kind the best first: what the camera sends as it is, before what the
     /// gateway has to make; the main stream before the smaller one, unless the viewer would like a small picture.
     static func ranked(_ tracks: [StationTrack], hint: QualityHint?) -> [StationTrack] {
@@ -28,8 +28,8 @@ extension LiveViewService {
     }
 
     /// The tracks as the answerer takes them.
-    func offeredTracks(_ tracks: [StationTrack], camera: String, speaks: Bool) -> [OfferedTrack] {
-        tracks.map { track in
+    func offeredTracks(_ hint: QualityHint?, _ random: inout RandomSource) -> [OfferedTrack] {
+        Self.ranked(layout.tracks, hint: hint).map { track in
             let kind = track.description.kind
             let talks = kind == .audio && speaks
             return OfferedTrack(
@@ -48,10 +48,8 @@ extension LiveViewService {
     private static let talkbackCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
 
     /// Why a viewer can play no picture of a camera, and what would help.
-    static func mismatch(
-        _ tracks: [StationTrack], camera: String, offer: SessionDescription, transcodesVideo: Bool, notes: [String]
-    ) -> SignallingError {
-        let own = tracks.filter { $0.derivedFrom == nil && $0.description.kind == .video }
+    func mismatch(_ offer: SessionDescription) -> OfferRefusal {
+        let own = layout.tracks.filter { $0.derivedFrom == nil && $0.description.kind == .video }
         let ours = own.map { track in
             track.description.codec.summary + (track.description.reordersPictures ? " with B-frames" : "")
                 + (track.description.stream == .sub ? " (substream)" : "")
@@ -70,9 +68,11 @@ extension LiveViewService {
             remedies.append("give it a substream in H.264 without B-frames")
         }
         remedies.append("have the camera encode what the viewer plays")
-        return .codecMismatch(
+        let notes = layout.notes
+        let reason =
             "no codec in common for the video: \(camera) sends \(ours.joined(separator: ", ")), the viewer takes "
-                + "\(theirs.isEmpty ? "none" : theirs.joined(separator: ", ")); "
-                + remedies.joined(separator: ", or ") + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"))
+            + "\(theirs.isEmpty ? "none" : theirs.joined(separator: ", ")); "
+            + remedies.joined(separator: ", or ") + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
+        return OfferRefusal(.codecMismatch(reason), reason, line: offer.lineOfMedia { $0.kind == .video })
     }
 }

@@ -1,0 +1,152 @@
+import Cameras
+import SDP
+import Transport
+
+extension DescriptionExplainer {
+    // MARK: Publishers
+
+    func explainPublisher(_ offer: SessionDescription) -> DescriptionExplanation {
+        var lines = ["A publisher's WebRTC offer with \(Self.count(offer.media.count, "media description"))."]
+        lines += offer.media.indices.map { Self.describe(offer, index: $0) }
+        lines.append(Self.describe(offer.media.flatMap(\.candidates) + offer.candidates))
+        var fault: SessionDescription.Problem?
+        do throws(OfferRefusal) {
+            let session = try PublisherNegotiation().answer(offer, local: Self.transport)
+            for media in session.media where media.direction.receives {
+                lines.append(
+                    "/whip takes \(media.kind.name) as \(media.codec.summary) with payload type \(media.payloadType).")
+            }
+            lines += session.notes.map { Self.capitalized($0) + "." }
+        } catch {
+            lines.append("/whip refuses it: \(error.reason).")
+            fault = Self.fault(error.reason, line: error.line, in: offer)
+        }
+        return DescriptionExplanation(role: .offer, endpoint: "whip", lines: lines, fault: fault)
+    }
+
+    // MARK: Viewers
+
+    /// An example of what cameras send.
+    private struct Example {
+        var name: String
+        var codec: MediaCodec
+    }
+
+    private static let cameras = [
+        Example(name: "VP8", codec: .vp8),
+        Example(name: "VP9", codec: MediaCodec(name: "VP9", clockRate: 90000)),
+        Example(name: "H.264 Constrained Baseline", codec: .h264(profileLevelID: "42e01f")),
+        Example(name: "H.264 Main", codec: .h264(profileLevelID: "4d001f")),
+        Example(name: "H.264 High, 1080p", codec: .h264(profileLevelID: "640028")),
+        Example(name: "H.265", codec: MediaCodec(name: "H265", clockRate: 90000)),
+        Example(name: "Motion JPEG", codec: MediaCodec(name: "JPEG", clockRate: 90000)),
+    ]
+    private static let microphones = [
+        Example(name: "Opus", codec: .opus), Example(name: "G.711 µ-law", codec: .pcmu),
+        Example(name: "G.711 A-law", codec: .pcma),
+        Example(
+            name: "AAC",
+            codec: MediaCodec(
+                name: "MPEG4-GENERIC", clockRate: 16000,
+                formatParameters: FormatParameters(
+                    parsing: "mode=AAC-hbr;sizelength=13;indexlength=3;indexdeltalength=3;config=1408"))),
+    ]
+
+    func explainViewer(_ offer: SessionDescription) -> DescriptionExplanation {
+        var lines = ["A viewer's WebRTC offer with \(Self.count(offer.media.count, "media description"))."]
+        lines += offer.media.indices.map { Self.describe(offer, index: $0) }
+        lines.append(Self.describe(offer.media.flatMap(\.candidates) + offer.candidates))
+        var refusals: [OfferRefusal] = []
+        var tried: [String] = []
+        var talks = false
+        for (kind, examples) in [(MediaKind.video, Self.cameras), (.audio, Self.microphones)]
+        where offer.media.contains(where: { $0.kind == kind }) {
+            for example in examples {
+                let start = "A camera with \(example.name) \(kind == .video ? "video" : "sound"): "
+                switch attempt(offer, kind, example.codec) {
+                case .success(let found):
+                    talks = talks || found.talks
+                    tried.append(start + found.words + ".")
+                case .failure(let refusal):
+                    refusals.append(refusal)
+                    tried.append(start + "does not play: \(Self.reason(refusal)).")
+                }
+            }
+        }
+        guard refusals.count == tried.count else {
+            lines += tried
+            lines.append(
+                talks
+                    ? "Talkback is possible: the viewer offers to send sound."
+                    : "Talkback is not possible: the viewer offers to send no sound that the gateway takes.")
+            return DescriptionExplanation(role: .offer, endpoint: "whep", lines: lines, fault: nil)
+        }
+        let refusal = refusals.first { if case .invalidOffer = $0.error { true } else { false } } ?? refusals.first
+        let reason: String
+        if let refusal, case .invalidOffer = refusal.error {
+            reason = refusal.reason
+        } else if refusal != nil {
+            lines += tried
+            reason = "no codec in common: the viewer takes none that the gateway sends"
+        } else {
+            reason = "the offer has no m= line of audio or video"
+        }
+        lines.append("/whep refuses it: \(reason).")
+        return DescriptionExplanation(
+            role: .offer, endpoint: "whep", lines: lines,
+            fault: Self.fault(reason, line: refusal?.line ?? offer.lineNumber(ofMediaAt: 0), in: offer))
+    }
+
+    /// Answers the offer for a camera of one track and a speaker.
+    private func attempt(
+        _ offer: SessionDescription, _ kind: MediaKind, _ codec: MediaCodec
+    ) -> Result<(words: String, talks: Bool), OfferRefusal> {
+        do throws(OfferRefusal) {
+            let agreement = try answer(offer, kind, codec, transcodesVideo)
+            return .success((Self.words(agreement, kind, offer), agreement.session.media.contains(where: \.talks)))
+        } catch {
+            guard kind == .video, !transcodesVideo, let made = try? answer(offer, kind, codec, true) else {
+                return .failure(error)
+            }
+            return .success((Self.words(made, kind, offer) + " with `transcodeVideo: true`", false))
+        }
+    }
+
+    private func answer(
+        _ offer: SessionDescription, _ kind: MediaKind, _ codec: MediaCodec, _ transcodesVideo: Bool
+    ) throws(OfferRefusal) -> LiveViewNegotiation.Agreement {
+        let track = TrackDescription(kind: kind, codec: codec, payloadType: 96)
+        var random = RandomSource.seeded(1)
+        return try LiveViewNegotiation(
+            camera: "this camera", tracks: [track], speaks: true, transcodesVideo: transcodesVideo
+        ).answer(offer, local: Self.transport, random: &random)
+    }
+
+    private static func words(
+        _ agreement: LiveViewNegotiation.Agreement, _ kind: MediaKind, _ offer: SessionDescription
+    ) -> String {
+        guard let media = agreement.session.media.first(where: { $0.kind == kind && $0.direction.sends }) else {
+            return "is left out"
+        }
+        let isMade = agreement.track(for: media)?.derivedFrom != nil
+        var text = isMade ? "is made \(media.codec.summary) and plays" : "plays"
+        text += " as payload type \(media.payloadType)"
+        if let rtx = media.rtxPayloadType { text += ", repeated as \(rtx)" }
+        let label = offer.label(ofMediaAt: media.index) + ": "
+        if let note = agreement.session.notes.first(where: { $0.hasPrefix(label) }) {
+            text += " (\(note.dropFirst(label.count)))"
+        }
+        return text
+    }
+
+    /// The reason without what the lines before have said of every `m=` line.
+    private static func reason(_ refusal: OfferRefusal) -> String {
+        if case .codecMismatch = refusal.error { return "the viewer takes no such codec" }
+        return refusal.reason
+    }
+}
+
+extension NegotiatedMedia {
+    /// Whether the viewer may talk.
+    fileprivate var talks: Bool { kind == .audio && direction.receives }
+}

@@ -1,0 +1,36 @@
+import SDP
+
+/// Decides what is taken of a publisher's offer (RFC 9725). WHIP is answered here, and `gatehouse sdp` asks the same.
+public struct PublisherNegotiation: Sendable {
+    /// Codecs to take before the publisher's own order: those that viewers of the camera are already receiving.
+    public var preferred: [MediaCodec]
+
+    /// Describes what viewers receive already.
+    public init(preferred: [MediaCodec] = []) {
+        self.preferred = preferred
+    }
+
+    /// Answers an offer; something is received by every answer.
+    /// - Parameter local: the gateway's ICE credentials, certificate and candidates.
+    public func answer(
+        _ offer: SessionDescription, local: LocalTransportDescription
+    ) throws(OfferRefusal) -> NegotiatedSession {
+        let session: NegotiatedSession
+        do throws(NegotiationError) {
+            session = try PublisherAnswerer(local: local, preferred: preferred).answer(offer)
+        } catch {
+            switch error {
+            case .codecMismatch, .noUsableMedia:
+                throw OfferRefusal(
+                    .codecMismatch("\(error)"), error.reason,
+                    line: offer.lineOfMedia { $0.kind == .video || $0.kind == .audio })
+            case .invalidDescription, .unusableTransport: throw OfferRefusal(invalid: error, in: offer)
+            }
+        }
+        guard session.media.contains(where: \.direction.receives) else {
+            let reason = "the offer sends nothing: a publisher offers a=sendonly or a=sendrecv"
+            throw OfferRefusal(.invalidOffer(reason), reason, line: offer.lineOfMedia { _ in true })
+        }
+        return session
+    }
+}

@@ -1,0 +1,30 @@
+/// What a description lacks for ICE (RFC 8839) and DTLS (RFC 8122).
+public enum TransportFault: Error, Hashable, Sendable {
+    /// `a=ice-ufrag` or `a=ice-pwd` is missing.
+    case noCredentials
+    /// `a=ice-ufrag` or `a=ice-pwd` is empty, too long, or holds other than printable ASCII.
+    case unusableCredentials
+    /// There is no `a=fingerprint`.
+    case noFingerprint
+    /// There are `a=fingerprint` lines, and none has the right form.
+    case unreadableFingerprint
+    /// All fingerprints are made by hash functions that do not authenticate a peer any more.
+    case weakFingerprint([String])
+}
+
+extension TransportFault: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noCredentials:
+            "no ICE credentials: a=ice-ufrag and a=ice-pwd must stand here or at the session level"
+        case .unusableCredentials:
+            "a=ice-ufrag or a=ice-pwd is empty, too long, or holds other than printable ASCII"
+        case .noFingerprint:
+            "no a=fingerprint: media is only sent over DTLS-SRTP, which needs the fingerprint of the certificate"
+        case .unreadableFingerprint:
+            "no readable a=fingerprint: the form is a=fingerprint:sha-256 AA:BB:… with as many bytes as the hash gives"
+        case .weakFingerprint(let algorithms):
+            "no a=fingerprint by SHA-256, SHA-384 or SHA-512, only \(algorithms.joined(separator: ", ")), which is too weak"
+        }
+    }
+}

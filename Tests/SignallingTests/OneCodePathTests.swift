@@ -1,0 +1,140 @@
+import Cameras
+import MediaRelay
+import SDP
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// What `gatehouse sdp` prints is what the gateway does: the values that the command asks say the same as the service,
+/// for every recorded offer.
+@Suite(.ownThread) struct OneCodePathTests {
+    private static let local = LocalTransportDescription(
+        usernameFragment: "abcdefgh", password: "0123456789abcdefghijklmn",
+        fingerprints: [Fingerprint(algorithm: "sha-256", bytes: [UInt8](repeating: 1, count: 32))])
+
+    /// The lines of an answer that do not depend on keys, addresses and random numbers.
+    private static func decided(_ answer: SessionDescription) -> [String] {
+        let own = ["o=", "c=", "a=candidate", "a=end-of-candidates", "a=ice-", "a=fingerprint", "a=ssrc", "a=msid:"]
+        return answer.encoded().split(separator: "\r\n").map(String.init).compactMap { line in
+            if line.hasPrefix("m=") {
+                var words = line.split(separator: " ").map(String.init)
+                // The port is an address; 0 is a decision.
+                if words[1] != "0" { words[1] = "9" }
+                return words.joined(separator: " ")
+            }
+            return own.contains(where: line.hasPrefix) ? nil : line
+        }
+    }
+
+    private static let roles = ["actpass", "active", "passive"]
+
+    /// The recorded offers, as recorded and with each DTLS role.
+    private static func offers() throws -> [(name: String, text: String)] {
+        try ServiceWorld.samples(in: "offers").flatMap { path in
+            let text = try ServiceWorld.text(path)
+            let variants = ["active", "passive"].map { role in
+                ("\(path) \(role)", text.replacing("a=setup:actpass", with: "a=setup:\(role)"))
+            }
+            return [(path, text)] + (path.contains("talkback") ? [] : variants)
+        }
+    }
+
+    @Test func aLiveViewAnswersAsTheCommandSays() async throws {
+        var compared = (answers: 0, refusals: 0)
+        let offers = try Self.offers()
+        for camera in try SampledCamera.all() {
+            let world = try await ServiceWorld(codecs: [], speaks: camera.speaks)
+            world.camera.tell(.tracks(camera.tracks))
+            let negotiation = camera.negotiation(transcodesVideo: world.station.configuration.transcodesVideo)
+            for (name, text) in offers {
+                var random = RandomSource.seeded(3)
+                let offer = try SessionDescription(parsing: text)
+                let said = Result { () throws(OfferRefusal) in
+                    try negotiation.answer(offer, local: Self.local, random: &random)
+                }
+                do {
+                    let response = try await world.start(text)
+                    try await world.service.stopLiveView(mediaSessionId: response.mediaSessionId, principal: "owner")
+                    let agreement = try said.get()
+                    #expect(
+                        Self.decided(agreement.session.answer)
+                            == Self.decided(try SessionDescription(parsing: response.answerSdp)),
+                        "\(camera.name) \(name)")
+                    #expect(agreement.notes == response.notes, "\(camera.name) \(name)")
+                    compared.answers += 1
+                } catch let error as SignallingError {
+                    guard case .failure(let refusal) = said else {
+                        Issue.record("\(camera.name) \(name): the command answers, the service says \(error)")
+                        continue
+                    }
+                    #expect(refusal.error == error, "\(camera.name) \(name)")
+                    compared.refusals += 1
+                }
+            }
+        }
+        #expect(compared.answers > 300 && compared.refusals > 50, "\(compared)")
+    }
+
+    @Test func aPublisherIsAnsweredAsTheCommandSays() async throws {
+        let world = try await ServiceWorld()
+        let station = CameraStation(id: "phone", source: WHIPSource(), relay: world.relay)
+        await world.service.add(station)
+        station.start()
+        var taken = 0
+        for (name, text) in try Self.offers() {
+            let offer = try SessionDescription(parsing: text)
+            let said = Result { () throws(OfferRefusal) in
+                try PublisherNegotiation().answer(offer, local: Self.local)
+            }
+            let explanation = DescriptionExplainer().explain(offer, as: .publisher)
+            do {
+                let response = try await world.service.startPublishing(
+                    StartLiveViewRequest(deviceID: "phone", principal: "owner", offerSdp: text))
+                #expect(
+                    Self.decided(try said.get().answer)
+                        == Self.decided(try SessionDescription(parsing: response.answerSdp)), "\(name)")
+                #expect(explanation.isUsable, "\(name)")
+                taken += 1
+            } catch let error as SignallingError {
+                guard case .failure(let refusal) = said else {
+                    Issue.record("\(name): the command answers, the service says \(error)")
+                    continue
+                }
+                #expect(refusal.error == error && !explanation.isUsable, "\(name)")
+            }
+        }
+        #expect(taken >= 12)
+    }
+
+    /// An offer is usable in words exactly if a camera of some kind is watched by it.
+    @Test func anOfferIsUsableExactlyIfSomethingPlays() async throws {
+        for (name, text) in try Self.offers() {
+            let offer = try SessionDescription(parsing: text)
+            var plays = false
+            for camera in try SampledCamera.all() {
+                var random = RandomSource.seeded(3)
+                let agreement = try? camera.negotiation(transcodesVideo: false).answer(
+                    offer, local: Self.local, random: &random)
+                plays = plays || agreement != nil
+            }
+            let explanation = DescriptionExplainer(transcodesVideo: false).explain(offer, as: .viewer)
+            #expect(explanation.isUsable == plays, "\(name): \(explanation)")
+        }
+    }
+
+    @Test func anOfferThatOnlySendsSoundIsToldWhatItLacks() async throws {
+        let world = try await ServiceWorld()
+        let text = try ServiceWorld.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")
+        for (direction, words) in [("a=sendonly", "only sends (a=sendonly)"), ("a=inactive", "a=inactive")] {
+            let changed = text.replacing("a=recvonly", with: "a=inactive").replacing("a=sendrecv", with: direction)
+            let error = await failure { _ = try await world.start(changed) }
+            guard case .invalidOffer(let message) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(message.contains("neither picture nor sound of door"), "\(message)")
+            #expect(message.contains(words) && !message.contains(": ;") && !message.hasSuffix(": "), "\(message)")
+        }
+    }
+}
