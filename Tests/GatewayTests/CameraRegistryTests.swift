@@ -38,7 +38,7 @@ import Transport
                 let source = TestSource(url)
                 made.withLock { $0.append(source) }
                 return source
-            case .onvif, .whip: throw SourceMaker.Failure(description: "no such camera here")
+            case .builtInSilent, .onvif, .whip: throw SourceMaker.Failure(description: "no such camera here")
             }
         }
     }

@@ -37,6 +37,7 @@ import Testing
                 cameras:
                   - {id: a, source: "builtin:doorbell"}
                   - {id: b, name: Yard, type: camera, source: "rtsp://u:${PASSWORD}@192.0.2.1/s"}
+                  - {id: c, source: "builtin:silent"}
                 """, directory: "/etc/gatehouse", environment: ["PASSWORD": "p%40ss"])
         #expect(configuration.http.host == "0.0.0.0")
         #expect(configuration.http.https?.port == 443)
@@ -57,6 +58,7 @@ import Testing
         #expect(configuration.cameras[0].kind == .doorbell)
         #expect(configuration.cameras[0].name == "a")
         #expect(configuration.cameras[1].source == .rtsp("rtsp://u:p%40ss@192.0.2.1/s"))
+        #expect(configuration.cameras[2].source == .builtInSilent && configuration.cameras[2].kind == .camera)
     }
 
     @Test func everyKeyOfACameraIsRead() throws {

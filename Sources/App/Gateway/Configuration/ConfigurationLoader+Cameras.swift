@@ -76,11 +76,12 @@ extension ConfigurationLoader {
             return nil
         }
         if source == "builtin:doorbell" { return .builtInDoorbell }
+        if source == "builtin:silent" { return .builtInSilent }
         if source == "whip" { return .whip }
         let scheme = source.prefix { $0 != ":" }.lowercased()
         guard ["rtsp", "rtsps", "onvif"].contains(scheme), source.dropFirst(scheme.count).hasPrefix("://") else {
             self.reader.report(
-                "expected builtin:doorbell, whip, or an rtsp://, rtsps:// or onvif:// URL", at: place)
+                "expected builtin:doorbell, builtin:silent, whip, or an rtsp://, rtsps:// or onvif:// URL", at: place)
             return nil
         }
         guard Self.hasHost(source) else {
@@ -97,7 +98,7 @@ extension ConfigurationLoader {
         if url == GatewayConfiguration.Camera.substreamOfDevice {
             switch source {
             case .onvif, nil: return url
-            case .rtsp, .builtInDoorbell, .whip:
+            case .rtsp, .builtInDoorbell, .builtInSilent, .whip:
                 self.reader.report("only a camera with an onvif:// source can be asked for its substream", at: place)
                 return nil
             }
@@ -113,7 +114,7 @@ extension ConfigurationLoader {
             return nil
         }
         switch source {
-        case .builtInDoorbell, .whip:
+        case .builtInDoorbell, .builtInSilent, .whip:
             self.reader.report("only a camera with an rtsp://, rtsps:// or onvif:// source has a substream", at: place)
             return nil
         case .rtsp, .onvif, nil: return url

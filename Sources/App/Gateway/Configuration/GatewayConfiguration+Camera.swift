@@ -7,6 +7,8 @@ extension GatewayConfiguration {
         public enum Source: Sendable, Equatable {
             /// The built-in doorbell with its test picture.
             case builtInDoorbell
+            /// The built-in camera with a picture alone: no sound, button or speaker.
+            case builtInSilent
             /// An `rtsp://` or `rtsps://` URL, which may hold a password: never print it.
             case rtsp(String)
             /// `onvif://user:password@host:port`: the device is asked for its RTSP URLs and its events. Never print it.

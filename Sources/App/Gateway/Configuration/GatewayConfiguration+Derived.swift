@@ -22,7 +22,7 @@ extension GatewayConfiguration.Camera {
         var urls = [self.substream].compactMap { $0 }
         switch self.source {
         case .rtsp(let url), .onvif(let url): urls.append(url)
-        case .builtInDoorbell, .whip: break
+        case .builtInDoorbell, .builtInSilent, .whip: break
         }
         return urls.flatMap { CameraAddress(text: $0).secrets } + [self.onvif?.password].compactMap { $0 }
     }

@@ -18,6 +18,9 @@ struct SourceMaker: Sendable {
         switch camera.source {
         case .builtInDoorbell:
             return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
+        case .builtInSilent:
+            return BuiltInCamera(
+                BuiltInCamera.Configuration(name: camera.name, isDoorbell: false, hasSound: false))
         case .rtsp(let url):
             main = try self.source(url, of: camera, key: camera.id)
         case .onvif(let url):

@@ -135,7 +135,7 @@ extension OpenAPIDocument {
                 type: {type: [string, "null"], enum: [doorbell, camera, null]}
                 source:
                   type: [string, "null"]
-                  description: "builtin:doorbell, whip, or an rtsp://, rtsps:// or onvif:// URL."
+                  description: "builtin:doorbell, builtin:silent, whip, or an rtsp://, rtsps:// or onvif:// URL."
                 substream:
                   type: [string, "null"]
                   description: "An rtsp:// or rtsps:// URL; or onvif, with a source of that kind."

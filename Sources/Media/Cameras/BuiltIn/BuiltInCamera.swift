@@ -28,7 +28,7 @@ public final class BuiltInCamera: CameraSource {
         stop()
     }
 
-    public var speaker: (any CameraSpeaker)? { builtInSpeaker }
+    public var speaker: (any CameraSpeaker)? { configuration.hasSound ? builtInSpeaker : nil }
 
     /// What every built-in camera sends.
     public static var tracks: [TrackDescription] { BuiltInStream.tracks }
@@ -135,11 +135,11 @@ extension BuiltInCamera {
             // Making the encoders and the picture takes time that must not count as lateness.
             var stream = try BuiltInStream(
                 configuration: configuration, random: &random, start: BuiltInClock.now() + .milliseconds(10))
-            sink.handle(.tracks(BuiltInStream.tracks))
+            sink.handle(.tracks(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]]))
             sink.handle(.state(.playing))
             var isFlowing = false
             while !isStopped.load(ordering: .acquiring) {
-                // Never more than 20 ms away, so the flags need no way of their own to wake the thread.
+                // Never more than a picture away, so the flags need no way of their own to wake the thread.
                 BuiltInClock.sleep(until: stream.nextDeadline)
                 let now = BuiltInClock.now()
                 for _ in 0..<min(controls.presses.exchange(0, ordering: .acquiringAndReleasing), 8) {
@@ -152,7 +152,7 @@ extension BuiltInCamera {
                 try stream.advance(
                     to: now, wallClock: BuiltInClock.wallClock(), speakerLevel: speaker.level(at: now), sink: sink,
                     clock: BuiltInClock.now)
-                if !isFlowing, stream.hasSentBothTracks {
+                if !isFlowing, stream.hasSentEveryTrack {
                     isFlowing = true
                     sink.handle(.state(.flowing))
                 }

@@ -19,12 +19,14 @@ extension BuiltInCamera {
         public var toneFrequency: Double
         /// Whether the camera has a button that can be pressed.
         public var isDoorbell: Bool
+        /// Whether there is sound: a beep to hear, and a speaker. A camera without it has a picture alone.
+        public var hasSound: Bool
 
         /// Describes a camera.
         public init(
             name: String, width: Int = 640, height: Int = 360, framesPerSecond: Int = 15,
             videoBitsPerSecond: Int = 500_000, audioBitsPerSecond: Int = 32_000, keyFrameSeconds: Int = 4,
-            toneFrequency: Double = 440, isDoorbell: Bool = true
+            toneFrequency: Double = 440, isDoorbell: Bool = true, hasSound: Bool = true
         ) {
             self.name = name
             self.width = width
@@ -35,6 +37,7 @@ extension BuiltInCamera {
             self.keyFrameSeconds = keyFrameSeconds
             self.toneFrequency = toneFrequency
             self.isDoorbell = isDoorbell
+            self.hasSound = hasSound
         }
     }
 }

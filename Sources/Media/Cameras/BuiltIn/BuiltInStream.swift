@@ -11,7 +11,7 @@ struct BuiltInStream: ~Copyable {
     static let videoPayloadType: UInt8 = 96
     static let audioPayloadType: UInt8 = 111
 
-    /// The tracks, in the order of their indices.
+    /// The tracks, in the order of their indices; without sound the first alone.
     static let tracks = [
         TrackDescription(
             kind: .video, codec: MediaCodec(name: "VP8", clockRate: 90_000), payloadType: videoPayloadType),
@@ -91,10 +91,13 @@ struct BuiltInStream: ~Copyable {
     }
 
     /// When ``advance(to:wallClock:speakerLevel:sink:clock:)`` has something to do.
-    var nextDeadline: Instant { min(videoDeadline(videoIndex), audioDeadline(audioIndex)) }
+    var nextDeadline: Instant {
+        let video = videoDeadline(videoIndex)
+        return configuration.hasSound ? min(video, audioDeadline(audioIndex)) : video
+    }
 
     /// Whether each track has brought something.
-    var hasSentBothTracks: Bool { frameNumber > 0 && !isFirstAudioPacket }
+    var hasSentEveryTrack: Bool { frameNumber > 0 && (!configuration.hasSound || !isFirstAudioPacket) }
 
     /// Lets the doorbell ring in picture and sound.
     mutating func ring(at now: Instant) {
@@ -117,7 +120,7 @@ struct BuiltInStream: ~Copyable {
     ) throws(CodecError) {
         skipWhatIsTooLate(at: now)
         // A pause of the machine makes several packets due at once.
-        while audioDeadline(audioIndex) <= now {
+        while configuration.hasSound, audioDeadline(audioIndex) <= now {
             try sendSound(at: now, wallClock: wallClock, sink: sink, clock: clock)
         }
         if videoDeadline(videoIndex) <= now {

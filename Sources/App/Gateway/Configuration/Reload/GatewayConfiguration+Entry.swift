@@ -6,6 +6,7 @@ extension GatewayConfiguration.Camera {
     var sourceText: String {
         switch self.source {
         case .builtInDoorbell: "builtin:doorbell"
+        case .builtInSilent: "builtin:silent"
         case .rtsp(let url), .onvif(let url): url
         case .whip: "whip"
         }
