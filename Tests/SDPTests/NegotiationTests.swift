@@ -100,6 +100,33 @@ import Transport
         #expect(silent.answer.media[0].formats == ["111"])
     }
 
+    @Test(arguments: [["a=sendonly", "a=recvonly"], ["a=recvonly", "a=sendonly"]])
+    func talkingAndListeningMayHaveALineEach(directions: [String]) throws {
+        let session = try Gateway.answerer([Gateway.audio(.opus)]).answer(
+            offer(
+                audio("1", directions[0]) + audio("2", directions[1]) + audio("3", "a=sendrecv"),
+                session: ["a=group:BUNDLE 1 2 3"] + credentials))
+        #expect(
+            session.media.map(\.direction.rawValue) == directions.map { $0 == "a=sendonly" ? "recvonly" : "sendonly" })
+        #expect(session.notes.contains { $0.contains("used by an earlier m= line") })
+        #expect(session.answer.direction(of: session.answer.media[2]) == .inactive)
+    }
+
+    @Test func anInactiveLineTakesNothingFromOthers() throws {
+        let h264 = [
+            "m=video 9 UDP/TLS/RTP/SAVPF 97", "a=mid:1", "a=rtcp-mux", "a=rtpmap:97 H264/90000", "a=inactive",
+        ]
+        for first in [video("1", "a=inactive"), h264] {
+            let session = try Gateway.answerer().answer(
+                offer(first + video("2", "a=recvonly"), session: ["a=group:BUNDLE 1 2"] + credentials))
+            #expect(session.media.filter(\.direction.sends).map(\.mid) == ["2"])
+        }
+        // Nobody asks for a picture: that none fits is no reason to refuse the sound.
+        let session = try Gateway.answerer().answer(
+            offer(h264 + audio("2", "a=recvonly"), session: ["a=group:BUNDLE 1 2"] + credentials))
+        #expect(session.media.map(\.mid) == ["2"])
+    }
+
     @Test func inactiveMediaStaysInactive() throws {
         let session = try Gateway.answerer().answer(
             offer(video("1", "a=inactive"), session: ["a=group:BUNDLE 1"] + credentials))

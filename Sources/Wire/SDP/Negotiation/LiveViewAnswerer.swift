@@ -129,46 +129,49 @@ extension LiveViewAnswerer {
         groups.first { group in used.contains(where: group.contains) } ?? []
     }
 
-    /// Gives each track to the first media description that suits it.
+    /// Gives each track to the first media description that suits it. What a description does not use of a track stays
+    /// free: a peer may talk in one and listen in another. Inactive descriptions come last, since they use nothing.
     private func assign(_ offer: SessionDescription) throws(NegotiationError) -> [Section] {
         let payloads = offer.media.map(\.payloads)
         let groups = offer.bundledMedia
         let bundled = Set(groups.joined())
-        let choose = { (index: Int, free: [Int]) in
-            self.choose(
-                offer, index, payloads[index], isBundled: bundled.contains(index), among: free)
+        let choose = { (index: Int, free: [LocalTrack]) in
+            self.choose(offer, index, payloads[index], isBundled: bundled.contains(index), among: free)
         }
         let usable = Set(
             transportMembers(
                 of: offer, groups,
                 suitable: offer.media.indices.filter {
-                    if case .success = choose($0, Array(tracks.indices)) { true } else { false }
+                    if case .success = choose($0, tracks) { true } else { false }
                 }))
-        var free = Array(tracks.indices)
+        var free = tracks
         var refusedVideo: [String] = []
         var refusedAudio: [String] = []
-        var sections: [Section] = []
-        for index in offer.media.indices {
-            let kind = offer.media[index].kind
+        var sections = offer.media.indices.map { Section(index: $0) }
+        let isInactive = offer.media.map { offer.direction(of: $0) == .inactive }
+        for index in offer.media.indices.filter({ !isInactive[$0] }) + offer.media.indices.filter({ isInactive[$0] }) {
             switch choose(index, free) {
             case .success((let position, let selection)) where usable.contains(index):
                 let choice = tracks[position].choice
-                free.removeAll { $0 == position || choice != nil && tracks[$0].choice == choice }
-                sections.append(
-                    Section(
-                        index: index,
-                        use: Use(
-                            track: tracks[position], selection: selection, offered: payloads[index],
-                            feedback: offer.media[index].feedbackMessages),
-                        note: selection.note)
-                )
-            case .success:
-                sections.append(Section(index: index, note: "not used, since it does not share a transport by BUNDLE"))
-            case .failure(let refusal):
-                if case .codecs(let reason) = refusal {
-                    if kind == .video { refusedVideo.append(reason) } else { refusedAudio.append(reason) }
+                for other in free.indices where other == position || choice != nil && tracks[other].choice == choice {
+                    if selection.direction.sends { free[other].sends = false }
+                    if selection.direction.receives { free[other].receives = false }
                 }
-                sections.append(Section(index: index, note: "not used: " + refusal.reason))
+                sections[index].use = Use(
+                    track: tracks[position], selection: selection, offered: payloads[index],
+                    feedback: offer.media[index].feedbackMessages)
+                sections[index].note = selection.note
+            case .success:
+                sections[index].note = "not used, since it does not share a transport by BUNDLE"
+            case .failure(let refusal):
+                if !isInactive[index], case .codecs(let reason) = refusal {
+                    if offer.media[index].kind == .video {
+                        refusedVideo.append(reason)
+                    } else {
+                        refusedAudio.append(reason)
+                    }
+                }
+                sections[index].note = "not used: " + refusal.reason
             }
         }
         let hasVideo = sections.contains { $0.use?.track.kind == .video }
@@ -201,7 +204,7 @@ extension LiveViewAnswerer {
     }
 
     private func choose(
-        _ offer: SessionDescription, _ index: Int, _ payloads: [RTPPayload], isBundled: Bool, among candidates: [Int]
+        _ offer: SessionDescription, _ index: Int, _ payloads: [RTPPayload], isBundled: Bool, among free: [LocalTrack]
     ) -> Result<(Int, MediaSelection), MediaRefusal> {
         let section = offer.media[index]
         guard section.kind == .audio || section.kind == .video else {
@@ -214,29 +217,31 @@ extension LiveViewAnswerer {
         guard isBundled || section.hasRTCPMux else {
             return .failure(.other("it has no a=rtcp-mux, and RTCP on a port of its own is not supported"))
         }
-        let sameKind = candidates.filter { tracks[$0].kind == section.kind }
+        let sameKind = free.indices.filter { free[$0].kind == section.kind && (free[$0].sends || free[$0].receives) }
+        let isUsed = MediaRefusal.other("the camera's \(section.kind.name) is used by an earlier m= line")
         guard !sameKind.isEmpty else {
             let hasAny = tracks.contains { $0.kind == section.kind }
-            return .failure(
-                .other(
-                    hasAny
-                        ? "the camera's \(section.kind.name) is used by an earlier m= line"
-                        : "the camera has no \(section.kind.name)"))
+            return .failure(hasAny ? isUsed : .other("the camera has no \(section.kind.name)"))
         }
         let payloads = payloads.filter { !$0.codec.isAuxiliary }
         var refusal: MediaRefusal?
         var receiving: (Int, MediaSelection)?
         for position in sameKind {
-            switch MediaSelection.select(from: payloads, direction: offer.direction(of: section), for: tracks[position])
+            switch MediaSelection.select(from: payloads, direction: offer.direction(of: section), for: free[position])
             {
             case .success(let selection):
-                if selection.direction.sends || !tracks[position].sends { return .success((position, selection)) }
+                if selection.direction.sends || !free[position].sends { return .success((position, selection)) }
                 // It can only be talked to; perhaps another one can be heard as well.
                 if receiving == nil { receiving = (position, selection) }
             case .failure(let reason): refusal = refusal ?? reason
             }
         }
         if let receiving { return .success(receiving) }
+        if case .direction = refusal, offer.direction(of: section).receives,
+            tracks.contains(where: { $0.kind == section.kind && $0.sends })
+        {
+            return .failure(isUsed)
+        }
         if sameKind.count > 1, case .codecs = refusal {
             let ours = sameKind.flatMap { tracks[$0].codecs.isEmpty ? tracks[$0].receiveCodecs : tracks[$0].codecs }
             return .failure(MediaSelection.noCommonCodec(ours, payloads))
