@@ -129,6 +129,20 @@ import Transport
         #expect(packets[5].flags.contains(.marker) && packets[6].flags == [.startsFrame, .marker])
     }
 
+    @Test func longAV1PacketsAreCutAnew() {
+        let harness = TrackHarness(TrackHarness.av1, limit: 100)
+        let key: [UInt8] = [0x28, 3, 0x08, 0, 0, 0x30, 0x10] + (0..<300).map { UInt8($0 & 0xFF) }
+        harness.receive(rtpPacket(1, timestamp: 0, marker: true, key))
+        harness.receive(rtpPacket(2, timestamp: 3000, marker: true, [0x10, 0x30, 0x30, 1]))
+        let packets = harness.packets()
+        #expect(packets.count == 5 && packets.allSatisfy { $0.payload.count <= 100 })
+        // The first begins the sequence; each of the others but the last goes on with the frame.
+        #expect(packets.map { $0.payload[0] & 0xC8 } == [0x48, 0xC0, 0xC0, 0x80, 0])
+        #expect(packets.map { $0.flags.contains(.keyFrame) } == [true, true, true, true, false])
+        #expect(packets.map { $0.flags.contains(.marker) } == [false, false, false, true, true])
+        #expect(packets.map { $0.flags.contains(.startsFrame) } == [true, false, false, false, true])
+    }
+
     @Test func longJPEGPacketsAreCutWithTheirOffsets() {
         let harness = TrackHarness(TrackHarness.jpeg, limit: 200)
         let data = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -158,6 +172,16 @@ import Transport
         #expect(packets.map(\.timestamp) == [7, 31, 55])
     }
 
+    @Test func g722CountsAByteATick() {
+        let harness = TrackHarness(MediaCodec(name: "G722", clockRate: 8000), limit: 100)
+        harness.receive(rtpPacket(1, timestamp: 0, (0..<160).map { UInt8($0) }))
+        harness.receive(rtpPacket(2, timestamp: 160, (0..<160).map { UInt8($0) }))
+        let packets = harness.packets()
+        #expect(packets.flatMap(\.payload) == (0..<2).flatMap { _ in (0..<160).map { UInt8($0) } })
+        let first = packets[0].timestamp
+        #expect(packets.map { $0.timestamp &- first } == [0, 100, 160, 260])
+    }
+
     @Test(arguments: ["mpeg4-generic", "MP4A-LATM", "G726-32", "opus"])
     func otherSoundGoesOnAsItCame(name: String) {
         let harness = TrackHarness(MediaCodec(name: name, clockRate: 8000), limit: 100)
@@ -170,14 +194,15 @@ import Transport
 
     // MARK: Input that is not as it should be
 
-    @Test(arguments: [TrackHarness.h265, TrackHarness.vp9, TrackHarness.jpeg])
+    @Test(arguments: [TrackHarness.h265, TrackHarness.vp9, TrackHarness.av1, TrackHarness.jpeg])
     func hostilePayloadsNeverTrapAndStayWithinTheLimit(codec: MediaCodec) {
         let harness = TrackHarness(codec, parameterSets: [vps, sps, pps], limit: 200)
         let starts: [[UInt8]] = [
             aggregation, vps, sps, pps, idr, slice, [0x62, 1, 0x93], [0x62, 1, 0x53], [0x62, 1, 0x13],
             [0x60, 1, 0, 200],
             [0x64, 1], [0x88, 5, 0x82], [0x84, 5], [0x8A, 5, 0xF8], [0, 0, 0, 0, 65, 255, 80, 45, 0, 1, 0xFF, 0xFF],
-            [0, 0, 1, 0, 1, 50, 80, 45],
+            [0, 0, 1, 0, 1, 50, 80, 45], [0x28, 3, 0x08, 0, 0, 0x30, 0x10], [0x18, 0x08, 0], [0x10, 0x30, 0x30],
+            [0x50, 0x30, 0x10], [0xD0, 1], [0x08, 1, 0x10, 2, 0x30, 0x10],
         ]
         harness.receiveGarbage(beginningWith: starts, seed: 9)
         let packets = harness.packets()

@@ -56,6 +56,7 @@ final class TrackHarness {
 
     static let h264 = MediaCodec(name: "H264", clockRate: 90_000)
     static let h265 = MediaCodec(name: "H265", clockRate: 90_000)
+    static let av1 = MediaCodec(name: "AV1", clockRate: 90_000)
     static let vp9 = MediaCodec(name: "VP9", clockRate: 90_000)
     static let jpeg = MediaCodec(name: "JPEG", clockRate: 90_000)
     static let vp8 = MediaCodec(name: "VP8", clockRate: 90_000)

@@ -57,6 +57,10 @@ enum FFmpegSamples {
             let bytes = try run(raw, input, ["-c:v", "mjpeg"] + options + ["-f", "mjpeg"])
             let starts = bytes.indices.filter { bytes[$0...].starts(with: [0xFF, 0xD8, 0xFF]) }
             return zip(starts, starts.dropFirst() + [bytes.count]).map { Array(bytes[$0..<$1]) }
+        case .av1:
+            return frames(
+                ofIVF: try run(
+                    raw, input, ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8"] + options + ["-f", "ivf"]))
         case .vp8, .vp9:
             let encoder = codec == .vp8 ? "libvpx" : "libvpx-vp9"
             return frames(

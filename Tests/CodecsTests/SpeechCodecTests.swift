@@ -103,6 +103,26 @@ import Testing
         #expect(ToneDetector.share(of: 440, in: Array(heard[12_000..<40_000]), sampleRate: 48_000) > 0.9)
     }
 
+    @Test(.enabled(if: FFmpegSamples.isInstalled)) func g722FromFFmpegIsHeard() throws {
+        var tone = ToneGenerator(frequency: 440, sampleRate: 16_000)
+        let raw = tone.samples(16_000, amplitude: 8000).flatMap {
+            [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
+        }
+        let coded = try FFmpegSamples.run(
+            raw, ["-f", "s16le", "-ar", "16000", "-ac", "1"], ["-c:a", "g722", "-f", "g722"])
+        #expect(coded.count == 8000)
+        let decoder = try SpeechDecoders.make(for: MediaCodec(name: "G722", clockRate: 8000))
+        var heard: [Int16] = []
+        for start in stride(from: 0, to: coded.count, by: 160) {
+            heard += try decoder.decode(Array(coded[start..<min(start + 160, coded.count)]))
+        }
+        #expect(heard.count > 47_000 && heard.count <= 48_000)
+        #expect(ToneDetector.share(of: 440, in: Array(heard[12_000...]), sampleRate: 48_000) > 0.9)
+        #expect(throws: CodecError.self) {
+            try SpeechDecoders.make(for: MediaCodec(name: "G722", clockRate: 8000, channels: 2))
+        }
+    }
+
     @Test func whatCannotBeMadeSaysWhy() {
         func make(_ name: String, _ parameters: String = "") -> String {
             reason {
@@ -118,12 +138,14 @@ import Testing
         #expect(reason { _ = try SpeechEncoders.make(for: MediaCodec(name: "GSM", clockRate: 8000)) }.contains("GSM"))
     }
 
-    @Test(arguments: ["mpeg4-generic", "MP4A-LATM", "L16", "PCMA", "G726-24", "opus"])
+    @Test(arguments: ["mpeg4-generic", "MP4A-LATM", "L16", "PCMA", "G722", "G726-24", "opus"])
     func damagedSoundNeverTrapsAndNothingGrows(name: String) throws {
         var random = SplitMix(state: 23)
         let codec = MediaCodec(
             name: name, clockRate: name == "opus" ? 48_000 : 8000, formatParameters: FormatParameters(parsing: ""))
-        let source = name == "MP4A-LATM" ? MediaCodec(name: "mpeg4-generic", clockRate: 8000) : codec
+        // Nothing makes G.722 here, and any byte is two samples of it.
+        let source =
+            name == "G722" ? MediaCodec.pcma : name == "MP4A-LATM" ? MediaCodec(name: "mpeg4-generic", clockRate: 8000) : codec
         let packets = try Self.encode(source)
         let decoder = try SpeechDecoders.make(for: codec)
         for _ in 0..<1500 {

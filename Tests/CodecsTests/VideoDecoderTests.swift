@@ -28,7 +28,7 @@ struct VideoDecoderTests {
         (.h265, ["-pix_fmt", "yuv444p", "-tune", "zerolatency"]),
         (.jpeg, ["-q:v", "2"]), (.jpeg, ["-q:v", "2", "-pix_fmt", "yuvj422p"]),
         (.jpeg, ["-q:v", "2", "-pix_fmt", "yuvj444p"]),
-        (.vp9, ["-b:v", "1M"]), (.vp8, ["-b:v", "1M"]),
+        (.vp9, ["-b:v", "1M"]), (.av1, ["-b:v", "1M"]), (.vp8, ["-b:v", "1M"]),
     ]) func everyCodecShowsWhatWasEncoded(codec: VideoDecoder.Codec, options: [String]) throws {
         let shown = try Self.decodeAll(try FFmpegSamples.video(Self.pictures, codec, options), codec)
         #expect(shown.count == Self.pictures.count)
@@ -71,7 +71,7 @@ struct VideoDecoderTests {
         }
     }
 
-    @Test(arguments: [VideoDecoder.Codec.h264, .h265, .jpeg, .vp9])
+    @Test(arguments: [VideoDecoder.Codec.h264, .h265, .jpeg, .vp9, .av1])
     func damagedFramesNeverTrap(codec: VideoDecoder.Codec) throws {
         var random = SplitMix(state: 17)
         let frames = try FFmpegSamples.video(Array(Self.pictures.prefix(6)), codec)

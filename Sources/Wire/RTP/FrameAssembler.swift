@@ -3,7 +3,7 @@ import Transport
 /// A whole encoded frame.
 public struct EncodedFrame: Sendable {
     /// VP8 and VP9: the frame. H.264 and H.265: the access unit's NAL units, each after a start code of four bytes
-    /// (annex B). JPEG: a JFIF file.
+    /// (annex B). AV1: the temporal unit's units with their sizes. JPEG: a JFIF file.
     public var data: [UInt8]
     /// The RTP timestamp.
     public var timestamp: UInt32
@@ -23,7 +23,7 @@ public struct EncodedFrame: Sendable {
 public struct FrameAssembler: ~Copyable, Sendable {
     /// The payload formats that can be assembled.
     public enum Format: Sendable {
-        case vp8, h264, h265, vp9, jpeg
+        case vp8, h264, h265, vp9, av1, jpeg
 
         /// The format that `a=rtpmap` calls `name`, whatever the case; nil for another.
         public init?(named name: String) {
@@ -32,6 +32,7 @@ public struct FrameAssembler: ~Copyable, Sendable {
             case "h264": self = .h264
             case "h265": self = .h265
             case "vp9": self = .vp9
+            case "av1": self = .av1
             case "jpeg": self = .jpeg
             default: return nil
             }

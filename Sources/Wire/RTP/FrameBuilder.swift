@@ -31,7 +31,10 @@ struct FrameBuilder: Sendable {
     private var lastPictureID: UInt16?
     private var isAfterGap = false
 
-    // H.264 and H.265.
+    // AV1: the unit of which fragments have come.
+    var fragment: [UInt8] = []
+
+    // H.264, H.265 and AV1.
     var isInFragment = false
     private var hasParameters = false
     private var hasIntraPicture = false
@@ -56,6 +59,7 @@ struct FrameBuilder: Sendable {
             let info = H265.info(payload: payload)
             return info.contains(.parameterSet) || info.contains([.randomAccessPoint, .startsPicture])
         case .vp9: return VP9.isKeyFrameStart(payload: payload)
+        case .av1: return AV1.isKeyFrameStart(payload: payload)
         case .jpeg: return JPEGPayloadHeader(parsing: payload)?.fragmentOffset == 0
         }
     }
@@ -92,13 +96,14 @@ struct FrameBuilder: Sendable {
         if isStarted, packet.timestamp != timestamp { finish() }
         if !isStarted { start(packet) }
         lastArrival = packet.arrival
-        if data.count + packet.payload.count + 4 > maximumLength { damage() }
+        if data.count + fragment.count + packet.payload.count + 4 > maximumLength { damage() }
         if !isDamaged {
             switch format {
             case .vp8: appendVP8(packet.payload)
             case .h264: appendH264(packet.payload)
             case .h265: appendH265(packet.payload)
             case .vp9: appendVP9(packet.payload)
+            case .av1: appendAV1(packet.payload)
             case .jpeg: appendJPEG(packet.payload)
             }
         }
@@ -111,6 +116,7 @@ struct FrameBuilder: Sendable {
         timestamp = packet.timestamp
         firstArrival = packet.arrival
         data.removeAll(keepingCapacity: true)
+        fragment.removeAll(keepingCapacity: true)
         isKeyFrame = false
         isInFragment = false
         hasParameters = false
@@ -121,6 +127,8 @@ struct FrameBuilder: Sendable {
     private mutating func finish() {
         isStarted = false
         if format == .jpeg, !isDamaged { finishJPEG() }
+        // The end of a unit is missing.
+        if format == .av1, isInFragment { damage() }
         guard !isDamaged, !data.isEmpty else { return }
         if format == .h264 { isKeyFrame = isKeyFrame || hasParameters && hasIntraPicture }
         if format == .vp8 { lastPictureID = pictureID }

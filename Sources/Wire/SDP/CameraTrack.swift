@@ -49,14 +49,15 @@ extension SessionDescription {
 }
 
 extension MediaCodec {
-    /// How good the codec is for viewers that get it as it is: 0 is best; nil where no browser plays it. VP9 and H.265
-    /// go only to viewers that offer them.
+    /// How good the codec is for viewers that get it as it is: 0 is best; nil where no browser plays it. VP9, AV1,
+    /// H.265 and G.722 go only to viewers that offer them.
     public var passThroughRank: Int? {
         switch name.lowercased() {
         case "h264", "opus": 0
         case "vp8", "pcmu": clockRate == 8000 || clockRate == 90000 ? 1 : nil
         case "pcma": clockRate == 8000 ? 2 : nil
-        case "vp9": 2
+        case "g722": clockRate == 8000 ? 3 : nil
+        case "vp9", "av1": 2
         case "h265": 3
         default: nil
         }
@@ -65,7 +66,7 @@ extension MediaCodec {
     /// Whether it is a camera's sound that can be made Opus for viewers.
     public var isTranscodableSound: Bool {
         let name = name.lowercased()
-        if ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "opus", "g721"].contains(name) { return true }
+        if ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "g722", "opus", "g721"].contains(name) { return true }
         // G.726 has four rates (RFC 3551, section 4.5.4); a name with another one is no codec at all.
         let variant = name.hasPrefix("aal2-") ? String(name.dropFirst(5)) : name
         return ["g726-16", "g726-24", "g726-32", "g726-40"].contains(variant)
@@ -75,7 +76,7 @@ extension MediaCodec {
     public var isVideo: Bool { isTranscodableVideo || isNamed("AV1") }
 
     /// Whether it is video that can be made VP8 for viewers.
-    public var isTranscodableVideo: Bool { ["h264", "h265", "vp8", "vp9", "jpeg"].contains(name.lowercased()) }
+    public var isTranscodableVideo: Bool { ["h264", "h265", "vp8", "vp9", "av1", "jpeg"].contains(name.lowercased()) }
 
     /// Whether a camera's track of this codec is of use: viewers take it, or what they take can be made of it.
     public var isOfUse: Bool { isTranscodableSound || isTranscodableVideo }

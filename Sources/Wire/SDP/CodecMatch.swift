@@ -18,7 +18,7 @@ struct CodecMatch: Sendable {
         switch stream.name.lowercased() {
         case "h264": return matchH264(stream.formatParameters, offered.formatParameters)
         case "vp9": return sameParameter("profile-id", default: "0", stream, offered)
-        case "av1": return sameParameter("profile", default: "0", stream, offered)
+        case "av1": return matchAV1(stream.formatParameters, offered.formatParameters)
         case "h265": return matchH265(stream.formatParameters, offered.formatParameters)
         // The clock of Opus is 48 kHz and its channels are 2, whatever a camera writes (RFC 7587, section 7).
         case "opus": return CodecMatch(rank: 0)
@@ -33,6 +33,23 @@ struct CodecMatch: Sendable {
     ) -> CodecMatch? {
         let profile = stream.formatParameters[name] ?? value
         return profile == offered.formatParameters[name] ?? value ? CodecMatch(rank: 0) : nil
+    }
+
+    /// AV1's payload format, section 7.2.3: a decoder of a profile has those below it, and its tier; a level that the
+    /// stream exceeds is noted, since browsers decode more than they name.
+    private static func matchAV1(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
+        func number(_ parameters: FormatParameters, _ name: String, default value: Int) -> Int {
+            parameters[name].flatMap { Int($0) } ?? value
+        }
+        let (own, theirs) = (number(stream, "profile", default: 0), number(offered, "profile", default: 0))
+        guard own <= theirs, number(stream, "tier", default: 0) <= number(offered, "tier", default: 0) else { return nil }
+        var match = CodecMatch(rank: own == theirs ? 0 : 10)
+        let (level, theirLevel) = (number(stream, "level-idx", default: 5), number(offered, "level-idx", default: 5))
+        if stream["level-idx"] != nil, level > theirLevel {
+            match.rank += 1
+            match.note = "the stream has AV1 level index \(level) and the receiver names \(theirLevel)"
+        }
+        return match
     }
 
     /// RFC 7798, sections 7.1 and 7.2.2: the receiver's profile must hold the stream's, and its tier; a level that the

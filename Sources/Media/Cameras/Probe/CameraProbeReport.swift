@@ -93,6 +93,7 @@ public struct CameraProbeReport: Sendable, Hashable {
         guard track.description.kind == .video else {
             switch name {
             case "OPUS", "PCMU", "PCMA": return "Sound: \(name) goes to every viewer as it is."
+            case "G722": return "Sound: G722 goes to viewers that play it as it is; for others it is made Opus."
             default: return "Sound: \(name) is made Opus for viewers, once for all of them."
             }
         }
@@ -104,6 +105,10 @@ public struct CameraProbeReport: Sendable, Hashable {
                 + "profile Baseline has none), or set transcodeVideo: true."
         case "H264": text = "Picture: H.264 goes to every viewer that plays it, as it is."
         case "VP8", "VP9": text = "Picture: \(name) goes to every viewer as it is."
+        case "AV1":
+            text =
+                "Picture: AV1 goes to the viewers that play it, as it is; for others name a substream in H.264, or "
+                + "set transcodeVideo: true."
         case "H265":
             text =
                 "Picture: H.265 goes to the viewers that play it; for others name a substream in H.264, or "

@@ -11,8 +11,9 @@ import Transport
 struct IncomingTrack: ~Copyable {
     /// What the packets hold.
     enum Format: Equatable {
-        case h264, h265, vp8, vp9, jpeg
-        /// Sound of which every sample has its own bytes (G.711, linear), so that it can be cut anywhere between two.
+        case h264, h265, vp8, vp9, av1, jpeg
+        /// Sound of which every tick of the clock has its own bytes (G.711, G.722, linear), so that it can be cut between
+        /// any two.
         case samples(bytesPerTick: Int)
         /// Other sound: a packet goes on as it came.
         case sound
@@ -23,8 +24,11 @@ struct IncomingTrack: ~Copyable {
             case "h265": self = .h265
             case "vp8": self = .vp8
             case "vp9": self = .vp9
+            case "av1": self = .av1
             case "jpeg": self = .jpeg
             case "pcmu", "pcma": self = .samples(bytesPerTick: codec.channels)
+            // Two samples of 16 kHz a byte, on a clock of 8 kHz (RFC 3551, section 4.5.2).
+            case "g722": self = .samples(bytesPerTick: codec.channels)
             case "l16", "pcm": self = .samples(bytesPerTick: 2 * codec.channels)
             case "opus", "mpeg4-generic", "mp4a-latm": self = .sound
             case let name where G726(named: name) != nil: self = .sound
@@ -34,7 +38,7 @@ struct IncomingTrack: ~Copyable {
 
         var isVideo: Bool {
             switch self {
-            case .h264, .h265, .vp8, .vp9, .jpeg: true
+            case .h264, .h265, .vp8, .vp9, .av1, .jpeg: true
             case .samples, .sound: false
             }
         }
@@ -146,6 +150,7 @@ struct IncomingTrack: ~Copyable {
         case .h265: receiveH265(packet.payload, marker: packet.marker)
         case .vp8: receiveVP8(packet.payload, marker: packet.marker)
         case .vp9: receiveVP9(packet.payload, marker: packet.marker)
+        case .av1: receiveAV1(packet.payload, marker: packet.marker)
         case .jpeg: receiveJPEG(packet.payload, marker: packet.marker)
         case .samples(let bytesPerTick):
             receiveSamples(packet.payload, bytesPerTick: bytesPerTick, marker: packet.marker)

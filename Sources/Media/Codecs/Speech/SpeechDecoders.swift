@@ -5,7 +5,7 @@ import SDP
 public enum SpeechDecoders {
     /// The names of the codecs that can be decoded, as `a=rtpmap` writes them.
     public static let names = [
-        "opus", "PCMU", "PCMA", "L16", "mpeg4-generic", "MP4A-LATM", "G726-16", "G726-24", "G726-32", "G726-40",
+        "opus", "PCMU", "PCMA", "G722", "L16", "mpeg4-generic", "MP4A-LATM", "G726-16", "G726-24", "G726-32", "G726-40",
     ]
 
     /// Makes the decoder for a codec as a description names it.
@@ -17,6 +17,7 @@ public enum SpeechDecoders {
         case "opus": return try OpusSpeechDecoder()
         case "pcmu": return try G711SpeechDecoder(.muLaw, sampleRate: codec.clockRate, channels: codec.channels)
         case "pcma": return try G711SpeechDecoder(.aLaw, sampleRate: codec.clockRate, channels: codec.channels)
+        case "g722": return try G722SpeechDecoder(channels: codec.channels)
         case "l16":
             return try LinearSpeechDecoder(
                 isBigEndian: true, sampleRate: codec.clockRate, channels: codec.channels)

@@ -1,7 +1,7 @@
 import CAVCodec
 import RTP
 
-/// Decodes the video of any camera: H.264, H.265, VP9 and JPEG by libavcodec, VP8 by libvpx.
+/// Decodes the video of any camera: H.264, H.265, VP9, AV1 and JPEG by libavcodec, VP8 by libvpx.
 ///
 /// It works in the calling thread, without hardware, and what a stream can make it hold is bounded. A decoder belongs to
 /// one thread at a time.
@@ -12,6 +12,7 @@ public final class VideoDecoder {
         case h265 = "H265"
         case vp8 = "VP8"
         case vp9 = "VP9"
+        case av1 = "AV1"
         case jpeg = "JPEG"
 
         /// The codec that `a=rtpmap` calls `name`, whatever the case; nil for one that is not decoded.
@@ -55,9 +56,16 @@ public final class VideoDecoder {
             case .h265: "hevc"
             case .vp8: "vp8"
             case .vp9: "vp9"
+            // libavcodec's own decoder needs hardware; one of two libraries behind it does without.
+            case .av1: "libdav1d"
             case .jpeg: "mjpeg"
             }
-        return try LibavDecoder(.init(name: name, codec: codec.rawValue, maximumPixels: maximumPixels))
+        do throws(CodecError) {
+            return try LibavDecoder(.init(name: name, codec: codec.rawValue, maximumPixels: maximumPixels))
+        } catch {
+            guard codec == .av1 else { throw error }
+            return try LibavDecoder(.init(name: "libaom-av1", codec: codec.rawValue, maximumPixels: maximumPixels))
+        }
     }
 
     /// Makes a decoder for the codec that `a=rtpmap` calls `name`.
@@ -71,7 +79,7 @@ public final class VideoDecoder {
     }
 
     /// Takes in one coded frame: an access unit with start codes (H.264 and H.265, annex B), a frame of VP8 or VP9, a
-    /// JFIF file. Hands the pictures that come out to `body`, in the order of showing: none, one, or several, since
+    /// temporal unit of AV1 whose units have their sizes, a JFIF file. Hands the pictures that come out to `body`, in the order of showing: none, one, or several, since
     /// B-frames hold pictures back.
     ///
     /// - Throws: when the frame is damaged or decoding has not started with a key frame. The decoder may be used
@@ -111,6 +119,7 @@ public final class VideoDecoder {
         case .h264: AnnexBUnits(frame).contains { $0[0] & 0x1F == H264.UnitType.instantaneousDecoderRefresh }
         case .h265: AnnexBUnits(frame).contains { H265.isRandomAccessPoint(H265.type($0[0])) }
         case .vp9: VP9.isKeyFrame(frame)
+        case .av1: AV1.isKeyFrame(frame)
         // A JPEG file needs nothing that was before it, so it is no better with a new decoder.
         case .jpeg, .vp8: false
         }

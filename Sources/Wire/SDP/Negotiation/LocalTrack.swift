@@ -53,8 +53,12 @@ extension MediaCodec {
     public static let pcmu = MediaCodec(name: "PCMU", clockRate: 8000)
     /// G.711 A-law.
     public static let pcma = MediaCodec(name: "PCMA", clockRate: 8000)
+    /// G.722, whose clock is 8 kHz by an old error though its sound has 16 kHz (RFC 3551, section 4.5.2).
+    public static let g722 = MediaCodec(name: "G722", clockRate: 8000)
     /// VP8 (RFC 7741).
     public static let vp8 = MediaCodec(name: "VP8", clockRate: 90000)
+    /// AV1 of the profile Main.
+    public static let av1 = MediaCodec(name: "AV1", clockRate: 90000)
 
     /// H.264 in fragments (RFC 6184, packetization-mode 1) of the profile and level, six hexadecimal digits.
     public static func h264(profileLevelID: String) -> MediaCodec {

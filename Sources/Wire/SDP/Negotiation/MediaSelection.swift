@@ -102,6 +102,9 @@ extension MediaCodec {
             return H264Profile(formatParameters).map { "H264 (\($0))" } ?? "H264"
         }
         if let profile = formatParameters["profile-id"], !isNamed("H264") { return "\(name) (profile \(profile))" }
+        if isNamed("AV1"), let profile = formatParameters["profile"], profile != "0" {
+            return "\(name) (profile \(profile))"
+        }
         return clockRate == 90000 || isNamed("opus") || clockRate == 8000 ? name : mapping
     }
 

@@ -17,7 +17,9 @@ public struct PublisherAnswerer: Sendable {
     }
 
     /// What viewers can be given as it comes.
-    private static let codecs: [MediaCodec] = [.h264(profileLevelID: "42e01f"), .vp8, .opus, .pcmu, .pcma]
+    private static let codecs: [MediaKind: [MediaCodec]] = [
+        .video: [.h264(profileLevelID: "42e01f"), .vp8, .av1], .audio: [.opus, .pcmu, .pcma, .g722],
+    ]
 
     /// Answers an offer.
     public func answer(_ offer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
@@ -77,16 +79,15 @@ public struct PublisherAnswerer: Sendable {
             order.append(payload.codec)
         }
         for wanted in order {
-            guard let ours = Self.codecs.first(where: { $0.isNamed(wanted.name) }) else { continue }
+            guard let ours = Self.codecs[section.kind]?.first(where: { $0.isNamed(wanted.name) }) else { continue }
             if let best = MediaSelection.best(of: [ours], in: offered) { return best.payload }
         }
         return nil
     }
 
     private static func track(_ kind: MediaKind) -> LocalTrack {
-        let suitable: [MediaCodec] = kind == .video ? Array(codecs[..<2]) : Array(codecs[2...])
-        return LocalTrack(
-            kind: kind, codecs: [], sends: false, receives: true, receiveCodecs: suitable, ssrc: 0,
+        LocalTrack(
+            kind: kind, codecs: [], sends: false, receives: true, receiveCodecs: codecs[kind] ?? [], ssrc: 0,
             cname: "gatehouse", streamID: "-", trackID: kind.name)
     }
 }
