@@ -9,7 +9,7 @@ import pytest
 from peers import chromium as chromium_peer
 from peers.chromium import ChromiumPage, open_page
 from peers.firefox import Firefox
-from peers.gateway import DOORBELL, Gateway
+from peers.gateway import DOORBELL, Camera, Gateway
 from peers.namespace import Namespace, NamespaceUnavailable
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Playwright, sync_playwright
@@ -58,7 +58,9 @@ def gateway(
         binary,
         tmp_path_factory.mktemp("gateway"),
         [DOORBELL, rtsp_cameras.camera("garden", "vp8"), rtsp_cameras.camera("drive", "h264"),
-         rtsp_cameras.camera("porch", "pcmu")],
+         rtsp_cameras.camera("porch", "pcmu"), rtsp_cameras.camera("gate", "silent"),
+         rtsp_cameras.camera("shed", "vp8-silent"), rtsp_cameras.camera("nursery", "sound"),
+         rtsp_cameras.camera("yard", "g722"), Camera("cellar", "builtin:silent")],
     )  # fmt: skip
     yield running
     assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"

@@ -9,6 +9,7 @@
     rtsp://127.0.0.1:PORT/pcmu    H.264 and PCMU        rtsp://127.0.0.1:PORT/silent  H.264 alone
     rtsp://127.0.0.1:PORT/bare    H.264 whose parameter sets stand in the description only
     rtsp://127.0.0.1:PORT/vp8-silent  VP8 alone          rtsp://127.0.0.1:PORT/tone   Opus alone
+    rtsp://127.0.0.1:PORT/sound   Opus alone            rtsp://127.0.0.1:PORT/g722    VP8 and G.722
     rtsp://127.0.0.1:PORT/small   H.264 of half the width and height, alone: another camera's smaller stream
     rtsp://127.0.0.1:PORT/h265    H.265 and AAC
     rtsp://127.0.0.1:PORT/b-frames  H.264 with B-frames, and AAC
@@ -78,6 +79,11 @@ G711 = (
 AAC = (
     " ! audio/x-raw,format=S16LE,rate=16000,channels=1 ! identity name=mouth ! audioconvert"
     " ! avenc_aac bitrate=48000 ! aacparse ! rtpmp4gpay name=pay1 pt=97"
+)
+# RFC 3551, section 4.5.2: 16 kHz of sound on an RTP clock of 8 kHz.
+G722 = (
+    " ! audio/x-raw,format=S16LE,rate=16000,channels=1 ! identity name=mouth ! avenc_g722"
+    " ! rtpg722pay name=pay1 pt=9 min-ptime=20000000 max-ptime=20000000"
 )
 OPUS = (
     " ! audio/x-raw,rate=48000,channels=2 ! opusenc frame-size=20 bitrate=48000 ! rtpopuspay name=pay1 pt=98"
@@ -254,6 +260,8 @@ def pipelines(options):
         "/vp8": f"( {vp8} {wide}{OPUS} )",
         "/vp8-silent": f"( {vp8} )",
         "/tone": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
+        "/sound": f"( {wide}{OPUS.replace('pay1', 'pay0')} )",
+        "/g722": f"( {vp8} {AUDIO_SOURCE.format(samples=320, wave=wave)}{G722} )",
     }
 
 

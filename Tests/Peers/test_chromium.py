@@ -25,6 +25,34 @@ def test_plays_pictures_and_sound(chromium: ChromiumPage, gateway: Gateway, devi
         assert viewer.expect_media().packetsLost == reception.packetsLost
 
 
+@pytest.mark.parametrize("policy", ["balanced", "max-bundle"])
+@pytest.mark.parametrize("device", ["gate", "shed", "cellar"])
+def test_plays_a_camera_without_sound(
+    chromium: ChromiumPage, gateway: Gateway, device: str, policy: str
+) -> None:
+    gateway.wait_until_flowing(device)
+    with viewing(chromium, gateway.token) as viewer:
+        viewer.call("playWHEP", device=device, configuration={"bundlePolicy": policy})
+        assert viewer.expect_media(frames=10, sound=False).width > 0
+
+
+def test_plays_a_camera_without_a_picture(chromium: ChromiumPage, gateway: Gateway) -> None:
+    gateway.wait_until_flowing("nursery")
+    with viewing(chromium, gateway.token) as viewer:
+        viewer.call("playWHEP", device="nursery", soundOnly=True, configuration={"bundlePolicy": "max-bundle"})
+        assert viewer.expect_media(picture=False).has_sound
+
+
+@pytest.mark.parametrize("sound", ["G722", "opus"])
+def test_g722_is_passed_on_or_made_opus(chromium: ChromiumPage, gateway: Gateway, sound: str) -> None:
+    gateway.wait_until_flowing("yard")
+    with viewing(chromium, gateway.token) as viewer:
+        viewer.call("playWHEP", device="yard", sound=sound)
+        viewer.expect_media(frames=10)
+        session = next(one for one in gateway.client.sessions() if one["deviceID"] == "yard")
+        assert session["codecs"] == ["VP8", sound] or session["codecs"] == [sound, "VP8"]
+
+
 def test_explains_that_camera_and_viewer_share_no_codec(chromium: ChromiumPage, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
     with viewing(chromium, gateway.token) as viewer:

@@ -22,6 +22,25 @@ def test_plays_pictures_and_sound(firefox: Firefox, gateway: Gateway, device: st
         assert viewer.expect_media().packetsLost == reception.packetsLost
 
 
+@pytest.mark.parametrize("policy", ["balanced", "max-bundle"])
+@pytest.mark.parametrize("device", ["shed", "cellar"])
+def test_plays_a_camera_without_sound(firefox: Firefox, gateway: Gateway, device: str, policy: str) -> None:
+    gateway.wait_until_flowing(device)
+    with viewing(firefox, gateway.token) as viewer:
+        viewer.call("playWHEP", device=device, configuration={"bundlePolicy": policy})
+        assert viewer.expect_media(frames=10, sound=False).width > 0
+
+
+@pytest.mark.parametrize("sound", ["G722", "opus"])
+def test_g722_is_passed_on_or_made_opus(firefox: Firefox, gateway: Gateway, sound: str) -> None:
+    gateway.wait_until_flowing("yard")
+    with viewing(firefox, gateway.token) as viewer:
+        viewer.call("playWHEP", device="yard", sound=sound)
+        viewer.expect_media(frames=10)
+        session = next(one for one in gateway.client.sessions() if one["deviceID"] == "yard")
+        assert session["codecs"] == ["VP8", sound] or session["codecs"] == [sound, "VP8"]
+
+
 def test_restarts_ice_without_losing_the_session(firefox: Firefox, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
     with viewing(firefox, gateway.token) as viewer:

@@ -51,7 +51,22 @@ def source(gateway: Gateway, device: str = "phone") -> dict[str, Any]:
     return dict(gateway.client.get(f"/v1/devices/{device}")["source"])
 
 
-@pytest.mark.parametrize("codec", ["VP8", "H264"])
+def watch_by_rtsp(browser: Browser, gateway: Gateway, rtsp_port: int) -> None:
+    """The publisher's AV1 leaves the gateway by RTSP, comes back as an RTSP camera, and is seen."""
+    url = f"rtsp://anybody:{gateway.token}@127.0.0.1:{rtsp_port}/phone"
+    settings = json.dumps({"name": "Copy", "source": url, "transport": "tcp"})
+    added = gateway.client.request("PUT", "/v1/cameras/copy", settings, {"Content-Type": "application/json"})
+    assert added.status == 201, added.text
+    try:
+        gateway.wait_until_flowing("copy")
+        with open_page(browser, f"http://127.0.0.1:{gateway.port}") as page, viewing(page, gateway.token) as viewer:
+            viewer.call("playWHEP", device="copy")
+            assert viewer.expect_media().codec == "video/AV1"
+    finally:
+        assert gateway.client.request("DELETE", "/v1/cameras/copy").status in (200, 204)
+
+
+@pytest.mark.parametrize("codec", ["VP8", "H264", "AV1"])
 def test_chromium_is_a_camera_like_any_other(
     browser: Browser, gateway: Gateway, rtsp_port: int, report: list[str], codec: str
 ) -> None:
@@ -73,6 +88,10 @@ def test_chromium_is_a_camera_like_any_other(
         eventually(lambda: abs(publisher.call("stats")["estimate"] - 300_000) > 1_000, "the estimate moves")
         picture = gateway.client.request("GET", "/v1/devices/phone/snapshot.jpg")
         assert picture.status == 200 and picture.body[:2] == b"\xff\xd8" and picture.body[-2:] == b"\xff\xd9"
+        if codec == "AV1":
+            # Debian's ffprobe reads no AV1 from RTP; the gateway's own reader does, below.
+            watch_by_rtsp(browser, gateway, rtsp_port)
+            return
         url = f"rtsp://anybody:{gateway.token}@127.0.0.1:{rtsp_port}/phone"
         # Pictures since the newest key frame come first, and a browser sends one on request only: sound comes after them.
         probed = subprocess.run(
@@ -87,6 +106,28 @@ def test_chromium_is_a_camera_like_any_other(
         assert kinds.count("video") > 10 and kinds.count("audio") > 20
     eventually(lambda: source(gateway)["state"] == "backingOff", "the camera waits again")
     assert source(gateway)["reason"] == "the publisher has stopped; waiting for a publisher"
+
+
+def test_a_picture_without_sound_is_published_and_seen(browser: Browser, gateway: Gateway) -> None:
+    origin = f"http://127.0.0.1:{gateway.port}"
+    policy = {"bundlePolicy": "max-bundle"}
+    with (
+        open_page(browser, origin) as sending,
+        open_page(browser, origin) as watching,
+        publishing(sending, gateway.token, "phone", silent=True, configuration=policy),
+    ):
+        gateway.wait_until_flowing("phone")
+        assert [track["codec"] for track in source(gateway)["tracks"]] == ["VP8"]
+        with viewing(watching, gateway.token) as viewer:
+            viewer.call("playWHEP", device="phone", configuration=policy)
+            viewer.expect_media(frames=10, sound=False)
+
+    async def exchange() -> None:
+        async with aiortc_publishing(gateway.client, "studio", silent=True):
+            await asyncio.to_thread(gateway.wait_until_flowing, "studio")
+            await expect_live_view(gateway.client, "studio", sound=False)
+
+    run(exchange)
 
 
 def test_viewers_stay_when_the_publisher_comes_back(browser: Browser, gateway: Gateway) -> None:

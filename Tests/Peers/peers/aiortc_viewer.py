@@ -61,14 +61,17 @@ class AiortcViewer:
         self.resource = answer.headers["location"]
         await self._connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
 
-    async def expect_media(self, frames: int = 30, within: float = 25) -> None:
-        """Waits for so many more decoded frames, a second of sound, and something in it to hear."""
-        goal = self.received.frames + frames
-        sound = self.received.samples + 48_000
+    async def expect_media(
+        self, frames: int = 30, within: float = 25, sound: bool = True, picture: bool = True
+    ) -> None:
+        """Waits for so many more decoded frames, a second of sound, and something in it to hear, or for one of both."""
+        goal = self.received.frames + (frames if picture else 0)
+        samples = self.received.samples + 48_000
 
         async def arrive() -> None:
             while not (
-                self.received.frames >= goal and self.received.samples >= sound and self.received.loudest > 300
+                self.received.frames >= goal
+                and (not sound or self.received.samples >= samples and self.received.loudest > 300)
             ):
                 await asyncio.sleep(0.05)
 
@@ -91,11 +94,11 @@ class AiortcViewer:
             await asyncio.to_thread(self._client.request, "DELETE", self.resource)
 
 
-async def expect_live_view(client: Client, device: str) -> None:
+async def expect_live_view(client: Client, device: str, sound: bool = True, picture: bool = True) -> None:
     """Views a camera until pictures and sound have come, and ends the view."""
     viewer = AiortcViewer(client, device)
     try:
         await viewer.start()
-        await viewer.expect_media()
+        await viewer.expect_media(sound=sound, picture=picture)
     finally:
         await viewer.stop()

@@ -4,15 +4,20 @@ window.GatehouseViewer = class {
     this.headers = { authorization: "Bearer " + token };
   }
 
-  // options: device; codec, for example "H264", to ask for that one alone; microphone: true to send one.
-  async prepare({ device, codec, microphone }) {
+  // options: device; codec, for example "H264", to ask for that one alone; sound, the same for audio; microphone: true to send one; configuration
+  // of the connection, for example { bundlePolicy: "max-bundle" }; soundOnly: true to wait for no picture.
+  async prepare({ device, codec, sound, microphone, configuration }) {
     this.device = device;
-    this.pc = new RTCPeerConnection();
+    this.pc = new RTCPeerConnection(configuration);
     const audio = this.pc.addTransceiver("audio", { direction: microphone ? "sendrecv" : "recvonly" });
     const video = this.pc.addTransceiver("video", { direction: "recvonly" });
     if (codec) {
       const all = RTCRtpReceiver.getCapabilities("video").codecs;
       video.setCodecPreferences(all.filter(({ mimeType }) => [`video/${codec}`, "video/rtx"].includes(mimeType)));
+    }
+    if (sound) {
+      const all = RTCRtpReceiver.getCapabilities("audio").codecs;
+      audio.setCodecPreferences(all.filter(({ mimeType }) => mimeType === `audio/${sound}`));
     }
     if (microphone) {
       // As it is heard: a tone is what a noise suppressor takes away.
@@ -48,6 +53,7 @@ window.GatehouseViewer = class {
     this.tag = response.headers.get("etag");
     const answered = performance.now();
     await this.pc.setRemoteDescription({ type: "answer", sdp: answer });
+    if (options.soundOnly) return {};
     return this.watch(began, answered);
   }
 

@@ -4,10 +4,12 @@ window.GatehousePublisher = class {
     this.headers = { authorization: "Bearer " + token };
   }
 
-  // options: device; codec, for example "H264", to offer that one alone.
-  async publish({ device, codec }) {
-    this.pc = new RTCPeerConnection();
-    const media = await navigator.mediaDevices.getUserMedia({ audio: true, video: { width: 640, height: 480 } });
+  // options: device; codec, for example "H264", to offer that one alone; silent: true for a picture without sound, with
+  // an audio line that sends nothing before it; configuration of the connection.
+  async publish({ device, codec, silent, configuration }) {
+    this.pc = new RTCPeerConnection(configuration);
+    const media = await navigator.mediaDevices.getUserMedia({ audio: !silent, video: { width: 640, height: 480 } });
+    if (silent) this.pc.addTransceiver("audio", { direction: "recvonly" });
     for (const track of media.getTracks()) {
       const transceiver = this.pc.addTransceiver(track, { direction: "sendonly", streams: [media] });
       if (track.kind !== "video") continue;

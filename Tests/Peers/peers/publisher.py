@@ -30,11 +30,13 @@ class BrowserPublisher:
 
 
 @contextmanager
-def publishing(page: Page, token: str, device: str, codec: str = "VP8") -> Iterator[BrowserPublisher]:
+def publishing(
+    page: Page, token: str, device: str, codec: str = "VP8", **options: Any
+) -> Iterator[BrowserPublisher]:
     """A publisher that ends its session."""
     publisher = BrowserPublisher(page, token)
     try:
-        publisher.call("publish", device=device, codec=codec)
+        publisher.call("publish", device=device, codec=codec, **options)
         yield publisher
     finally:
         publisher.call("stop")
@@ -80,12 +82,12 @@ class Tone(MediaStreamTrack):
 
 
 @asynccontextmanager
-async def aiortc_publishing(client: Client, device: str) -> AsyncIterator[str]:
+async def aiortc_publishing(client: Client, device: str, silent: bool = False) -> AsyncIterator[str]:
     """Publishes by aiortc while the block runs; gives the session's path."""
     connection = RTCPeerConnection()
     resource = ""
     try:
-        for track in (Tone(), Picture()):
+        for track in (Picture(),) if silent else (Tone(), Picture()):
             connection.addTransceiver(track, direction="sendonly")
         await connection.setLocalDescription(await connection.createOffer())
         answer = await asyncio.to_thread(client.whip, device, connection.localDescription.sdp)

@@ -187,8 +187,10 @@ extension MediaCodec {
     /// The codec with what cameras get wrong put right: Opus always is `opus/48000/2` (RFC 7587, section 7), whatever the
     /// encoder's input was.
     fileprivate var mended: MediaCodec {
-        guard isNamed("opus") else { return self }
         var codec = self
+        // The clock of G.722 is 8 kHz though its sound has 16 kHz (RFC 3551, section 4.5.2).
+        if isNamed("G722") { codec.clockRate = 8000 }
+        guard isNamed("opus") else { return codec }
         codec.clockRate = 48_000
         codec.channels = 2
         return codec
