@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aioice import stun
 from peers.chromium import open_page
 from peers.client import Client
 from peers.gateway import DOORBELL, Camera, Gateway
@@ -110,6 +111,40 @@ def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, a
         spoofer.close()
     # Otherwise they did not reach the session that they were meant for.
     eventually(lambda: refused_datagrams(attacked) > refused + count / 10, "the session refuses what was forged")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can send from another's address")
+def test_checks_of_another_session_from_a_viewers_address(viewer: BrowserViewer, attacked: Gateway) -> None:
+    """A principal's valid checks of its own session, from the address of somebody else's viewer."""
+    path = viewer.stats()
+    local = path.address if re.fullmatch(r"[\d.]+", path.address) else "127.0.0.1"
+    started = attacked.client.whep("front-door", OFFER)
+    fragment, password = (
+        re.search(rf"^a=ice-{name}:(\S+)", started.text, re.MULTILINE)[1] for name in ("ufrag", "pwd")
+    )
+    theirs = re.search(r"^a=ice-ufrag:(\S+)", OFFER, re.MULTILINE)[1]
+    contested = attacked.client.metric("gatehouse_relay_contested_checks_total")
+    refused = refused_datagrams(attacked)
+    spoofer = Spoofer()
+    try:
+        for _ in range(50):
+            check = stun.Message(stun.Method.BINDING, stun.Class.REQUEST)
+            check.attributes["USERNAME"] = f"{fragment}:{theirs}"
+            check.attributes["PRIORITY"] = 0x6E0000FF
+            check.attributes["ICE-CONTROLLING"] = 1
+            check.attributes["USE-CANDIDATE"] = None
+            check.add_message_integrity(password.encode())
+            spoofer.send(bytes(check), (local, path.port), (local, attacked.media_port))
+    finally:
+        spoofer.close()
+    eventually(
+        lambda: attacked.client.metric("gatehouse_relay_contested_checks_total") >= contested + 50,
+        "the checks are not taken",
+    )
+    # The viewer's reports still reach its own session: to the attacker's they would be undecipherable.
+    viewer.expect_media(frames=45)
+    assert refused_datagrams(attacked) == refused
+    assert attacked.client.request("DELETE", started.headers["location"]).status == 200
 
 
 def test_damaged_offers(viewer: BrowserViewer, attacked: Gateway) -> None:
