@@ -39,6 +39,25 @@ import Testing
         #expect(second.profile(of: "yard/substream", at: "rtsp://192.0.2.1/2") == self.profile())
     }
 
+    /// An ONVIF camera tells its address itself: at whichever it is, it is not told the password in clear text.
+    @Test func thatACameraTakesDigestIsKnownUntilItsOwnerWantsOtherwise() throws {
+        let store = ProfileStore(directory: self.folder.directory, logger: self.logger)
+        var profile = self.profile()
+        profile.takesDigest = true
+        profile.authentication = "Digest MD5"
+        let substream = ProfileStore.substreamKey(of: "yard")
+        store.note(profile, of: "yard", at: "rtsp://192.0.2.1/")
+        store.note(profile, of: substream, at: "rtsp://192.0.2.1/2")
+        #expect(store.profile(ofMoving: "yard", at: "rtsp://192.0.2.1/") == profile)
+        let moved = store.profile(ofMoving: "yard", at: "rtsp://192.0.2.1:1554/other")
+        #expect(moved.takesDigest && moved.keepAlive == nil)
+        #expect(!store.profile(of: "yard", at: "rtsp://192.0.2.1:1554/other").takesDigest)
+        store.forgetDigest(of: "yard")
+        #expect(!store.profile(ofMoving: "yard", at: "rtsp://192.0.2.1/").takesDigest)
+        #expect(store.profile(of: "yard", at: "rtsp://192.0.2.1/").keepAlive == .options)
+        #expect(!store.profile(of: substream, at: "rtsp://192.0.2.1/2").takesDigest)
+    }
+
     @Test func aDamagedFileIsNoReasonNotToStart() throws {
         for text in [
             "", "nonsense", "[]", #"{"yard":{"address":1}}"#,

@@ -102,9 +102,11 @@ import Transport
         let given = HTTPAddress(host: "cam.example", port: 18_080)
         let told = try HTTPAddress.parse("http://192.168.1.4:8000/onvif/event_service?sub=1").address
         #expect(told.reached(by: given).url == "http://cam.example:18080/onvif/event_service?sub=1")
-        // The same host with another port is another server of the same camera.
+        // Credentials go to the configured port alone, and over HTTPS where that was configured.
         let same = try HTTPAddress.parse("http://CAM.example:2020/onvif/service").address
-        #expect(same.reached(by: given).port == 2020)
+        #expect(same.reached(by: given).url == "http://cam.example:18080/onvif/service")
+        let secure = HTTPAddress(host: "cam.example", port: 443, isSecure: true)
+        #expect(same.reached(by: secure).url == "https://cam.example/onvif/service")
     }
 
     @Test func profilesAreRankedByWhatBrowsersPlayAndBySize() throws {

@@ -10,8 +10,11 @@ final class ClientHarness {
     var requests: [RTSPRequest] = []
     private var server = RTSPStream()
 
-    init(_ address: String = "rtsp://u:p@cam/live", keepAlive: RTSPKeepAlive? = nil) throws {
+    init(
+        _ address: String = "rtsp://u:p@cam/live", keepAlive: RTSPKeepAlive? = nil, refusesBasic: Bool = false
+    ) throws {
         var configuration = RTSPClient.Configuration()
+        configuration.refusesBasic = refusesBasic
         configuration.keepAlive = keepAlive
         client = RTSPClient(
             url: try RTSPURL(parsing: address), configuration: configuration, random: .seeded(1))
@@ -361,15 +364,73 @@ final class ClientHarness {
         #expect(harness.now == Instant.zero + .seconds(10))
     }
 
-    @Test func redirectionsKeepCredentialsOnTheSameHostOnly() throws {
+    @Test(arguments: [
+        ("rtsp://cam/new", "rtsp://u:p@cam/new"), ("rtsp://cam:554/new", "rtsp://u:p@cam:554/new"),
+        ("rtsp://cam:8554/new", "rtsp://cam:8554/new"), ("rtsps://cam/new", "rtsps://cam/new"),
+        ("rtsp://evil/new", "rtsp://evil/new"), ("rtsp://their:own@evil/new", "rtsp://their:own@evil/new"),
+    ])
+    func redirectionsKeepCredentialsOnTheSameServerOnly(location: String, expected: String) throws {
         let harness = try ClientHarness()
         _ = try harness.answer(.options)
-        let here = try harness.answer(.describe, 302, ["Location": "rtsp://cam:8554/new"])
-        #expect(here == [.redirected(try RTSPURL(parsing: "rtsp://u:p@cam:8554/new"))])
-        let other = try ClientHarness()
-        _ = try other.answer(.options)
-        let there = try other.answer(.describe, 301, ["Location": "rtsp://evil/new"])
-        #expect(there == [.redirected(try RTSPURL(parsing: "rtsp://evil/new"))])
+        let events = try harness.answer(.describe, 302, ["Location": location])
+        #expect(events == [.redirected(try RTSPURL(parsing: expected))])
+    }
+
+    @Test func aRedirectionDoesNotLeaveTLS() throws {
+        let harness = try ClientHarness("rtsps://u:p@cam/live")
+        _ = try harness.answer(.options)
+        #expect(throws: RTSPError.self) {
+            try harness.answer(.describe, 302, ["Location": "rtsp://cam/new"])
+        }
+        // Nor does a request of the camera's own.
+        let playing = try ClientHarness("rtsps://u:p@cam/live")
+        try playing.play()
+        #expect(throws: RTSPError.self) {
+            try playing.receive(
+                Array("REDIRECT * RTSP/1.0\r\nCSeq: 9\r\nLocation: rtsp://cam:322/live\r\n\r\n".utf8))
+        }
+    }
+
+    private static let digest: RTSPHeaders = ["WWW-Authenticate": "Digest realm=\"d\", nonce=\"n\""]
+    private static let basic: RTSPHeaders = ["WWW-Authenticate": "Basic realm=\"b\""]
+
+    @Test func aCameraThatTookDigestIsNotToldThePassword() throws {
+        let known = try ClientHarness(refusesBasic: true)
+        _ = try known.answer(.options)
+        #expect(throws: RTSPError.unauthorized(Challenge.withheldReason)) {
+            try known.answer(.describe, 401, Self.basic)
+        }
+        #expect(try known.request() == nil)
+        #expect(known.client.refusedLogin == nil, "no wrong password was shown")
+    }
+
+    @Test func nothingTurnsDigestIntoBasicWithinASession() throws {
+        for forgetsNonce in [false, true] {
+            let harness = try ClientHarness()
+            _ = try harness.answer(.options)
+            _ = try harness.answer(.describe, 401, Self.digest)
+            _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+            harness.client.setUp(["rtsp://cam/live/1"], at: harness.now)
+            // The request goes out again without credentials, and is answered with Basic.
+            if forgetsNonce { _ = try harness.answer(.setup, 401) }
+            #expect(throws: RTSPError.unauthorized(Challenge.withheldReason)) {
+                try harness.answer(.setup, 401, Self.basic)
+            }
+            #expect(try harness.request() == nil)
+        }
+    }
+
+    /// Both hashes are guessed at the same way, and firmwares change what they offer.
+    @Test func anotherHashOfDigestIsAnswered() throws {
+        let harness = try ClientHarness(refusesBasic: true)
+        _ = try harness.answer(.options)
+        _ = try harness.answer(
+            .describe, 401, ["WWW-Authenticate": "Digest realm=\"d\", nonce=\"n\", algorithm=SHA-256"])
+        _ = try harness.answer(.describe, 200, body: "v=0\r\n")
+        harness.client.setUp(["rtsp://cam/live/1"], at: harness.now)
+        _ = try harness.answer(.setup, 401, Self.digest)
+        let again = try #require(try harness.request())
+        #expect(again.headers["Authorization"]?.hasPrefix("Digest ") == true)
     }
 
     @Test func requestsOfTheCameraAreAnswered() throws {

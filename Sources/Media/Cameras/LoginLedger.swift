@@ -10,6 +10,8 @@ struct LoginLedger: Sendable {
     /// While one source tries again after a refusal, the others wait for what comes of it.
     private static let trial: Duration = .seconds(20)
 
+    /// Whether the camera has taken the credentials by Digest, on whichever of its streams.
+    var takesDigest = false
     /// The ways that were refused although the camera offers others.
     private(set) var refusedSchemes: [Challenge.Scheme] = []
     private var circuit = CircuitBreaker()

@@ -65,10 +65,10 @@ public struct HTTPAddress: Hashable, Sendable {
     /// An address that the device told, as it is reached from here.
     ///
     /// Cameras behind a forwarded port, with two interfaces, or with an address that they had before, tell a host that
-    /// leads nowhere. The one that the user gave has just worked, so it replaces every other host, and then its port
-    /// replaces the told one as well: both belong to the same forwarding.
+    /// leads nowhere. The one that the user gave has just worked, so it replaces what was told, with its port and scheme,
+    /// and only the path is the device's. So credentials go nowhere but to the server of the config, whatever the device
+    /// tells, and no service of a device that is asked over HTTPS is asked without it.
     public func reached(by given: HTTPAddress) -> HTTPAddress {
-        guard host.lowercased() != given.host.lowercased() else { return self }
         var result = self
         result.host = given.host
         result.port = given.port

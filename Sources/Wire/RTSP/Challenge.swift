@@ -56,6 +56,16 @@ public struct Challenge: Equatable, Sendable {
         }.map(\.element)
     }
 
+    /// What is told where a camera that takes Digest asks for the password itself.
+    ///
+    /// Whoever stands between the gateway and a camera can answer in its place and ask for Basic: the password would then
+    /// be read by them. A weaker hash is not refused: no attack on MD5 finds a password from its Digest sooner than
+    /// guessing does, and a firmware may well offer another hash than the one before.
+    public static let withheldReason =
+        "the camera asks for the password in clear text (Basic), although it has taken Digest before, so the password is "
+        + "not sent: somebody may answer in the camera's place. If the camera was reset or replaced, tell the gateway to "
+        + "reconnect it"
+
     private init?(scheme: String, parameters: [String: String]) {
         switch scheme {
         case "basic":

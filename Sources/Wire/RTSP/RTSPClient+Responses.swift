@@ -12,7 +12,7 @@ extension RTSPClient {
             case .response(let response):
                 try handle(response, at: now)
             case .request(let request):
-                handle(request, at: now)
+                try handle(request, at: now)
             }
         }
     }
@@ -29,7 +29,10 @@ extension RTSPClient {
             try authorize(request, response: response, at: now)
             return
         }
-        if request.wasAuthorized { hasAuthenticated = true }
+        if request.wasAuthorized {
+            hasAuthenticated = true
+            if response.status < 300, authorization?.challenge.scheme != .basic { hasTakenDigest = true }
+        }
         if let value = response.headers["Session"], var header = SessionHeader(parsing: value) {
             if !header.namesTimeout, let session { header.timeout = session.timeout }
             session = header
@@ -63,7 +66,7 @@ extension RTSPClient {
         _ response: RTSPResponse, request: PendingRequest, at now: Instant
     ) throws(RTSPError) {
         if (300..<400).contains(response.status), let location = response.headers["Location"] {
-            redirect(to: try RTSPURL(parsing: location))
+            try redirect(to: RTSPURL(parsing: location))
             return
         }
         guard response.status < 300 else {
@@ -161,10 +164,20 @@ extension RTSPClient {
         .refused(method: method, status: response.status, reason: String(response.reason.prefix(100)))
     }
 
-    private mutating func redirect(to target: RTSPURL) {
+    /// The presentation is elsewhere.
+    ///
+    /// Load balancers and recorders send to another port or host, mostly to one that asks for no password
+    /// (AlexxIT/go2rtc#1881), so that is followed. The credentials were given for one server and go to no other one: a
+    /// camera must not be able to send them to whomever it likes.
+    private mutating func redirect(to target: RTSPURL) throws(RTSPError) {
+        guard target.isSecure || !url.isSecure else {
+            throw .redirectionRefused(
+                "the camera redirects from an encrypted connection to one that is not (\(target)), which is not followed"
+            )
+        }
         phase = .ended
-        // The credentials were given for this camera; they follow only to the same host.
-        let credentials = target.credentials ?? (target.host == url.host ? url.credentials : nil)
+        let isSameServer = target.host == url.host && target.port == url.port && target.isSecure == url.isSecure
+        let credentials = target.credentials ?? (isSameServer ? url.credentials : nil)
         events.append(.redirected(target.withCredentials(credentials)))
     }
 
@@ -173,10 +186,13 @@ extension RTSPClient {
     private mutating func authorize(
         _ request: PendingRequest, response: RTSPResponse, at now: Instant
     ) throws(RTSPError) {
-        let challenges = Challenge.list(response.headers.all("WWW-Authenticate"))
+        let offered = Challenge.list(response.headers.all("WWW-Authenticate"))
         guard let credentials = url.credentials else {
             throw .unauthorized("the camera asks for a user name and a password, and its address holds none")
         }
+        let withholdsPassword = configuration.refusesBasic || hasTakenDigest && !url.isSecure
+        let challenges = withholdsPassword ? offered.filter { $0.scheme != .basic } : offered
+        if challenges.isEmpty, !offered.isEmpty { throw .unauthorized(Challenge.withheldReason) }
         var request = request
         guard !challenges.isEmpty else {
             // Some cameras refuse a nonce that ran out without offering a new one; they do to a request without any.
@@ -216,7 +232,7 @@ extension RTSPClient {
 
     // MARK: Requests of the camera
 
-    private mutating func handle(_ request: RTSPRequest, at now: Instant) {
+    private mutating func handle(_ request: RTSPRequest, at now: Instant) throws(RTSPError) {
         var status = 200
         var hasEnded = false
         switch RTSPMethod(rawValue: request.method) {
@@ -224,7 +240,7 @@ extension RTSPClient {
             break
         case .redirect:
             if let location = request.headers["Location"], let target = try? RTSPURL(parsing: location) {
-                redirect(to: target)
+                try redirect(to: target)
             } else {
                 status = 400
             }

@@ -50,6 +50,8 @@ public struct RTSPClient: ~Copyable {
         public var avoidedKeepAlives: Set<RTSPKeepAlive> = []
         /// Ways of authentication that were refused in earlier sessions: they are used only where nothing else is offered.
         public var avoidedSchemes: [Challenge.Scheme] = []
+        /// Whether the password itself is never sent (Basic): the camera is known to take Digest.
+        public var refusesBasic = false
         /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
         public var prefersBasic = false
         /// The feature that the camera must offer (RFC 2326, section 12.32), such as ``RTSPFeature/backChannel``: the
@@ -106,6 +108,8 @@ public struct RTSPClient: ~Copyable {
     var events: [Event] = []
     var authorization: Authorization?
     var hasAuthenticated = false
+    /// Whether the camera has granted a request that was shown by Digest.
+    var hasTakenDigest = false
     /// The login that ended the client; nil where none was refused.
     public internal(set) var refusedLogin: RefusedLogin?
     var supportedMethods: Set<RTSPMethod> = []

@@ -14,6 +14,8 @@ public enum RTSPError: Error, Equatable, Sendable {
     case refused(method: RTSPMethod, status: Int, reason: String)
     /// The camera asks for credentials and there are none, or it does not accept them.
     case unauthorized(String)
+    /// The camera sends to another address that is not followed; says why.
+    case redirectionRefused(String)
     /// The answer to DESCRIBE held no description.
     case noDescription
     /// The camera does not carry its media in the way that was asked for.
@@ -35,6 +37,7 @@ extension RTSPError: CustomStringConvertible {
                 ? "the camera refused \(method) with status \(status)"
                 : "the camera refused \(method) with status \(status) (\(reason))"
         case .unauthorized(let reason): reason
+        case .redirectionRefused(let reason): reason
         case .noDescription: "the camera's answer to DESCRIBE holds no description"
         case .carriageRefused(let carriage, let status):
             "the camera does not send \(carriage) (status \(status))"

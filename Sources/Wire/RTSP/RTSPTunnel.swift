@@ -8,10 +8,15 @@ public struct RTSPTunnel: Sendable {
     /// What tells the server that the two connections belong together.
     private let cookie: String
     private var authorization: Authorization?
+    /// Whether the password itself is never sent (Basic): the camera is known to take Digest.
+    private let refusesBasic: Bool
+    /// Whether the camera has opened the tunnel to somebody who showed credentials by Digest.
+    public private(set) var hasTakenDigest = false
 
     /// A tunnel to `url`. `random` makes the cookie.
-    public init(url: RTSPURL, random: inout RandomSource) {
+    public init(url: RTSPURL, refusesBasic: Bool = false, random: inout RandomSource) {
         self.url = url
+        self.refusesBasic = refusesBasic
         let digits = [random.next(), random.next()].map { String($0, radix: 16) }
         cookie = digits.joined().prefixPadded(to: 22)
     }
@@ -82,13 +87,17 @@ public struct RTSPTunnel: Sendable {
         guard words.count >= 2, words[0].hasPrefixIgnoringCase("HTTP/"), let status = Int(words[1].trimmedASCII) else {
             throw .malformedMessage("the answer to the tunnel's GET does not begin with an HTTP status line")
         }
-        if status == 200 { return .open(headLength: length) }
+        if status == 200 {
+            if let authorization { hasTakenDigest = authorization.challenge.scheme != .basic }
+            return .open(headLength: length)
+        }
         guard status == 401 else {
             throw .malformedMessage("the camera refuses RTSP inside HTTP with status \(status)")
         }
-        guard authorization == nil, let credentials = url.credentials,
-            let challenge = Challenge.list(RTSPHeaders(lines: lines.dropFirst()).all("WWW-Authenticate")).first
-        else {
+        let offered = Challenge.list(RTSPHeaders(lines: lines.dropFirst()).all("WWW-Authenticate"))
+        let chosen = offered.first { !refusesBasic || $0.scheme != .basic }
+        if chosen == nil, !offered.isEmpty, url.credentials != nil { throw .unauthorized(Challenge.withheldReason) }
+        guard authorization == nil, let credentials = url.credentials, let challenge = chosen else {
             throw .unauthorized("the camera does not accept the user name and password for RTSP inside HTTP")
         }
         authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)

@@ -74,7 +74,8 @@ public actor CameraRegistry: CameraRunning {
 
     public func reconnect(_ id: String) async -> Bool {
         guard !self.isStopped, let running = self.running[id] else { return false }
-        // A new source has forgotten how often the one before failed.
+        // A new source has forgotten how often the one before failed, and that the camera used to take Digest.
+        self.profiles?.forgetDigest(of: id)
         guard let source = try? self.makeSource(running.camera) else { return false }
         await Self.onThreadThatMayWait { running.source.replace(with: source) }
         return true
@@ -102,12 +103,14 @@ public actor CameraRegistry: CameraRunning {
             await self.begin(camera, &changes)
             changes.added.append(camera.id)
         case .restart(let camera):
+            self.profiles?.forgetDigest(of: camera.id)
             await self.end(camera.id, because: "the camera starts anew with other settings: start again")
             await self.begin(camera, &changes)
             changes.changed.append(camera.id)
         case .replaceSource(let camera):
             changes.changed.append(camera.id)
             guard let running = self.running[camera.id] else { return await self.begin(camera, &changes) }
+            self.profiles?.forgetDigest(of: camera.id)
             do {
                 let source = try self.makeSource(camera)
                 await self.describe(camera, &changes)

@@ -51,6 +51,29 @@ final class ProfileStore: Sendable {
         return CameraProfile(fields: entry.fields)
     }
 
+    /// What is known of a camera that tells its address itself: at another address it is still the same camera, so that
+    /// one thing stays known, that it takes Digest.
+    func profile(ofMoving id: String, at address: String) -> CameraProfile {
+        var profile = self.profile(of: id, at: address)
+        let known = self.state.withLock { $0.entries[id] }
+        if let known, CameraProfile(fields: known.fields).takesDigest { profile.takesDigest = true }
+        return profile
+    }
+
+    /// Forgets that a camera and its streams take Digest: its owner has changed its settings, or wants it connected again.
+    func forgetDigest(of id: String) {
+        self.change { entries in
+            for key in entries.keys where Self.camera(of: key) == id {
+                guard var entry = entries[key] else { continue }
+                var profile = CameraProfile(fields: entry.fields)
+                profile.takesDigest = false
+                profile.authentication = nil
+                entry.fields = profile.fields
+                entries[key] = entry
+            }
+        }
+    }
+
     /// Takes what was learnt.
     func note(_ profile: CameraProfile, of id: String, at address: String) {
         self.change { $0[id] = Entry(address: address, fields: profile.fields) }

@@ -44,12 +44,14 @@ struct SourceMaker: Sendable {
         _ text: String, of camera: GatewayConfiguration.Camera, stream: ONVIFSource.Stream, key: String
     ) throws(Failure) -> ONVIFSource {
         let profiles = self.profiles
-        let settings = RTSPSource.Configuration(camera)
+        var settings = RTSPSource.Configuration(camera)
+        // Who asks over HTTPS does not want the password in the clear, wherever the camera sends to.
+        settings.refusesBasic = text.lowercased().hasPrefix("https://")
         do {
-            return try ONVIFSource(address: text, stream: stream) { url in
+            return try ONVIFSource(address: text, stream: stream) { [settings] url in
                 let address = CameraAddress(text: url.requestURI).masked
                 var configuration = settings
-                configuration.profile = profiles.profile(of: key, at: address)
+                configuration.profile = profiles.profile(ofMoving: key, at: address)
                 return RTSPSource(url: url, configuration: configuration) { profile in
                     profiles.note(profile, of: key, at: address)
                 }

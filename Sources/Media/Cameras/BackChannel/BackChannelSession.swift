@@ -48,8 +48,9 @@ struct BackChannelSession: ~Copyable {
         let begun = monotonicNow()
         if let previous { talk.control.wait(forEndOf: previous, upTo: .seconds(2)) }
         var target = url
+        var home: SocketAddress?
         for _ in 0...maximumRedirections where !talk.control.isStopping {
-            switch attempt(target, configuration: configuration, talk: talk, begun: begun) {
+            switch attempt(target, from: url, at: &home, configuration: configuration, talk: talk, begun: begun) {
             case .finished: return
             case .refused(.sessionRefused(let reason)):
                 // A camera that serves one client alone already serves the source: the talk goes over its session.
@@ -64,22 +65,24 @@ struct BackChannelSession: ~Copyable {
     }
 
     private static func attempt(
-        _ url: RTSPURL, configuration: BackChannelSpeaker.Configuration, talk: BackChannelTalk, begun: Instant
+        _ url: RTSPURL, from origin: RTSPURL, at home: inout SocketAddress?,
+        configuration: BackChannelSpeaker.Configuration, talk: BackChannelTalk, begun: Instant
     ) -> Ending {
         let addresses: [SocketAddress]
         let port = configuration.isTunnelled ? RTSPTunnel.port(of: url) : url.port
         switch talk.control.resolve({ CameraSocket.lookUp(host: url.host, port: port) }) {
         case .notBegun, .abandoned: return .finished
         case .found(.failure(let error)): return .refused(.unreachable(error.description))
-        case .found(.success(let list)): addresses = list
+        case .found(.success(let list)): addresses = Redirection.followed(list, to: url, from: origin, at: home)
         }
+        if addresses.isEmpty { return .refused(.unreachable(Redirection.refusedReason(url))) }
         var refusal = SpeakerRefusal.unreachable("no address")
         var random = RandomSource.system
         for address in addresses where !talk.control.isStopping {
             do throws(CameraUnreachable) {
                 let connection = try CameraConnection.open(
                     url, at: address, isTunnelled: configuration.isTunnelled, timeout: configuration.connectTimeout,
-                    control: talk.control, random: &random
+                    control: talk.control, random: &random, refusesBasic: { configuration.refusesBasic }
                 ) { (fingerprint: String?) throws(CameraUnreachable) in
                     guard let fingerprint, let pin = configuration.certificateFingerprint else { return }
                     guard pin.isSameFingerprint(as: fingerprint) else {
@@ -87,6 +90,7 @@ struct BackChannelSession: ~Copyable {
                             "the camera's certificate is another than the config names; it has \(fingerprint)")
                     }
                 }
+                if url.host == origin.host { home = address }
                 var session = BackChannelSession(
                     url, over: connection, configuration: configuration, talk: talk, begun: begun)
                 return session.run()
@@ -105,6 +109,7 @@ struct BackChannelSession: ~Copyable {
         clientConfiguration.answerTimeout = configuration.answerTimeout
         clientConfiguration.require = RTSPFeature.backChannel
         clientConfiguration.prefersBasic = configuration.prefersBasic
+        clientConfiguration.refusesBasic = configuration.refusesBasic || connection.hasTakenDigest && !url.isSecure
         self.url = url
         self.talk = talk
         self.connection = connection
@@ -343,7 +348,8 @@ extension SpeakerRefusal {
         // 551 is "option not supported" (RFC 2326, section 11.3.14).
         case (.refused(.describe, 551, _), _), (.noDescription, _):
             self = .noBackChannel
-        case (.noAnswer, _), (.framingLost, _), (.malformedMessage, _), (.tooLarge, _), (.invalidURL, _):
+        case (.noAnswer, _), (.framingLost, _), (.malformedMessage, _), (.tooLarge, _), (.invalidURL, _),
+            (.redirectionRefused, _):
             self = .unreachable(error.description)
         case (_, let reason):
             self = .sessionRefused((reason ?? error).description)

@@ -24,6 +24,8 @@ public final class BackChannelSpeaker: CameraSpeaker {
 
         /// Whether the camera refuses the Digest that it offers, and takes Basic.
         var prefersBasic = false
+        /// Whether the camera must not be told the password itself.
+        var refusesBasic = false
 
         /// The usual patience, and the talker as loud as they are.
         public init() {}
@@ -68,6 +70,7 @@ public final class BackChannelSpeaker: CameraSpeaker {
         let (url, shared) = (url, shared)
         var configuration = configuration
         configuration.prefersBasic = shared?.prefersBasic ?? false
+        if shared?.refusesBasic(isSecure: url.isSecure) == true { configuration.refusesBasic = true }
         let isRunning = startDetachedThread { [configuration] in
             BackChannelSession.run(
                 url: url, configuration: configuration, talk: talk, after: previous?.control, orElse: shared)

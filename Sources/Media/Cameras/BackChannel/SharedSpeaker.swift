@@ -28,6 +28,9 @@ final class SharedSpeaker: Sendable {
     /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
     var prefersBasic: Bool { findings.profile.quirks.contains(.brokenDigest) }
 
+    /// Whether the camera must not be told the password itself; see ``SourceFindings/refusesBasic(isSecure:)``.
+    func refusesBasic(isSecure: Bool) -> Bool { findings.refusesBasic(isSecure: isSecure) }
+
     // MARK: The speaker's side
 
     /// Hands a talk to the source's thread; false where none runs, and where that was in vain before. Whoever had the

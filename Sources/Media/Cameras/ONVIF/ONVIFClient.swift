@@ -49,9 +49,16 @@ struct ONVIFClient {
             guard response.status == 401 else { return try read(response) }
             // A fault says more than the bare status.
             let challenges = Challenge.list(response.challenges)
-            guard let challenge = challenges.first else { return try read(response) }
+            guard !challenges.isEmpty else { return try read(response) }
             guard let credentials else {
                 throw .unauthorized("the camera asks for a user name and password, and the config gives none")
+            }
+            // Without TLS the password itself is never sent. Devices have to take Digest (ONVIF Core, section 5.9.1), and
+            // the token of WS-Security before it, so that whoever asks for Basic wants to read the password.
+            guard let challenge = challenges.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
+                throw .unauthorized(
+                    "the camera asks for the password in clear text (Basic) for ONVIF, which is sent over HTTPS alone. "
+                        + "Turn Digest on in the camera, or write its https:// address into the config")
             }
             // Once with a fresh nonce; a second time only where the camera says that the nonce was merely too old.
             guard attempt == 0 || challenge.isStale else { break }
@@ -85,7 +92,8 @@ struct ONVIFClient {
         var head = "POST \(request.address.path) HTTP/1.1\r\nHost: \(request.address.authority)\r\n"
         head += "Content-Type: application/soap+xml; charset=utf-8; action=\"\(request.action)\"\r\n"
         head += "Content-Length: \(body.count)\r\nConnection: close\r\nUser-Agent: Gatehouse\r\n"
-        if request.needsCredentials,
+        let mayShow = request.address.isSecure || authorization?.challenge.scheme != .basic
+        if request.needsCredentials, mayShow,
             let line = authorization?.header(method: "POST", uri: request.address.path, body: body)
         {
             head += "Authorization: \(line)\r\n"

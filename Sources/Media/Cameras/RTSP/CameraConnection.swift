@@ -76,10 +76,14 @@ final class CameraConnection {
     private var encodedOffset = 0
     /// Where the camera is.
     let address: SocketAddress
+    /// Whether the camera has opened a tunnel to credentials that were shown by Digest.
+    let hasTakenDigest: Bool
 
     private init(
-        inbound: CameraStream, outbound: CameraStream?, early: [UInt8], address: SocketAddress
+        inbound: CameraStream, outbound: CameraStream?, early: [UInt8], address: SocketAddress,
+        hasTakenDigest: Bool = false
     ) {
+        self.hasTakenDigest = hasTakenDigest
         self.inbound = inbound
         self.outbound = outbound
         self.early = early
@@ -87,10 +91,11 @@ final class CameraConnection {
     }
 
     /// Opens the connection, or both of a tunnel. `verify` is asked before the first byte of RTSP or HTTP is sent, with
-    /// the fingerprint of the certificate where there is one.
+    /// the fingerprint of the certificate where there is one; `refusesBasic` after it, whether a tunnel must not be shown
+    /// the password itself.
     static func open(
         _ url: RTSPURL, at address: SocketAddress, isTunnelled: Bool, timeout: Duration, control: SourceControl,
-        random: inout RandomSource, verify: (String?) throws(CameraUnreachable) -> Void
+        random: inout RandomSource, refusesBasic: () -> Bool, verify: (String?) throws(CameraUnreachable) -> Void
     ) throws(CameraUnreachable) -> CameraConnection {
         let name = url.isSecure ? url.host : nil
         guard isTunnelled else {
@@ -98,19 +103,21 @@ final class CameraConnection {
             try verify(stream.certificateFingerprint)
             return CameraConnection(inbound: stream, outbound: nil, early: [], address: address)
         }
-        var tunnel = RTSPTunnel(url: url, random: &random)
+        var tunnel: RTSPTunnel?
         // The second attempt carries the credentials that the first was asked for.
         for _ in 0..<2 {
             let deadline = monotonicNow() + timeout
             let inbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
             try verify(inbound.certificateFingerprint)
-            try inbound.sendAll(tunnel.get(), until: deadline, control: control)
+            var current = tunnel ?? RTSPTunnel(url: url, refusesBasic: refusesBasic(), random: &random)
+            defer { tunnel = current }
+            try inbound.sendAll(current.get(), until: deadline, control: control)
             var bytes: [UInt8] = []
             var answer = RTSPTunnel.Answer.incomplete
             while answer == .incomplete {
                 try readMore(inbound, &bytes, until: deadline, control: control)
                 do throws(RTSPError) {
-                    answer = try tunnel.handle(bytes, random: &random)
+                    answer = try current.handle(bytes, random: &random)
                 } catch {
                     var unreachable = CameraUnreachable(error.description)
                     if case .unauthorized = error { unreachable.isRefused = true }
@@ -119,9 +126,11 @@ final class CameraConnection {
             }
             guard case .open(let length) = answer else { continue }
             let outbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
-            try outbound.sendAll(tunnel.post(), until: deadline, control: control)
+            try verify(outbound.certificateFingerprint)
+            try outbound.sendAll(current.post(), until: deadline, control: control)
             return CameraConnection(
-                inbound: inbound, outbound: outbound, early: Array(bytes[length...]), address: address)
+                inbound: inbound, outbound: outbound, early: Array(bytes[length...]), address: address,
+                hasTakenDigest: current.hasTakenDigest)
         }
         throw CameraUnreachable("the camera does not accept the user name and password for RTSP inside HTTP")
     }

@@ -69,6 +69,8 @@ public struct CameraProfile: Sendable, Hashable {
     public var backChannel: BackChannelSupport?
     /// How the camera asks for credentials, as `Digest MD5`.
     public var authentication: String?
+    /// Whether the camera has taken credentials by Digest: from then on it is not told the password itself.
+    public var takesDigest = false
     /// The SHA-256 fingerprint of the camera's certificate in hexadecimal with colons, where it speaks TLS.
     public var certificateFingerprint: String?
     /// What the camera does otherwise than the standards say.
@@ -87,6 +89,7 @@ extension CameraProfile {
         fields["avoidedKeepAlives"] = Self.list(avoidedKeepAlives.map(\.rawValue))
         fields["backChannel"] = backChannel?.rawValue
         fields["authentication"] = authentication
+        fields["takesDigest"] = takesDigest ? "yes" : nil
         fields["certificateFingerprint"] = certificateFingerprint
         fields["quirks"] = Self.list(quirks.map(\.rawValue))
         return fields
@@ -99,6 +102,8 @@ extension CameraProfile {
         avoidedKeepAlives = Set(Self.words(fields["avoidedKeepAlives"]).compactMap { RTSPKeepAlive(rawValue: $0) })
         backChannel = fields["backChannel"].flatMap { BackChannelSupport(rawValue: $0) }
         authentication = fields["authentication"]
+        // Profiles of earlier versions name the scheme alone.
+        takesDigest = fields["takesDigest"] == "yes" || authentication?.hasPrefix("Digest") == true
         certificateFingerprint = fields["certificateFingerprint"]
         quirks = Set(Self.words(fields["quirks"]).compactMap { Quirk(rawValue: $0) })
     }
@@ -138,6 +143,7 @@ final class SourceFindings: Sendable {
     init(profile: CameraProfile, profileChanged: (@Sendable (CameraProfile) -> Void)?) {
         state = Locked(State(profile: profile, inquiry: BackChannelInquiry(at: monotonicNow())))
         self.profileChanged = profileChanged
+        if profile.takesDigest { logins.withLock { $0.takesDigest = true } }
     }
 
     var notes: [String] {
@@ -161,6 +167,20 @@ final class SourceFindings: Sendable {
     /// What became of the camera's credentials. Sources that log in with the same ones share it.
     var logins: Locked<LoginLedger> { sharedLogins.withLock { $0 } }
     func share(_ logins: Locked<LoginLedger>) { sharedLogins.withLock { $0 = logins } }
+
+    /// The camera has taken credentials by Digest.
+    func noteDigest() {
+        learn { $0.takesDigest = true }
+        logins.withLock { $0.takesDigest = true }
+    }
+
+    /// Whether the camera, at an address with this scheme, must not be told the password itself (Basic): it has taken
+    /// Digest before. With TLS the password is readable for whoever has the certificate, so one that has changed since
+    /// counts like none.
+    func refusesBasic(isSecure: Bool) -> Bool {
+        let takesDigest = profile.takesDigest || logins.withLock { $0.takesDigest }
+        return takesDigest && !(isSecure && transport.earlierCertificateFingerprint == nil)
+    }
 
     var silentTracks: Set<Int> { state.withLock { $0.silentTracks } }
 

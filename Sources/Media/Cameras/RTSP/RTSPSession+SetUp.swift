@@ -41,6 +41,7 @@ extension RTSPSession {
                 }
                 if avoidsDigest { profile.quirks.insert(.brokenDigest) }
             }
+            if authentication != "Basic" { findings.noteDigest() }
         }
         guard asksForBackChannel else { return }
         if camera.backChannel == nil, let featureRefusal {

@@ -33,6 +33,8 @@ public final class RTSPSource: CameraSource {
         /// The SHA-256 fingerprint that the camera's certificate must have, in hexadecimal; nil takes any, and tells of
         /// a change.
         public var certificateFingerprint: String?
+        /// Whether the password itself is never sent without TLS (Basic), whatever is known of the camera.
+        public var refusesBasic = false
         /// Whether the camera is asked if it has a speaker.
         public var looksForBackChannel = true
         /// How the camera's speaker is reached, where it has one.
@@ -79,6 +81,7 @@ public final class RTSPSource: CameraSource {
         var speaker = configuration.speaker
         speaker.isTunnelled = configuration.transport == .http
         speaker.certificateFingerprint = configuration.certificateFingerprint
+        speaker.refusesBasic = configuration.refusesBasic && !url.isSecure
         sharedSpeaker = SharedSpeaker(findings: findings)
         backChannelSpeaker = BackChannelSpeaker(url: target, configuration: speaker, shared: sharedSpeaker)
     }

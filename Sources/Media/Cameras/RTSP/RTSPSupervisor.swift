@@ -17,6 +17,8 @@ struct RTSPSupervisor: ~Copyable {
     var doubtsFeature = false
     /// Sessions with the talk that failed before it was open.
     var failedTalks = 0
+    /// Where the camera was reached at the address of the config: redirections are judged by it.
+    private var home: SocketAddress?
     /// How old sessions became.
     private var ages = SessionAges()
 
@@ -54,7 +56,10 @@ struct RTSPSupervisor: ~Copyable {
                 continue
             }
             if case .restarted = ending, !control.isStopping { continue }
-            guard !control.isStopping, case .failed(let failure) = ending.asFailure else { break }
+            guard !control.isStopping, case .failed(var failure) = ending.asFailure else { break }
+            if failure.kind == .credentialsRefused, target.credentials == nil, url.credentials != nil {
+                failure.reason = Redirection.withheldReason(target)
+            }
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
             let repeated = ages.note(failure.age)
             if let blamed = failure.failedKeepAlive ?? repeated { blame(blamed) }
@@ -170,13 +175,15 @@ struct RTSPSupervisor: ~Copyable {
         case .notBegun: return .stopped
         case .abandoned: return .abandoned
         case .found(.failure(let error)): return .failed(SessionFailure(error.description))
-        case .found(.success(let list)): addresses = list
+        case .found(.success(let list)): addresses = Redirection.followed(list, to: target, from: url, at: home)
         }
+        if addresses.isEmpty { return .failed(SessionFailure(Redirection.refusedReason(target))) }
         output.tell(.connecting)
         var failure = SessionFailure("no address")
         for address in addresses where !control.isStopping {
             do throws(CameraUnreachable) {
                 let connection = try connect(target, at: address)
+                if target.host == url.host { home = address }
                 return play(target, over: connection)
             } catch {
                 failure = SessionFailure(error.description)
@@ -190,10 +197,11 @@ struct RTSPSupervisor: ~Copyable {
         _ target: RTSPURL, at address: SocketAddress
     ) throws(CameraUnreachable) -> CameraConnection {
         let (pin, findings) = (configuration.certificateFingerprint, output.findings)
+        let refusesBasic = refusesBasic
         findings.use { $0.isSecure = target.isSecure }
         return try CameraConnection.open(
             target, at: address, isTunnelled: carriage == .http, timeout: configuration.connectTimeout,
-            control: control, random: &random
+            control: control, random: &random, refusesBasic: { refusesBasic(target) }
         ) { (fingerprint: String?) throws(CameraUnreachable) in
             guard let fingerprint else { return }
             if let pin, !pin.isSameFingerprint(as: fingerprint) {
@@ -207,6 +215,14 @@ struct RTSPSupervisor: ~Copyable {
         }
     }
 
+    /// Whether a camera must not be told the password itself.
+    private var refusesBasic: (RTSPURL) -> Bool {
+        let (configuration, findings) = (configuration, output.findings)
+        return { target in
+            configuration.refusesBasic && !target.isSecure || findings.refusesBasic(isSecure: target.isSecure)
+        }
+    }
+
     private mutating func play(_ target: RTSPURL, over connection: CameraConnection) -> SessionEnding {
         let profile = output.findings.profile
         var clientConfiguration = RTSPClient.Configuration()
@@ -216,6 +232,8 @@ struct RTSPSupervisor: ~Copyable {
         clientConfiguration.avoidedKeepAlives = profile.avoidedKeepAlives
         let refusedSchemes = output.findings.logins.withLock { $0.refusedSchemes }
         clientConfiguration.avoidedSchemes = refusedSchemes
+        if connection.hasTakenDigest { output.findings.noteDigest() }
+        clientConfiguration.refusesBasic = refusesBasic(target)
         clientConfiguration.prefersBasic = profile.quirks.contains(.brokenDigest) && !refusedSchemes.contains(.basic)
         let asks = asksForBackChannel
         let talk = speaker.waitingTalk().map { SharedTalk($0, of: speaker, at: monotonicNow()) }

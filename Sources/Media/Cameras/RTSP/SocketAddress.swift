@@ -62,6 +62,11 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// The address alone, 4 or 16 bytes in network byte order.
+    var addressBytes: [UInt8] {
+        withUnsafeBytes(of: storage) { Array($0[family == AF_INET ? 4..<8 : 8..<24]) }
+    }
+
     /// The same host with another port.
     func withPort(_ port: UInt16) -> SocketAddress {
         var copy = self

@@ -1,0 +1,261 @@
+import ONVIF
+import RTSP
+import Testing
+import Transport
+
+@testable import Cameras
+
+/// A hostile camera, or somebody who answers in a camera's place, wants to read the password.
+@Suite(.timeLimit(.minutes(1))) struct PasswordTests {
+    private static let digest = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\"\r\n"
+    private static let basic = "WWW-Authenticate: Basic realm=\"b\"\r\n"
+    private static let unauthorized = "RTSP/1.0 401 Unauthorized\r\nCSeq: $CSEQ\r\n"
+    private static let password = "pass-word"
+    /// `admin:pass-word` as Basic writes it.
+    private static let encoded = Base64.encode(Array("admin:\(password)".utf8))
+
+    /// What a camera asks for, and everything that it has been told.
+    private final class Camera: Sendable {
+        let challenge = Locked(PasswordTests.digest)
+        /// The method for which it asks; every one where it is nil.
+        let asksFor = Locked<String?>(nil)
+        let heard = Locked<[String]>([])
+
+        var toldPassword: Bool {
+            heard.withLock { heads in
+                heads.contains { $0.contains(PasswordTests.encoded) || $0.contains(PasswordTests.password) }
+            }
+        }
+
+        func start() throws -> CameraSimulator {
+            try CameraSimulator(
+                CameraSimulator.answers(
+                    media: [.bytes(CameraQuirkTests.video)],
+                    special: { [self] request in
+                        heard.withLock { $0.append(request.head) }
+                        let challenge = challenge.withLock { $0 }
+                        let wanted = asksFor.withLock { $0 }
+                        let scheme = challenge.contains("Digest") ? "Digest" : "Basic"
+                        let isAsked = wanted.map { $0 == request.method } ?? true
+                        guard isAsked, request.header("authorization")?.hasPrefix(scheme) != true else { return [] }
+                        return [.text(PasswordTests.unauthorized + challenge + "\r\n")]
+                    }))
+        }
+    }
+
+    private static func source(
+        _ port: UInt16, path: String = "live", _ change: (inout RTSPSource.Configuration) -> Void = { _ in }
+    ) throws -> RTSPSource {
+        var configuration = RTSPSource.Configuration()
+        configuration.looksForBackChannel = false
+        change(&configuration)
+        return try RTSPSource(
+            address: "rtsp://admin:\(password)@127.0.0.1:\(port)/\(path)", configuration: configuration)
+    }
+
+    /// Runs a source until it flows or has failed; its last state.
+    private static func run(_ source: RTSPSource) async -> SourceState? {
+        let sink = RecordingSink()
+        source.start(sink: sink)
+        let items = await sink.take { $0 == .event(.state(.flowing)) || $0.isBackingOff }
+        source.stop()
+        return items.states.last
+    }
+
+    private static func reason(_ state: SourceState?) -> String? {
+        guard case .backingOff(_, let reason)? = state else { return nil }
+        return reason
+    }
+
+    @Test func aCameraThatHasTakenDigestIsNotToldThePasswordLater() async throws {
+        let camera = Camera()
+        let simulator = try camera.start()
+        defer { simulator.stop() }
+        let source = try Self.source(simulator.port)
+        #expect(await Self.run(source) == .flowing)
+        #expect(source.profile.takesDigest)
+        camera.challenge.withLock { $0 = Self.basic }
+        #expect(await Self.reason(Self.run(source)) == Challenge.withheldReason)
+        #expect(!camera.toldPassword)
+
+        // The next start of the gateway knows it by the profile, and a second stream by the first.
+        let stored = CameraProfile(fields: source.profile.fields)
+        let later = try Self.source(simulator.port) { $0.profile = stored }
+        #expect(await Self.reason(Self.run(later)) == Challenge.withheldReason)
+        let main = try Self.source(simulator.port) { $0.profile = stored }
+        let substream = try Self.source(simulator.port, path: "sub")
+        _ = MultiStreamSource(main: main, substream: substream)
+        #expect(await Self.reason(Self.run(substream)) == Challenge.withheldReason)
+        #expect(!camera.toldPassword)
+
+        // The command `reconnect` forgets it.
+        let fresh = try Self.source(simulator.port)
+        #expect(await Self.run(fresh) == .flowing)
+        #expect(camera.toldPassword)
+    }
+
+    @Test func aCameraThatAsksForBasicWithinASessionIsNotToldThePassword() async throws {
+        let camera = Camera()
+        let simulator = try CameraSimulator(
+            CameraSimulator.answers(special: { request in
+                camera.heard.withLock { $0.append(request.head) }
+                if request.method == "SETUP" { return [.text(Self.unauthorized + Self.basic + "\r\n")] }
+                guard request.header("authorization") == nil else { return [] }
+                return [.text(Self.unauthorized + Self.digest + "\r\n")]
+            }))
+        defer { simulator.stop() }
+        let source = try Self.source(simulator.port)
+        #expect(await Self.reason(Self.run(source)) == Challenge.withheldReason)
+        #expect(!camera.toldPassword)
+    }
+
+    @Test func aTunnelIsNotToldThePassword() async throws {
+        let camera = Camera()
+        camera.challenge.withLock { $0 = Self.basic }
+        let simulator = try CameraSimulator { request in
+            camera.heard.withLock { $0.append(request.head) }
+            return [.text("HTTP/1.0 401 Unauthorized\r\n\(Self.basic)\r\n"), .close]
+        }
+        defer { simulator.stop() }
+        let source = try Self.source(simulator.port) { configuration in
+            configuration.transport = .http
+            configuration.profile.takesDigest = true
+        }
+        #expect(await Self.reason(Self.run(source)) == Challenge.withheldReason)
+        #expect(!camera.toldPassword)
+    }
+
+    @Test func aTunnelsRedirectionIsNotFollowed() throws {
+        var random = RandomSource.seeded(1)
+        var tunnel = RTSPTunnel(url: try RTSPURL(parsing: "rtsp://u:p@cam/live"), random: &random)
+        let answer = Array("HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1/\r\n\r\n".utf8)
+        #expect(throws: RTSPError.self) { try tunnel.handle(answer, random: &random) }
+    }
+
+    @Test(arguments: [digest, basic])
+    func anotherPortIsNotToldThePassword(challenge: String) async throws {
+        let other = Camera()
+        other.challenge.withLock { $0 = challenge }
+        let elsewhere = try other.start()
+        defer { elsewhere.stop() }
+        let port = elsewhere.port
+        let simulator = try CameraSimulator(
+            CameraSimulator.answers(special: { request in
+                guard request.method == "DESCRIBE" else { return [] }
+                return [.text("RTSP/1.0 302 Moved\r\nCSeq: $CSEQ\r\nLocation: rtsp://127.0.0.1:\(port)/x\r\n\r\n")]
+            }))
+        defer { simulator.stop() }
+        let source = try Self.source(simulator.port)
+        let reason = try #require(await Self.reason(Self.run(source)))
+        #expect(reason.contains("rtsp://127.0.0.1:\(port)/x") && reason.contains("write that address"))
+        let heard = other.heard.withLock { $0 }
+        #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
+    }
+
+    @Test func theSpeakersSessionIsNotToldThePassword() async throws {
+        let camera = Camera()
+        camera.challenge.withLock { $0 = Self.basic }
+        let simulator = try camera.start()
+        defer { simulator.stop() }
+        var configuration = BackChannelSpeaker.Configuration()
+        configuration.refusesBasic = true
+        let url = try RTSPURL(parsing: "rtsp://admin:\(Self.password)@127.0.0.1:\(simulator.port)/live")
+        let speaker = BackChannelSpeaker(url: url, configuration: configuration)
+        let (states, told) = AsyncStream<SpeakerState>.makeStream()
+        speaker.begin { told.yield($0) }
+        for await state in states {
+            guard case .refused(let refusal) = state else { continue }
+            #expect(refusal == .unauthorized(Challenge.withheldReason))
+            break
+        }
+        speaker.end()
+        #expect(!camera.toldPassword)
+    }
+
+    @Test func aDeviceIsNotToldThePassword() async throws {
+        let heard = Locked<[String]>([])
+        let device = try CameraSimulator { request in
+            heard.withLock { $0.append(request.head) }
+            return [.text("HTTP/1.1 401 Unauthorized\r\n\(Self.basic)Content-Length: 0\r\n\r\n"), .close]
+        }
+        defer { device.stop() }
+        let source = try ONVIFSource(address: "onvif://admin:\(Self.password)@127.0.0.1:\(device.port)")
+        let sink = RecordingSink()
+        source.start(sink: sink)
+        let items = await sink.take(until: \.isBackingOff)
+        source.stop()
+        #expect(Self.reason(items.states.last)?.contains("clear text") == true)
+        #expect(heard.withLock { heads in heads.count > 1 && heads.allSatisfy { !$0.contains("Authorization") } })
+    }
+
+    @Test func aDevicesRedirectionIsNotFollowed() async throws {
+        let other = Locked(0)
+        let elsewhere = try CameraSimulator { _ in
+            other.withLock { $0 += 1 }
+            return [.close]
+        }
+        defer { elsewhere.stop() }
+        let port = elsewhere.port
+        let device = try CameraSimulator { _ in
+            [.text("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:\(port)/\r\nContent-Length: 0\r\n\r\n"), .close]
+        }
+        defer { device.stop() }
+        let source = try ONVIFSource(address: "onvif://admin:\(Self.password)@127.0.0.1:\(device.port)")
+        let sink = RecordingSink()
+        source.start(sink: sink)
+        let items = await sink.take(until: \.isBackingOff)
+        source.stop()
+        #expect(Self.reason(items.states.last)?.contains("302") == true)
+        #expect(other.withLock { $0 } == 0)
+    }
+}
+
+/// A camera that sends the gateway to where it must not go.
+@Suite(.timeLimit(.minutes(1))) struct RedirectionTests {
+    private static func addresses(_ host: String) throws -> [SocketAddress] {
+        try CameraSocket.lookUp(host: host, port: 554).get()
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "127.0.0.1", false), ("192.0.2.1", "127.9.9.9", false), ("192.0.2.1", "0.0.0.0", false),
+        ("192.0.2.1", "169.254.169.254", false), ("192.0.2.1", "192.0.2.2", true), ("192.0.2.1", "10.0.0.1", true),
+        ("127.0.0.1", "127.0.0.2", true), ("127.0.0.1", "169.254.1.1", false), ("169.254.1.1", "169.254.1.2", true),
+        ("169.254.1.1", "127.0.0.1", false),
+    ])
+    func thisHostAndTheLinkAreLeftAlone(home: String, target: String, isFollowed: Bool) throws {
+        let origin = try RTSPURL(parsing: "rtsp://\(home)/")
+        let there = try RTSPURL(parsing: "rtsp://\(target)/")
+        let followed = Redirection.followed(
+            try Self.addresses(target), to: there, from: origin, at: try Self.addresses(home).first)
+        #expect(!followed.isEmpty == isFollowed)
+    }
+
+    @Test(arguments: [
+        ("::1", true, false), ("::", true, false), ("::ffff:127.0.0.1", true, false),
+        ("fe80::1", false, true), ("::ffff:169.254.169.254", false, true), ("2001:db8::1", false, false),
+    ])
+    func addressesOfIPv6AreToldApart(text: String, isLoopback: Bool, isLinkLocal: Bool) throws {
+        guard CameraSimulator.hasIPv6 else { return }
+        let address = try #require(try Self.addresses(text).first)
+        #expect(address.isLoopback == isLoopback && address.isLinkLocal == isLinkLocal)
+    }
+
+    @Test func theReasonNamesTheAddress() async throws {
+        let simulator = try CameraSimulator(
+            CameraSimulator.answers(special: { request in
+                guard request.method == "DESCRIBE" else { return [] }
+                return [.text("RTSP/1.0 302 Moved\r\nCSeq: $CSEQ\r\nLocation: rtsp://169.254.169.254/x\r\n\r\n")]
+            }))
+        defer { simulator.stop() }
+        let source = try RTSPSource(address: "rtsp://127.0.0.1:\(simulator.port)/live")
+        let sink = RecordingSink()
+        source.start(sink: sink)
+        let items = await sink.take(until: \.isBackingOff)
+        source.stop()
+        guard case .backingOff(_, let reason)? = items.states.last else {
+            Issue.record("it did not fail")
+            return
+        }
+        #expect(reason.contains("rtsp://169.254.169.254/x") && reason.contains("not followed"))
+    }
+}
