@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func whatViewersWerePromisedStartsTheCameraAnew() {
-        for wanted in [self.camera("a") { $0.pull = .onDemand }, self.camera("a") { $0.transcodesVideo = true }] {
+        for wanted in [self.camera("a") { $0.pull = .onDemand }, self.camera("a") { $0.transcodesVideo = .always }] {
             #expect(CameraPlan(running: [self.camera("a")], wanted: [wanted]).steps == [.restart(wanted)])
         }
     }

@@ -86,7 +86,7 @@ import Testing
         #expect(yard.keepAlive == .setParameter)
         #expect(yard.pull == .onDemand)
         #expect(yard.talkback == .off)
-        #expect(yard.transcodesVideo)
+        #expect(yard.transcodesVideo == .always)
         #expect(
             yard.onvif == .init(url: "http://192.0.2.1/onvif/device_service", username: "u", password: "p%40ss"))
         #expect(yard.acceptsWebhook)
@@ -95,7 +95,9 @@ import Testing
         #expect(configuration.cameras[2].source == .whip)
         let porch = configuration.cameras[1]
         #expect(porch.transport == .automatic && porch.keepAlive == .automatic && porch.pull == .always)
-        #expect(porch.talkback == .automatic && !porch.transcodesVideo && porch.onvif == nil && !porch.acceptsWebhook)
+        #expect(
+            porch.talkback == .automatic && porch.transcodesVideo == .automatic && porch.onvif == nil
+                && !porch.acceptsWebhook)
         #expect(configuration.rtsp?.host == "127.0.0.1")
         #expect(configuration.rtsp?.port == 554)
         #expect(try GatewayConfiguration(yaml: "").rtsp == nil)
@@ -118,7 +120,7 @@ import Testing
                 substream: "http://192.0.2.1/"
                 pull: sometimes
                 talkback: maybe
-                transcodeVideo: 1
+                transcodeVideo: sometimes
                 onvif: {url: "http://u:topsecret@192.0.2.1/"}
                 webhooks: true
               - id: d

@@ -72,18 +72,55 @@ import Transport
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(message.contains("B-frames") && message.contains("transcodeVideo: true"))
+        #expect(message.contains("B-frames") && message.contains("transcodeVideo: auto"))
         #expect(message.contains("VP8") && message.contains("substream"))
         #expect(await world.service.sessions().isEmpty)
     }
 
     @Test func bFramesAreMadeVP8WhereTheConfigSaysSo() async throws {
-        let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = true })
+        let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .always })
         world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)
         #expect(session.codecs == ["VP8", "opus"] || session.codecs == ["opus", "VP8"])
         #expect(session.notes.contains { $0.contains("H264 with B-frames is made VP8") })
+    }
+
+    /// The default of the config: nothing is made where a stream of the camera's fits.
+    @Test func automaticMakesPicturesOnlyWhereNoStreamFits() async throws {
+        let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .automatic })
+        world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
+        _ = try await world.start(try ServiceWorld.text(Self.chromium))
+        #expect(await world.service.sessions().first?.codecs == ["H264"])
+        #expect(world.station.derived.allSatisfy { $0.status.users == 0 })
+        world.camera.tellTracks([.h265])
+        _ = try await world.start(try ServiceWorld.text(Self.chromium), principal: "guest")
+        #expect(await world.service.sessions().contains { $0.codecs == ["VP8"] })
+    }
+
+    @Test func aViewIsRefusedWhenTheProcessorHasNoRoom() async throws {
+        let budget = TranscodingBudget(capacity: 0.3)
+        let world = try await ServiceWorld(
+            codecs: [.h265],
+            station: {
+                $0.transcodesVideo = .automatic
+                $0.transcodingBudget = budget
+            })
+        let other = try #require(budget.admit(source: nil, isExempt: false))
+        let error = await failure { _ = try await world.start(try ServiceWorld.text(Self.chromium)) }
+        guard case .cameraUnavailable(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("0.3 processor cores") && message.contains("transcodeVideo: true for door"))
+        #expect(await world.service.sessions().isEmpty)
+        #expect(world.station.derived.allSatisfy { $0.status.users == 0 })
+        // With room it starts, and its end gives the room back.
+        budget.release(other)
+        let session = try await world.start(try ServiceWorld.text(Self.chromium))
+        #expect(budget.report.running == 1)
+        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        #expect(budget.report.running == 0 && budget.report.refused == 1)
     }
 
     @Test func bFramesThatShowLaterEndTheSessionsThatWouldStutter() async throws {
@@ -117,7 +154,7 @@ import Transport
             Issue.record("\(String(describing: error))")
             return
         }
-        for part in ["H265", "VP8", "H264", "set transcodeVideo: true for door", "substream in H.264"] {
+        for part in ["H265", "VP8", "H264", "set transcodeVideo: auto for door", "substream in H.264"] {
             #expect(message.contains(part), "\(part) in \(message)")
         }
     }

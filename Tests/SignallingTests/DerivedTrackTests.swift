@@ -112,7 +112,7 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let derived = try #require(world.station.derived.first)
         for round in UInt16(0)..<3 {
-            let lease = derived.use()
+            let lease = try derived.use()
             _ = await world.viewerCount()
             feed(world, (round * 20)..<(round * 20 + 20))
             #expect(await eventually { derived.status.counters.packets >= 18 })
@@ -146,9 +146,9 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
     }
 
     @Test func picturesThatComeAtOnceAreAllShown() async throws {
-        let world = try await ServiceWorld(codecs: [.h265], station: { $0.transcodesVideo = true })
+        let world = try await ServiceWorld(codecs: [.h265], station: { $0.transcodesVideo = .always })
         let derived = try #require(world.station.derived.first)
-        let lease = derived.use()
+        let lease = try derived.use()
         _ = await world.viewerCount()
         // Cameras with B-frames send several pictures at a time.
         for batch in try CodedPictures.batches(CodedPictures.h265WithBFrames(), arrival: { _ in .zero }) {
@@ -162,17 +162,18 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
     @Test func manyViewersComingAndGoingLeaveNothingRunning() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let derived = try #require(world.station.derived.first)
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
                 group.addTask {
                     for _ in 0..<20 {
-                        let lease = derived.use()
+                        let lease = try derived.use()
                         await Task.yield()
                         lease.release()
                         lease.release()
                     }
                 }
             }
+            try await group.waitForAll()
         }
         #expect(derived.status.users == 0 && !derived.status.isRunning)
     }

@@ -46,7 +46,7 @@ import Transport
         for camera in try SampledCamera.all() {
             let world = try await ServiceWorld(codecs: [], speaks: camera.speaks)
             world.camera.tell(.tracks(camera.tracks))
-            let negotiation = camera.negotiation(transcodesVideo: world.station.configuration.transcodesVideo)
+            let negotiation = camera.negotiation(transcodesVideo: world.station.configuration.transcodesVideo != .never)
             for (name, text) in offers {
                 var random = RandomSource.seeded(3)
                 let offer = try SessionDescription(parsing: text)

@@ -81,6 +81,8 @@ final class ServiceWorld: Sendable {
         service = LiveViewService(configuration: configuration, relay: relay)
         camera = FakeCamera(speaks: speaks)
         var stationConfiguration = CameraStation.Configuration()
+        // Most tests are about what passes through.
+        stationConfiguration.transcodesVideo = .never
         stationConfiguration.now = { clock.now }
         configure(&stationConfiguration)
         station = CameraStation(id: "door", source: camera, relay: relay, configuration: stationConfiguration)

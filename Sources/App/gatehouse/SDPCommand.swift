@@ -155,7 +155,7 @@ struct SDPAnswerCommand: ParsableCommand {
 
     /// The camera that answers, and what is to be said of it.
     private func described() throws -> (LiveViewNegotiation, [String]) {
-        let transcodesVideo = transcodeVideo || CameraStation.Configuration().transcodesVideo
+        let transcodesVideo = transcodeVideo || CameraStation.Configuration().transcodesVideo != .never
         guard let camera else {
             return (
                 LiveViewNegotiation(

@@ -41,9 +41,10 @@ extension LiveViewService {
         let wanted: TrackDescription.Stream = qualityHint == .sd ? .sub : .main
         let best = LiveViewNegotiation.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
         if let best, best.id != stream.track.id {
+            let use = try session.station.use(best.id)
             let used = session.uses[stream.track.id]
             sessions[mediaSessionId]?.uses[stream.track.id] = nil
-            sessions[mediaSessionId]?.uses[best.id] = session.station.use(best.id)
+            sessions[mediaSessionId]?.uses[best.id] = use
             sessions[mediaSessionId]?.streams[index].track = best
             // The relay sends the old one until the new one has a key frame, so that it has to be made meanwhile.
             relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id) { used?.release() }

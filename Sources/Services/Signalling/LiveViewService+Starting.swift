@@ -39,13 +39,14 @@ extension LiveViewService: LiveViewServing {
             usernameFragment: negotiated.remote.usernameFragment, password: negotiated.remote.password)
         let talkbackCodecs = negotiated.media.first { $0.kind == .audio && $0.direction.receives }?
             .receivePayloadTypes
+        let uses = try station.use(streams.map(\.track.id))
         _ = ledger.start(
             sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, at: now)
         let session = Session(
             station: station, status: ViewerStatus(), streams: streams,
             notes: agreement.notes,
             talkbackCodecs: talkbackCodecs ?? [:], localCredentials: local, remoteCredentials: remote,
-            hosts: hosts, pull: pull, uses: station.use(streams.map(\.track.id)))
+            hosts: hosts, pull: pull, uses: uses)
         sessions[sessionID] = session
         var peer = PeerConnectionConfiguration(
             iceRole: negotiated.remote.isLite ? .controlling : .controlled, localCredentials: local,
@@ -91,7 +92,7 @@ extension LiveViewService: LiveViewServing {
             candidates: candidates(hosts))
         let negotiation = LiveViewNegotiation(
             camera: station.id, layout: layout, speaks: station.source.speaker != nil,
-            transcodesVideo: station.configuration.transcodesVideo)
+            transcodesVideo: station.configuration.transcodesVideo != .never)
         do throws(OfferRefusal) {
             return try negotiation.answer(offer, local: transport, hint: hint, random: &random)
         } catch {

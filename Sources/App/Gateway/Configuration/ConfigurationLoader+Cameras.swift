@@ -59,10 +59,20 @@ extension ConfigurationLoader {
         } else {
             camera.talkback = self.choice(keys["talkback"]) ?? camera.talkback
         }
-        camera.transcodesVideo = self.reader.boolean(keys["transcodeVideo"]) ?? camera.transcodesVideo
+        camera.transcodesVideo = self.transcodeVideo(keys["transcodeVideo"]) ?? camera.transcodesVideo
         camera.onvif = keys["onvif"].flatMap { self.onvif($0) }
         camera.acceptsWebhook = self.reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
         return source == nil ? nil : camera
+    }
+
+    /// `auto`, or one of two words that may be written as what they were once, `true` and `false`.
+    private func transcodeVideo(_ place: YAMLReader.Place?) -> GatewayConfiguration.Camera.TranscodeVideo? {
+        guard let place, !place.isNull else { return nil }
+        if place.node.scalar != nil, let flag = place.node.bool { return flag ? .always : .never }
+        let words = GatewayConfiguration.Camera.TranscodeVideo.allCases.map(\.rawValue)
+        if let text = place.node.scalar?.string, words.contains(text) { return .init(rawValue: text) }
+        self.reader.report("expected auto, true (always) or false (never)", at: place)
+        return nil
     }
 
     /// One of an enumeration's words.

@@ -55,6 +55,16 @@ extension GatewayConfiguration {
             case off
         }
 
+        /// Whether VP8 is made of video that a viewer cannot play.
+        public enum TranscodeVideo: String, Sendable, CaseIterable {
+            /// Where a viewer can play none of the camera's streams, as far as the processor has room for it.
+            case automatic = "auto"
+            /// The same, whatever the processor says; written `true` or `always`.
+            case always
+            /// Never; written `false` or `never`.
+            case never
+        }
+
         /// The ONVIF service of the camera, for its events.
         public struct ONVIFDevice: Sendable, Equatable {
             /// The device service, an `http://` or `https://` URL.
@@ -94,7 +104,7 @@ extension GatewayConfiguration {
         /// Whether viewers may talk through its speaker.
         public var talkback = Talkback.automatic
         /// Whether pictures that a viewer cannot play are made VP8, which costs processor time.
-        public var transcodesVideo = false
+        public var transcodesVideo = TranscodeVideo.automatic
         /// Where its events come from by ONVIF, or nil for nowhere.
         public var onvif: ONVIFDevice?
         /// Whether `POST /v1/devices/{id}/events` takes events with the device's own webhook token.

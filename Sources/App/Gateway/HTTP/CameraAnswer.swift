@@ -19,7 +19,8 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     var keepAlive: String
     var pull: String
     var talkback: String
-    var transcodeVideo: Bool
+    /// `auto`, `always` or `never`.
+    var transcodeVideo: String
     var onvif: ONVIFDevice?
     var webhook: Bool
     /// Where the settings are written: `file`, `api` or `builtin`.
@@ -40,7 +41,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
         self.keepAlive = camera.keepAlive.rawValue
         self.pull = camera.pull.rawValue
         self.talkback = camera.talkback.rawValue
-        self.transcodeVideo = camera.transcodesVideo
+        self.transcodeVideo = camera.transcodesVideo.rawValue
         self.onvif = camera.onvif.map { onvif in
             ONVIFDevice(
                 url: CameraAddress(text: onvif.url).masked, username: onvif.username,

@@ -1,5 +1,6 @@
 import Cameras
 import Dispatch
+import Foundation
 import HomeHub
 import Logging
 import MediaRelay
@@ -19,6 +20,8 @@ public actor CameraRegistry: CameraRunning {
     private let profiles: ProfileStore?
     private let sharing: CameraSharing?
     private let makeSource: MakeSource
+    /// What all cameras together may transcode.
+    private let transcoding: TranscodingBudget
     private let logger: Logger
     private var running: [String: Running] = [:]
     /// Cameras that cannot be made, with the reason; tried again when their config changes.
@@ -41,8 +44,10 @@ public actor CameraRegistry: CameraRunning {
     ///   - makeSource: makes the source of a camera.
     init(
         liveView: LiveViewService, relay: MediaRelay, profiles: ProfileStore? = nil, sharing: CameraSharing? = nil,
+        transcoding: TranscodingBudget = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount),
         logger: Logger, makeSource: @escaping MakeSource
     ) {
+        self.transcoding = transcoding
         self.profiles = profiles
         self.sharing = sharing
         self.liveView = liveView
@@ -143,7 +148,8 @@ public actor CameraRegistry: CameraRunning {
         do {
             let source = ReplaceableSource(try self.makeSource(camera))
             let station = CameraStation(
-                id: camera.id, source: source, relay: self.relay, configuration: .init(camera))
+                id: camera.id, source: source, relay: self.relay,
+                configuration: .init(camera, transcoding: self.transcoding))
             let events = CameraEvents(camera, station: station)
             self.running[camera.id] = Running(camera: camera, station: station, source: source, events: events)
             await self.liveView.add(station)
@@ -187,9 +193,21 @@ public actor CameraRegistry: CameraRunning {
 
 extension CameraStation.Configuration {
     /// What the config says of a camera.
-    init(_ camera: GatewayConfiguration.Camera) {
+    init(_ camera: GatewayConfiguration.Camera, transcoding: TranscodingBudget) {
         self.init()
+        transcodingBudget = transcoding
         pull = camera.pull == .onDemand ? .onDemand : .always
-        transcodesVideo = camera.transcodesVideo
+        transcodesVideo = TranscodingMode(camera.transcodesVideo)
+    }
+}
+
+extension TranscodingMode {
+    /// What the config says.
+    init(_ choice: GatewayConfiguration.Camera.TranscodeVideo) {
+        switch choice {
+        case .automatic: self = .automatic
+        case .always: self = .always
+        case .never: self = .never
+        }
     }
 }

@@ -1,5 +1,6 @@
 import DTLS
 import DatagramPort
+import Foundation
 import Logging
 import MediaRelay
 import ServiceLifecycle
@@ -22,8 +23,10 @@ extension MediaComposition {
         let maker = SourceMaker(profiles: profiles)
         let sharing = try CameraSharing.make(
             configuration: configuration, tokens: tokens, relay: relay, logger: logger)
+        let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let cameras = CameraRegistry(
-            liveView: liveView, relay: relay, profiles: profiles, sharing: sharing, logger: logger,
+            liveView: liveView, relay: relay, profiles: profiles, sharing: sharing, transcoding: transcoding,
+            logger: logger,
             makeSource: maker.source(for:))
         return MediaComposition(
             liveView: liveView, cameras: cameras,
@@ -33,7 +36,8 @@ extension MediaComposition {
                     logger: logger)
             ],
             metrics: {
-                await RelayMetrics.families(relay: relay, stations: await cameras.stations)
+                await RelayMetrics.families(
+                    relay: relay, stations: await cameras.stations, transcoding: transcoding.report)
                     + (await sharing?.metrics() ?? [])
             })
     }

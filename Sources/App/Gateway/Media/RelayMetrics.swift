@@ -6,7 +6,9 @@ import Transport
 
 /// What Prometheus is told of the relay and its socket.
 enum RelayMetrics {
-    static func families(relay: MediaRelay, stations: [CameraStation]) async -> [MetricFamily] {
+    static func families(
+        relay: MediaRelay, stations: [CameraStation], transcoding budget: TranscodingBudget.Report
+    ) async -> [MetricFamily] {
         let counters = await relay.counters()
         let port = relay.port.counters
         let flowing = stations.map { station in
@@ -70,6 +72,19 @@ enum RelayMetrics {
             transcoding(
                 "gatehouse_transcoding_failures_total", "Packets or pictures of a camera that could not be decoded."
             ) { Double($0.failures) },
+            gauge(
+                "gatehouse_transcoding_capacity_cores", "Processor cores that making pictures may take.",
+                budget.capacity),
+            gauge(
+                "gatehouse_transcoding_used_cores", "Processor cores that making pictures takes, as it is planned.",
+                budget.used),
+            gauge(
+                "gatehouse_transcoding_limited",
+                "Cameras whose pictures are made smaller because the processor is short.",
+                Double(budget.limited)),
+            counter(
+                "gatehouse_transcoding_refused_total", "Views that were refused because the processor is short.",
+                Double(budget.refused)),
             MetricFamily(
                 name: "gatehouse_camera_flowing", help: "Whether a camera delivers media.", kind: .gauge,
                 samples: flowing),

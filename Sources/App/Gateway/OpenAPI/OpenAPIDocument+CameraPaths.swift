@@ -145,7 +145,10 @@ extension OpenAPIDocument {
                   enum: [auto, get-parameter, set-parameter, options, rtcp, none, null]
                 pull: {type: [string, "null"], enum: [always, on-demand, null]}
                 talkback: {type: [string, "null"], enum: [auto, "off", null]}
-                transcodeVideo: {type: [boolean, "null"]}
+                transcodeVideo:
+                  type: [string, boolean, "null"]
+                  enum: [auto, always, never, true, false, null]
+                  description: "true is the same as always, false the same as never."
                 onvif:
                   type: [object, "null"]
                   additionalProperties: false
@@ -170,7 +173,7 @@ extension OpenAPIDocument {
                 keepAlive: {type: string, enum: [auto, get-parameter, set-parameter, options, rtcp, none]}
                 pull: {type: string, enum: [always, on-demand]}
                 talkback: {type: string, enum: [auto, "off"]}
-                transcodeVideo: {type: boolean}
+                transcodeVideo: {type: string, enum: [auto, always, never]}
                 onvif:
                   type: object
                   required: [url]

@@ -110,9 +110,6 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         if let carriage = report.transport.carriage, carriage != .tcp {
             lines.append("  transport: \(carriage.rawValue)")
         }
-        if report.advice.contains(where: { $0.contains("transcodeVideo: true") }) {
-            lines.append("  # transcodeVideo: true")
-        }
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -101,8 +101,8 @@ public struct CameraProbeReport: Sendable, Hashable {
         switch name {
         case "H264" where track.hasBFrames == true:
             text =
-                "Picture: H.264 with B-frames, at which browsers stutter; switch B-frames off in the camera (its "
-                + "profile Baseline has none), or set transcodeVideo: true."
+                "Picture: H.264 with B-frames, at which browsers stutter, so it is made VP8 for them, which takes processor "
+                + "time; switch B-frames off in the camera (its profile Baseline has none), or name a substream without."
         case "H264": text = "Picture: H.264 goes to every viewer that plays it, as it is."
         case "VP8", "VP9": text = "Picture: \(name) goes to every viewer as it is."
         case "AV1":
@@ -111,9 +111,9 @@ public struct CameraProbeReport: Sendable, Hashable {
                 + "set transcodeVideo: true."
         case "H265":
             text =
-                "Picture: H.265 goes to the viewers that play it; for others name a substream in H.264, or "
-                + "set transcodeVideo: true."
-        default: text = "Picture: no browser plays \(name) live; set transcodeVideo: true."
+                "Picture: H.265 goes to the viewers that play it; for others it is made VP8, which takes processor time, "
+                + "unless you name a substream in H.264."
+        default: text = "Picture: no browser plays \(name) live, so it is made VP8, which takes processor time."
         }
         if let interval = track.keyFrameInterval, interval > 4.5 {
             text += " A key frame comes only every \(Int(interval.rounded())) s: recordings are cut that coarsely."

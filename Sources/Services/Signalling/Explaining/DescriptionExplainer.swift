@@ -8,7 +8,7 @@ public struct DescriptionExplainer: Sendable {
     public var transcodesVideo: Bool
 
     /// - Parameter transcodesVideo: as the config's `transcodeVideo`.
-    public init(transcodesVideo: Bool = CameraStation.Configuration().transcodesVideo) {
+    public init(transcodesVideo: Bool = CameraStation.Configuration().transcodesVideo != .never) {
         self.transcodesVideo = transcodesVideo
     }
 

@@ -60,7 +60,7 @@ extension LiveViewNegotiation {
         }
         var remedies: [String] = []
         if !transcodesVideo {
-            remedies.append("set transcodeVideo: true for \(camera)")
+            remedies.append("set transcodeVideo: auto for \(camera)")
         } else if !theirs.contains(where: { $0.lowercased() == "vp8" }) {
             remedies.append("use a viewer that takes VP8, which the gateway makes")
         }

@@ -23,7 +23,8 @@ extension CameraStation {
                 } else {
                     derived[track.id] = DerivedTrack(
                         id: track.id, sourceID: origin, source: described[track.position],
-                        description: track.description, relay: relay)
+                        description: track.description, relay: relay, budget: configuration.transcodingBudget,
+                        isExempt: configuration.transcodesVideo == .always)
                 }
             }
             func continues(_ track: StationTrack) -> Bool {
@@ -88,14 +89,21 @@ extension CameraStation {
     }
 
     /// A session uses one of the tracks until the lease ends; nil for a track that needs no lease.
-    func use(_ track: TrackID) -> PullLease? {
-        state.withLock { $0.derived[track] }?.use()
+    /// - Throws: `cameraUnavailable` where the processor has no room for making it.
+    func use(_ track: TrackID) throws(SignallingError) -> PullLease? {
+        try state.withLock { $0.derived[track] }?.use()
     }
 
     /// A session uses some of the tracks until the leases end.
-    func use(_ tracks: [TrackID]) -> [TrackID: PullLease] {
+    /// - Throws: `cameraUnavailable` where the processor has no room for making one of them.
+    func use(_ tracks: [TrackID]) throws(SignallingError) -> [TrackID: PullLease] {
         var leases: [TrackID: PullLease] = [:]
-        for track in tracks where leases[track] == nil { leases[track] = use(track) }
+        do throws(SignallingError) {
+            for track in tracks where leases[track] == nil { leases[track] = try use(track) }
+        } catch {
+            for lease in leases.values { lease.release() }
+            throw error
+        }
         return leases
     }
 

@@ -18,7 +18,9 @@ public final class CameraStation: CameraSink {
         /// How long a press of the button pulls such a camera though nobody watches yet.
         public var attentionTime = Duration.seconds(30)
         /// Whether VP8 is made of video that a viewer cannot play.
-        public var transcodesVideo = false
+        public var transcodesVideo = TranscodingMode.automatic
+        /// What limits transcoding, for all cameras together; nil for no limit.
+        public var transcodingBudget: TranscodingBudget?
         /// How long a viewer waits for the second of a camera's streams, when that takes longer to connect than the first.
         public var otherStreamTimeout = Duration.seconds(2)
         /// The clock by which leases end.

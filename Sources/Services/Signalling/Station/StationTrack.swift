@@ -29,8 +29,8 @@ struct TrackLayout: Sendable, Equatable {
 
     static let empty = TrackLayout()
 
-    /// - Parameter transcodesVideo: whether VP8 is made of what not every browser plays.
-    init(camera: String, tracks described: [TrackDescription], transcodesVideo: Bool) {
+    /// - Parameter transcodesVideo: whether VP8 is made of what a viewer cannot play.
+    init(camera: String, tracks described: [TrackDescription], transcodesVideo: TranscodingMode) {
         var count = (main: 0, sub: 0)
         for (position, description) in described.enumerated() {
             let index: Int
@@ -57,8 +57,10 @@ struct TrackLayout: Sendable, Equatable {
                     _ = try SpeechDecoders.make(for: track.description.codec)
                     derived.description.codec = .opus
                     derived.description.payloadType = DerivedTrack.opusPayloadType
-                case .video where transcodesVideo && !track.description.codec.isNamed("VP8"):
-                    _ = try PictureReader(codec: track.description.codec)
+                case .video where transcodesVideo != .never && !track.description.codec.isNamed("VP8"):
+                    // Nearly every viewer plays plain H.264: libavcodec is not loaded for the few that do not.
+                    let isPlain = track.description.codec.isNamed("H264") && !track.description.reordersPictures
+                    if !isPlain { _ = try PictureReader(codec: track.description.codec) }
                     derived.description.codec = .vp8
                     derived.description.payloadType = DerivedTrack.vp8PayloadType
                 default: continue

@@ -26,6 +26,8 @@ final class DerivedTrack: Sendable {
         var processorTime = Duration.zero
         /// What the transcoder that runs takes of a core.
         var share: ProcessorShare?
+        /// Whether ``failure`` is that there is no room for another transcoder.
+        var isOverLimit = false
     }
 
     private struct State {
@@ -34,6 +36,10 @@ final class DerivedTrack: Sendable {
         var inlet: TrackInlet?
         var worker: TranscoderWorker?
         var wantsKeyFrame = false
+        /// The place in the budget while the transcoder runs.
+        var ticket: TranscodingBudget.Ticket?
+        /// The size of the camera's pictures, once one has been decoded.
+        var size: PictureSize?
     }
 
     static let opusPayloadType: UInt8 = 111
@@ -49,8 +55,17 @@ final class DerivedTrack: Sendable {
     let description: TrackDescription
     private let relay: MediaRelay
     private let state: Locked<State>
+    /// What a picture's transcoder is admitted by; nil for sound.
+    private let budget: TranscodingBudget?
+    /// Whether it runs whatever the budget says.
+    private let isExempt: Bool
 
-    init(id: TrackID, sourceID: TrackID, source: TrackDescription, description: TrackDescription, relay: MediaRelay) {
+    init(
+        id: TrackID, sourceID: TrackID, source: TrackDescription, description: TrackDescription, relay: MediaRelay,
+        budget: TranscodingBudget? = nil, isExempt: Bool = false
+    ) {
+        self.budget = description.kind == .video ? budget : nil
+        self.isExempt = isExempt
         self.id = id
         self.sourceID = sourceID
         self.description = description
@@ -59,7 +74,9 @@ final class DerivedTrack: Sendable {
     }
 
     deinit {
-        state.withLock { $0.worker }?.stop()
+        let (worker, ticket) = state.withLock { ($0.worker, $0.ticket) }
+        worker?.stop()
+        if let ticket { budget?.release(ticket) }
     }
 
     var status: Status { state.withLock { $0.status } }
@@ -71,6 +88,7 @@ final class DerivedTrack: Sendable {
             return TranscodingCost(
                 source: state.source.codec.name, result: description.codec.name, users: state.status.users,
                 processorTime: state.status.processorTime, share: state.status.share?.share,
+                limitedWidth: state.ticket.flatMap { budget?.limit(of: $0) },
                 skipped: state.status.skippedEarlier + state.status.counters.skipped,
                 failures: state.status.failuresEarlier + state.status.counters.failures)
         }
@@ -113,12 +131,17 @@ final class DerivedTrack: Sendable {
     }
 
     /// A session uses the track until the lease ends.
-    func use() -> PullLease {
-        state.withLock { state in
+    /// - Throws: `cameraUnavailable` where the processor has no room for another transcoder.
+    func use() throws(SignallingError) -> PullLease {
+        let refusal = state.withLock { state -> String? in
             state.status.users += 1
-            if state.status.users == 1 { state.status.failure = nil }
+            if state.status.users == 1 || state.status.isOverLimit { state.status.failure = nil }
             reconcile(&state)
+            guard state.status.isOverLimit, let reason = state.status.failure else { return nil }
+            state.status.users -= 1
+            return reason
         }
+        if let refusal { throw .cameraUnavailable(refusal) }
         return PullLease { [self] in
             state.withLock { state in
                 state.status.users -= 1
@@ -130,12 +153,21 @@ final class DerivedTrack: Sendable {
     /// Starts or stops the transcoder as the users want it. What it asks of the relay is asked under the lock, so that
     /// the relay hears of start and stop in their order.
     private func reconcile(_ state: inout State) {
+        if state.status.failure == nil { state.status.isOverLimit = false }
         let isWanted = state.status.users > 0 && state.status.failure == nil && state.inlet != nil
         if isWanted, state.worker == nil { start(&state) }
         if !isWanted { stop(&state) }
     }
 
     private func start(_ state: inout State) {
+        if let budget {
+            guard let ticket = budget.admit(source: state.size, isExempt: isExempt) else {
+                state.status.failure = budget.refusal(camera: id.camera)
+                state.status.isOverLimit = true
+                return
+            }
+            state.ticket = ticket
+        }
         let worker = TranscoderWorker(
             bound: description.kind == .audio ? .milliseconds(500) : .seconds(2), begin: MonotonicClock.now)
         let (codec, kind) = (state.source.codec, description.kind)
@@ -148,6 +180,7 @@ final class DerivedTrack: Sendable {
         }
         guard isRunning else {
             state.status.failure = "the process has no thread left"
+            releaseTicket(&state)
             return
         }
         state.worker = worker
@@ -160,6 +193,7 @@ final class DerivedTrack: Sendable {
     }
 
     private func stop(_ state: inout State) {
+        releaseTicket(&state)
         guard let worker = state.worker.take() else { return }
         state.status.isRunning = false
         state.status.share = nil
@@ -167,6 +201,28 @@ final class DerivedTrack: Sendable {
         worker.stop()
         // Nobody is to be shown later what is old by then.
         state.inlet?.noteRestart()
+    }
+
+    private func releaseTicket(_ state: inout State) {
+        if let ticket = state.ticket.take() { budget?.release(ticket) }
+    }
+
+    /// How wide the pictures may be, whose camera sends them in this size. Nil where there is no room for them at any
+    /// width: then the transcoder has been stopped, and its viewers are told why.
+    func width(for source: PictureSize, of worker: TranscoderWorker) -> Int? {
+        let (width, refusal) = state.withLock { state -> (Int?, String?) in
+            guard state.worker === worker else { return (nil, nil) }
+            state.size = source
+            guard let budget, let ticket = state.ticket else { return (VideoTranscoding.maximumWidth, nil) }
+            if let width = budget.width(of: ticket, source: source) { return (width, nil) }
+            let reason = budget.refusal(camera: id.camera)
+            stop(&state)
+            state.status.failure = reason
+            state.status.isOverLimit = true
+            return (nil, reason)
+        }
+        if let refusal { relay.dismissViewers(of: id, reason: refusal) }
+        return width
     }
 
     /// The transcoder gives up; its viewers keep what else they have.
@@ -189,7 +245,11 @@ final class DerivedTrack: Sendable {
             state.status.processorTime += work
             guard state.worker === worker else { return false }
             state.status.counters = counters
+            let before = state.status.share?.share
             state.status.share?.note(work, at: now)
+            if let share = state.status.share?.share, share != before, let ticket = state.ticket {
+                budget?.note(share: share, of: ticket)
+            }
             // Under the lock, so that it does not come after the restart of the next.
             if let batch { state.inlet?.deliver(batch) }
             return true
@@ -264,7 +324,9 @@ extension DerivedTrack {
                     case .transcode(let tapped):
                         if track()?.takeKeyFrameRequest() == true { transcoding.requestKeyFrame() }
                         let output = try transcoding.transcode(
-                            tapped, isBehind: newest - tapped.batch.arrival > pictureBacklog)
+                            tapped, isBehind: newest - tapped.batch.arrival > pictureBacklog
+                        ) { track()?.width(for: $0, of: worker) }
+                        if transcoding.hasNoRoom { return }
                         let isDue = output.batch != nil && tapped.batch.arrival >= nextCapture
                         if isDue { nextCapture = tapped.batch.arrival + captureInterval }
                         track()?.deliver(

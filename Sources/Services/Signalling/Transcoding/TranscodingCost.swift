@@ -14,6 +14,9 @@ public struct TranscodingCost: Sendable, Equatable {
     public var processorTime: Duration
     /// The share of one processor core that it takes now, 0 to 1; nil while no transcoder runs, or in its first second.
     public var share: Double?
+    /// How wide the pictures are made instead of as wide as they come, because the processor has no room for more; nil
+    /// while they are not limited.
+    public var limitedWidth: Int?
     /// Pictures that were decoded and not shown, because others waited already: what the ring held when the transcoder
     /// started, and what an encoder that is too slow for its processor leaves out.
     public var skipped: UInt64 = 0
@@ -28,6 +31,8 @@ public struct TranscodingCost: Sendable, Equatable {
         let number = percent < 10 ? "\(tenths / 10).\(tenths % 10)" : "\(Int(percent.rounded()))"
         return "making \(result) of \(source) takes \(number) % of a processor core"
             + (users > 1 ? ", shared by \(users) viewers" : "")
+            + (limitedWidth.map { "; the picture is made \($0) pixels wide, since the processor has no room for more" }
+                ?? "")
     }
 }
 

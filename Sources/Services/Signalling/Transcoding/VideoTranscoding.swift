@@ -19,6 +19,8 @@ struct VideoTranscoding: ~Copyable {
     private var lastTimestamp: UInt32?
     private var needsKeyFrame = true
     private(set) var counters = TranscodingCounters()
+    /// Whether there is no room for pictures of this size.
+    private(set) var hasNoRoom = false
 
     init(codec: MediaCodec, firstPictureID: UInt16, firstSequenceNumber: UInt16) throws(CodecError) {
         let reader = try PictureReader(codec: codec)
@@ -43,9 +45,11 @@ struct VideoTranscoding: ~Copyable {
     mutating func takeSourceRequest(at now: Instant) -> Bool { reader.takeKeyFrameRequest(at: now) }
 
     /// Takes what the tap brought.
-    /// - Parameter isBehind: whether more waits already: then pictures are decoded, since others need them, but not encoded.
+    /// - Parameters:
+    ///   - isBehind: whether more waits already: then pictures are decoded, since others need them, but not encoded.
+    ///   - width: answers how wide a picture may be made that comes in a size; nil for not at all.
     mutating func transcode(
-        _ tapped: TappedBatch, isBehind: Bool
+        _ tapped: TappedBatch, isBehind: Bool, width: (PictureSize) -> Int? = { _ in VideoTranscoding.maximumWidth }
     ) throws(CodecError) -> AudioTranscoding.Output {
         var output = AudioTranscoding.Output()
         var pictures: [PictureReader.Picture] = []
@@ -61,15 +65,19 @@ struct VideoTranscoding: ~Copyable {
                 continue
             }
             lastTimestamp = picture.timestamp
-            try encode(picture)
+            guard let most = width(PictureSize(width: picture.frame.width, height: picture.frame.height)) else {
+                hasNoRoom = true
+                break
+            }
+            try encode(picture, width: min(most, Self.maximumWidth))
             if output.capture == nil { output.capture = (picture.timestamp, picture.capture) }
         }
         output.batch = pool.finish(arrival: tapped.batch.arrival)
         return output
     }
 
-    private mutating func encode(_ picture: PictureReader.Picture) throws(CodecError) {
-        let frame = picture.frame.fitting(Self.maximumWidth)
+    private mutating func encode(_ picture: PictureReader.Picture, width: Int) throws(CodecError) {
+        let frame = picture.frame.fitting(width)
         try prepareEncoder(for: frame)
         let isKeyFrame = needsKeyFrame
         needsKeyFrame = false
