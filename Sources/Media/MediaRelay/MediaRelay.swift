@@ -121,7 +121,7 @@ public final class MediaRelay: Sendable {
     /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
     public func holdSound(_ sessionID: String, for duration: Duration?) {
         shard.post { handler, now in
-            handler.viewers[sessionID]?.holdSound(until: duration.map { now + $0 })
+            handler.viewers[sessionID]?.holdSound(until: duration.map { now + $0 }, at: now)
         }
     }
 
