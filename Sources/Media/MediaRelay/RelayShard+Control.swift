@@ -12,6 +12,12 @@ extension RelayShard: ShardHandler {
         }
     }
 
+    var awaitsMessages: Bool { !earlyChecks.isEmpty }
+
+    func handleMessagesTaken(at now: Instant) {
+        handleEarlyChecks(at: now)
+    }
+
     func handleStop(at now: Instant) {
         for viewer in Array(viewers.values) {
             dismiss(viewer, reason: "the gateway is shutting down", at: now)
