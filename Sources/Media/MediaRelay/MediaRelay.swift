@@ -126,10 +126,14 @@ public final class MediaRelay: Sendable {
     }
 
     /// Adds candidates that came after the offer.
-    public func addRemoteCandidates(_ sessionID: String, _ candidates: [RemoteCandidate]) {
+    /// - Parameter areComplete: whether the viewer has said that no others follow.
+    public func addRemoteCandidates(
+        _ sessionID: String, _ candidates: [RemoteCandidate], areComplete: Bool = false
+    ) {
         shard.post { handler, now in
             guard let viewer = handler.viewers[sessionID] else { return }
             for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
+            if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
             handler.service(viewer, at: now)
         }
     }
