@@ -216,6 +216,8 @@ public struct RelayCounters: Sendable, Equatable {
     public var ringBytes = 0
     /// Packets that came from cameras.
     public var packetsReceived: UInt64 = 0
+    /// What came from cameras and was thrown away, because the relay's thread did not take it in time.
+    public var inletDrops = TrackInlet.Drops()
 
     /// Adds what one session's ICE has counted.
     mutating func add(_ connectivity: ICECounters) {
