@@ -77,12 +77,12 @@ def start_camera(owned, *arguments):
 class Gateway:
     """A gateway with ports and a state folder of its own."""
 
-    def __init__(self, program, folder, cameras, owned):
-        """`cameras` are the lines of the config's list, each a mapping in YAML's short form."""
+    def __init__(self, program, folder, cameras, owned, host="127.0.0.1"):
+        """`cameras` are the lines of the config's list, each a mapping in YAML's short form; `host` is listened on."""
         self.port = free_port()
         self.config = folder / "gatehouse.yaml"
         self.config.write_text(
-            f"http: {{ port: {self.port}, https: false }}\n"
+            f"http: {{ host: {host}, port: {self.port}, https: false }}\n"
             f"media: {{ port: {free_port(socket.SOCK_DGRAM)} }}\n"
             f"stateDirectory: {folder / 'state'}\n"
             "sessions: { perCamera: 2000, perPrincipal: 2000 }\n"

@@ -12,6 +12,7 @@ private final class Recorder: ShardHandler {
         case deadline(isDue: Bool)
         case ready(ShardContext.Readiness)
         case message(Int)
+        case messagesTaken
         case stopped
         case ended
     }
@@ -22,6 +23,9 @@ private final class Recorder: ShardHandler {
     var nextDeadline: Instant?
     var keepsDeadline = false
     var watch: ShardContext.Watch?
+    var awaitsMessages = false
+    /// Called before datagrams are told of.
+    var onDatagrams: (() -> Void)?
 
     init(_ context: ShardContext, _ tell: @escaping @Sendable (Event) -> Void) {
         self.context = context
@@ -44,7 +48,13 @@ private final class Recorder: ShardHandler {
                 transmit: Transmit(destination: datagram.source, byteCount: datagram.bytes.count),
                 from: datagram.destination)
         }
+        onDatagrams?()
         tell(.datagrams(contents))
+    }
+
+    func handleMessagesTaken(at now: Instant) {
+        awaitsMessages = false
+        tell(.messagesTaken)
     }
 
     func handleDeadline(at now: Instant) {
@@ -121,6 +131,43 @@ struct ShardThreadTests {
             if count == 2000 { break }
         }
         #expect(numbers.allSatisfy { $0 == Array(0..<500) })
+    }
+
+    @Test("runs what was posted before datagrams that arrived while it was busy")
+    func runsMessagesFirst() async throws {
+        let peer = try UDPPort(.loopback())
+        let port = port
+        shard.post { [weak shard = shard] _, _ in
+            // Until both the datagram and the message wait the thread is busy.
+            peer.send([5], to: port.loopback())
+            var waiting = pollfd(fd: port.ipv4?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+            _ = poll(&waiting, 1, 5000)
+            _ = shard?.post { handler, _ in handler.tell(.message(1)) }
+        }
+        var seen: [Recorder.Event] = []
+        for await event in events {
+            seen.append(event)
+            if seen.count == 2 { break }
+        }
+        #expect(seen == [.message(1), .datagrams([[5]])])
+    }
+
+    @Test("takes messages that came while it read datagrams before it lets the handler judge them")
+    func takesMessagesBetweenBatches() async throws {
+        let peer = try UDPPort(.loopback())
+        shard.post { [weak shard = shard] handler, _ in
+            handler.onDatagrams = { [weak handler] in
+                handler?.awaitsMessages = true
+                _ = shard?.post { handler, _ in handler.tell(.message(1)) }
+            }
+        }
+        peer.send([5], to: port.loopback())
+        var seen: [Recorder.Event] = []
+        for await event in events {
+            seen.append(event)
+            if seen.count == 3 { break }
+        }
+        #expect(seen == [.datagrams([[5]]), .message(1), .messagesTaken])
     }
 
     @Test("calls at the deadline and not before it")

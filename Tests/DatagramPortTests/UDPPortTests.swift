@@ -118,17 +118,21 @@ struct UDPPortTests {
 
     @Test("sends singly for good, and says so once, after the kernel has refused to cut")
     func fallsBack() throws {
+        let refusals = Locked<[SegmentationRefusal]>([])
+        var configuration = UDPPort.Configuration.loopback()
+        configuration.segmentationRefused = { refusal in refusals.withLock { $0.append(refusal) } }
+        let peer = try UDPPort(configuration)
         guard peer.segmentsInKernel(.ipv4) else { return }
         // Without a checksum to fill in, the kernel cannot cut: it answers EINVAL.
         let socket = try #require(peer.ipv4)
         #expect(linux_udp_set_checksum(socket.descriptor, false) == 0)
         let bytes = pattern(1000)
-        #expect(peer.takeSegmentationRefusal() == nil)
         #expect(peer.send(bytes, to: port.loopback(), segmentSize: 300) == .sent)
         #expect(port.collect(4, buffers: buffers).flatMap(\.bytes) == bytes)
         #expect(!peer.segmentsInKernel(.ipv4))
-        #expect(peer.takeSegmentationRefusal() == EINVAL)
-        #expect(peer.takeSegmentationRefusal() == nil)
+        let expected = SegmentationRefusal(localAddress: socket.localAddress, errorNumber: EINVAL)
+        #expect(refusals.withLock { $0 } == [expected])
+        #expect("\(expected)" == "UDP 127.0.0.1:\(peer.localPort): Invalid argument")
         #expect(linux_udp_set_checksum(socket.descriptor, true) == 0)
         #expect(peer.send(bytes, to: port.loopback(), segmentSize: 300) == .sent)
         #expect(port.collect(4, buffers: buffers).flatMap(\.bytes) == bytes)
@@ -146,7 +150,7 @@ struct UDPPortTests {
             port.send(pattern(1000), to: peer.loopback(.ipv6), segmentSize: 300, from: gone) == .dropped(EINVAL))
         #expect(port.counters.invalid == 4)
         #expect(port.segmentsInKernel(.ipv6))
-        #expect(port.takeSegmentationRefusal() == nil)
+        #expect(port.counters.segmentedSends == 0)
         #expect(port.send(pattern(1000), to: peer.loopback(.ipv6), segmentSize: 300) == .sent)
         #expect(peer.collect(4, .ipv6, buffers: buffers).count == 4)
         #expect(port.counters.segmentedSends == 1)

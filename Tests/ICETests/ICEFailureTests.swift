@@ -46,6 +46,21 @@ import Transport
         #expect(call.simulation.now - start < .seconds(29))
     }
 
+    @Test func theEndOfCandidatesMayComeAfterTheLastPairHasFailed() throws {
+        for isLite in [true, false] {
+            let call = try Call(conditions: .cut)
+            let viewer = try ICEPeer(.controlling, at: [Call.viewerHost], seed: 77, isLiteAtOtherEnd: isLite)
+            viewer.learn(call.gateway)
+            call.simulation.endpoints = [viewer]
+            call.simulation.run(for: .seconds(30))
+            #expect(viewer.agent.state == .checking)
+            viewer.agent.endOfRemoteCandidates()
+            // Any other peer may still send a check from an address that nobody knows (RFC 8863).
+            #expect(viewer.agent.state == (isLite ? .failed : .checking))
+            #expect(call.simulation.run(for: .seconds(10)) { viewer.agent.state == .failed })
+        }
+    }
+
     @Test func aFailedAgentAnswersNothingUntilARestart() throws {
         let call = try Call(conditions: .cut)
         call.simulation.run(for: .seconds(60))

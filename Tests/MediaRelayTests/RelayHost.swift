@@ -105,6 +105,7 @@ final class RelayHost: SimulatedEndpoint {
         bytes.withUnsafeMutableBytes {
             shard.handle($0, from: datagram.source, to: datagram.destination, at: datagram.arrival)
         }
+        shard.handleEarlyChecks(at: datagram.arrival)
     }
 
     func nextDeadline() -> Instant? { shard.nextDeadline }

@@ -124,21 +124,45 @@ import Transport
         #expect(packets(world, viewer, ssrc: viewer.retransmissionSSRC).count == 2)
     }
 
-    @Test func whatIsTooOldIsMadeGoodByAKeyFrame() throws {
-        let world = try RelayWorld()
+    @Test func whatComesTooLateIsMadeGoodByAKeyFrame() throws {
+        let world = try RelayWorld { $0.keyFrameInterval = nil }
         let viewer = try world.addViewer { $0.asksAgain = false }
         #expect(world.connect(viewer))
-        world.run(.seconds(9))
-        let old = try #require(packets(world, viewer, ssrc: viewer.videoSSRC).first)
+        world.run(.seconds(5))
+        let sent = packets(world, viewer, ssrc: viewer.videoSSRC)
+        let late = try #require(sent.first { $0.at > world.now - .milliseconds(2_100) }).number
+        let inTime = try #require(sent.first { $0.at > world.now - .milliseconds(1_900) }).number
         let asked = world.camera.requests.count
-        viewer.askAgain(for: [old.number])
-        world.run(.milliseconds(100))
+        viewer.askAgain(for: [late, inTime])
+        world.run(.milliseconds(30))
+        // The ring holds both.
+        #expect(viewer.retransmissions == 1)
+        #expect(try world.relayed(viewer).readStatistics().retransmissionsRefused == 1)
         #expect(world.camera.requests.count == asked + 1)
-        #expect(packets(world, viewer, ssrc: viewer.retransmissionSSRC).isEmpty)
+        // The next key frame helps with everything before it.
+        world.run(.seconds(3))
+        for _ in 0..<20 {
+            viewer.askAgain(for: [late, inTime])
+            world.run(.milliseconds(100))
+        }
+        #expect(viewer.retransmissions == 1)
+        #expect(world.camera.requests.count == asked + 1)
+    }
+
+    @Test func theBacklogOfANewViewerIsSentAgainThoughItIsOld() throws {
+        let world = try RelayWorld { $0.keyFrameInterval = nil }
+        world.run(.seconds(8))
+        let viewer = try world.addViewer { $0.asksAgain = false }
+        #expect(world.connect(viewer))
+        world.run(.milliseconds(500))
+        // It came to the relay eight seconds ago, and to the viewer half a second ago.
+        viewer.askAgain(for: [try #require(packets(world, viewer, ssrc: viewer.videoSSRC).first).number])
+        world.run(.milliseconds(30))
+        #expect(viewer.retransmissions == 1)
     }
 
     @Test func aFloodOfRequestsIsBounded() throws {
-        let world = try RelayWorld()
+        let world = try RelayWorld { $0.frameSize = 20_000 }
         let viewer = try world.addViewer { $0.asksAgain = false }
         #expect(world.connect(viewer))
         world.run(.seconds(3))

@@ -36,6 +36,10 @@ final class SimulatedViewer: SimulatedEndpoint {
         var reportInterval = Duration.seconds(1)
         /// How long a packet waits for those before it.
         var patience = Duration.milliseconds(400)
+        /// How long, and how often, a missing packet is asked for.
+        var nacks = NackGenerator.Configuration()
+        /// The time between two requests for one packet is a quarter longer than this.
+        var assumedRoundTrip = Duration.milliseconds(50)
     }
 
     struct Picture {
@@ -71,7 +75,7 @@ final class SimulatedViewer: SimulatedEndpoint {
     private(set) var goodbyes: [UInt32] = []
     private(set) var failure: (at: Instant, reason: String)?
     private var assembler: FrameAssembler
-    private var nacks = NackGenerator()
+    private var nacks: NackGenerator
     private var requests: [UInt16] = []
     private var unwrapper = SequenceUnwrapper()
     private var statistics = ReceptionStatistics(clockRate: 90_000)
@@ -90,6 +94,8 @@ final class SimulatedViewer: SimulatedEndpoint {
         self.videoSSRC = ssrc
         self.shape = shape
         assembler = FrameAssembler(format: .vp8, maximumDelay: shape.patience)
+        nacks = NackGenerator(configuration: shape.nacks)
+        nacks.roundTripTime = shape.assumedRoundTrip
     }
 
     var isConnected: Bool { connection.isConnected }
@@ -225,6 +231,9 @@ final class SimulatedViewer: SimulatedEndpoint {
         if let loss = shape.reportedLoss { block.fractionLost = loss }
         send { $0.writeReceiverReport(ssrc: 9, blocks: [block]) }
     }
+
+    /// The number of the newest packet that came.
+    var newestNumber: UInt16? { videoSequence.last.map { UInt16(truncatingIfNeeded: $0) } }
 
     func askAgain(for numbers: [UInt16]) {
         let ssrc = videoSSRC

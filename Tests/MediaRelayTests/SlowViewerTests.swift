@@ -67,32 +67,6 @@ import Transport
         #expect(viewer.brokenFrames == 0 && viewer.hasContinuousSequence)
     }
 
-    @Test func aSlowLineGetsKeyFramesOnlyUntilItHasRecovered() throws {
-        let world = try RelayWorld()
-        let viewer = try world.addViewer { $0.asksAgain = false }
-        #expect(world.connect(viewer))
-        world.run(.seconds(6))
-        #expect(viewer.missingPictures == 0)
-        viewer.shape.reportedLoss = 77
-        world.run(.seconds(5))
-        let reduced = viewer.pictures.count
-        world.run(.seconds(12))
-        let during = viewer.pictures[reduced...]
-        #expect(during.count == 3 && during.allSatisfy(\.isKeyFrame))
-        viewer.shape.reportedLoss = 0
-        world.run(.seconds(4))
-        let recovered = viewer.pictures.count
-        world.run(.seconds(4))
-        #expect(viewer.pictures.count - recovered >= 58)
-        #expect(viewer.hasContinuousSequence)
-        #expect(viewer.brokenFrames == 0 && viewer.counters.droppedFrames == 0)
-        let dropped = try world.relayed(viewer).readStatistics().framesDropped
-        #expect(dropped == UInt64(viewer.missingPictures))
-        // Sound goes on all the time.
-        #expect(zip(viewer.sounds, viewer.sounds.dropFirst()).allSatisfy { $1.number == $0.number + 1 })
-        #expect(world.host.outbox.keyStreamReuses == 0)
-    }
-
     @Test func aViewerThatHasFallenOutOfTheRingWaitsForAKeyFrame() throws {
         var limits = RelayLimits()
         limits.ringDuration = .seconds(2)

@@ -112,7 +112,8 @@ import Transport
 @Suite struct EgressEpochTests {
     @Test func backlogIsCompressedToTheLiveEdgeAndKeepsItsOrder() {
         let epoch = EgressEpoch(
-            trackSequence: 50, index: 7, liveTimestamp: 360_000, backlogTicks: 360_000, timestampOffset: 1_000)
+            trackSequence: 50, index: 7, liveTimestamp: 360_000, backlogTicks: 360_000, timestampOffset: 1_000,
+            startedAt: .zero)
         var previous = epoch.timestamp(of: 0)
         #expect(360_000 + 1_000 - previous == EgressEpoch.compressedTicks)
         for frame in UInt32(1)...60 {
@@ -127,7 +128,7 @@ import Transport
 
     @Test func numbersGoOnFromTheEpochsStart() {
         let epoch = EgressEpoch(
-            trackSequence: 50, index: 7, liveTimestamp: 0, backlogTicks: 0, timestampOffset: 0)
+            trackSequence: 50, index: 7, liveTimestamp: 0, backlogTicks: 0, timestampOffset: 0, startedAt: .zero)
         #expect(epoch.index(of: 50) == 7)
         #expect(epoch.index(of: 65_600) == 65_557)
     }

@@ -90,6 +90,7 @@ public struct OfferedView: Sendable {
             })
         configuration.reach = .everything
         configuration.timing = .persistent
+        configuration.remoteCandidatesAreComplete = negotiated.remote.hasAllCandidates
         return configuration
     }
 }

@@ -10,6 +10,13 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
     /// ``nextDeadline`` has passed.
     func handleDeadline(at now: Instant)
 
+    /// Whether something that has arrived can only be judged once all messages that were posted before its arrival have
+    /// run. It is read after each batch of datagrams.
+    var awaitsMessages: Bool { get }
+
+    /// Everything that was posted before the last datagrams arrived has run. Called only where ``awaitsMessages``.
+    func handleMessagesTaken(at now: Instant)
+
     /// When ``handleDeadline(at:)`` shall be called; nil for never. It is read before each wait.
     var nextDeadline: Instant? { get }
 
@@ -19,4 +26,6 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
 
 extension ShardHandler {
     public func handleStop(at now: Instant) {}
+    public var awaitsMessages: Bool { false }
+    public func handleMessagesTaken(at now: Instant) {}
 }

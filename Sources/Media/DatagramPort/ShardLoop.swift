@@ -3,7 +3,11 @@ import Glibc
 import Synchronization
 import Transport
 
-/// The turns of a ``ShardThread``: wait, datagrams, descriptors, messages, deadline.
+/// The turns of a ``ShardThread``: wait, messages, datagrams and descriptors, deadline.
+///
+/// Messages come before datagrams, because a message may say what a datagram is about: a session is posted before its
+/// answer is sent, and so before the first check of its viewer. A message that comes while datagrams are read is taken as
+/// soon as the handler awaits one (``ShardHandler/awaitsMessages``).
 struct ShardLoop<Handler: ShardHandler> {
     typealias Message = ShardThread<Handler>.Message
 
@@ -16,10 +20,18 @@ struct ShardLoop<Handler: ShardHandler> {
     let context: ShardContext
     let handler: Handler
     let buffers: DatagramBuffers
+    /// Empty between two uses; it keeps its memory.
+    private var messages: [Message] = []
 
-    func run() {
+    init(core: ShardCore<Message>, context: ShardContext, handler: Handler, buffers: DatagramBuffers) {
+        self.core = core
+        self.context = context
+        self.handler = handler
+        self.buffers = buffers
+    }
+
+    mutating func run() {
         var events = [linux_event](repeating: linux_event(), count: 64)
-        var messages: [Message] = []
         var pauses = false
         while !core.isStopping.load(ordering: .acquiring) {
             let timeout = timeout(pausing: pauses)
@@ -27,12 +39,8 @@ struct ShardLoop<Handler: ShardHandler> {
                 linux_epoll_wait(core.epoll, $0.baseAddress, Int32($0.count), timeout)
             }
             let start = refreshClock()
+            runMessages()
             for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
-            core.mailbox.take(into: &messages)
-            if !messages.isEmpty {
-                run(messages)
-                messages.removeAll(keepingCapacity: true)
-            }
             pauses = runDeadline()
             core.meters.countTurn(MonotonicClock.now.nanoseconds &- start.nanoseconds)
         }
@@ -53,7 +61,7 @@ struct ShardLoop<Handler: ShardHandler> {
         return max(left, pausing ? Self.overduePause : 0)
     }
 
-    private func dispatch(_ event: linux_event) {
+    private mutating func dispatch(_ event: linux_event) {
         switch event.token {
         case ShardToken.mailbox: break
         case ShardToken.ipv4: receive(.ipv4)
@@ -64,7 +72,7 @@ struct ShardLoop<Handler: ShardHandler> {
         }
     }
 
-    private func receive(_ family: TransportAddress.Family) {
+    private mutating func receive(_ family: TransportAddress.Family) {
         guard let socket = core.port.socket(for: family) else { return }
         for _ in 0..<Self.maximumBatchesPerTurn {
             switch buffers.receive(from: socket, meters: core.port.meters) {
@@ -73,8 +81,19 @@ struct ShardLoop<Handler: ShardHandler> {
             case .datagrams(let batch):
                 ShardMeters.add(1, to: core.meters.batches)
                 handler.handleDatagrams(batch, at: refreshClock())
+                if handler.awaitsMessages {
+                    runMessages()
+                    handler.handleMessagesTaken(at: refreshClock())
+                }
             }
         }
+    }
+
+    private mutating func runMessages() {
+        core.mailbox.take(into: &messages)
+        guard !messages.isEmpty else { return }
+        run(messages)
+        messages.removeAll(keepingCapacity: true)
     }
 
     private func run(_ messages: [Message]) {

@@ -32,7 +32,8 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
             core.identity.store(UInt(pthread_self()), ordering: .relaxed)
             guard let buffers = core.buffers.withLock({ $0.take() }) else { return }
             let context = ShardContext(port: core.port, epoll: core.epoll, now: MonotonicClock.now)
-            ShardLoop(core: core, context: context, handler: makeHandler(context), buffers: buffers).run()
+            var loop = ShardLoop(core: core, context: context, handler: makeHandler(context), buffers: buffers)
+            loop.run()
             context.removeWatches()
             core.identity.store(0, ordering: .relaxed)
             core.meters.finalProcessorTime.store(threadProcessorTime(), ordering: .relaxed)

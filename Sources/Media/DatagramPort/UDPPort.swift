@@ -14,7 +14,7 @@ public import Transport
 /// Sending is safe from every thread. Receiving is for one thread for each ``DatagramBuffers``.
 public final class UDPPort: DatagramSending, Sendable {
     /// How a port is opened.
-    public struct Configuration: Hashable, Sendable {
+    public struct Configuration: Sendable {
         /// The port's number; 0 lets the kernel choose one.
         public var port: UInt16
         /// The local IPv4 address, whose port is ignored; nil for no IPv4. 0.0.0.0 is every address of the host.
@@ -27,6 +27,8 @@ public final class UDPPort: DatagramSending, Sendable {
         public var sendBufferSize = 4 << 20
         /// Whether the kernel cuts runs of datagrams (UDP generic segmentation offload) where it can.
         public var usesSegmentationOffload = true
+        /// Told once for each socket, on the thread that sends, when the kernel has refused to cut a run.
+        public var segmentationRefused: (@Sendable (SegmentationRefusal) -> Void)?
 
         /// A port on every address of this host.
         public init(port: UInt16 = 0) {
@@ -47,7 +49,6 @@ public final class UDPPort: DatagramSending, Sendable {
     let ipv4: UDPSocket?
     let ipv6: UDPSocket?
     let meters = UDPPortMeters()
-    private let reportedSegmentation = Atomic(false)
 
     /// Opens the port. A host without IPv6 (or without IPv4) gets a port of the other family alone.
     public init(_ configuration: Configuration = Configuration()) throws(SystemCallError) {
@@ -118,16 +119,6 @@ public final class UDPPort: DatagramSending, Sendable {
         socket(for: family)?.segmentsInKernel.load(ordering: .relaxed) ?? false
     }
 
-    /// The `errno` with which the kernel first refused to cut datagrams, told once: a caller that polls can log it
-    /// without repeating itself.
-    public func takeSegmentationRefusal() -> Int32? {
-        let refusals = [ipv4, ipv6].compactMap { $0?.segmentationError.load(ordering: .relaxed) }
-        guard let refusal = refusals.first(where: { $0 != 0 }),
-            !reportedSegmentation.exchange(true, ordering: .relaxed)
-        else { return nil }
-        return refusal
-    }
-
     /// The sizes in bytes that the kernel granted, for the first socket: it may grant less than was asked for, see
     /// `net.core.rmem_max` and `net.core.wmem_max`.
     public var bufferSizes: (receive: Int, send: Int) {
@@ -158,4 +149,15 @@ public final class UDPPort: DatagramSending, Sendable {
         case .ipv6: ipv6
         }
     }
+}
+
+/// The kernel does not cut runs of datagrams for a socket: from now on each datagram costs a system call of its own.
+public struct SegmentationRefusal: Hashable, Sendable, CustomStringConvertible {
+    /// The address that the socket is bound to.
+    public var localAddress: TransportAddress
+    /// The `errno` of the refusal.
+    public var errorNumber: Int32
+
+    /// The refusal in words, for a log.
+    public var description: String { "UDP \(localAddress): \(String(cString: strerror(errorNumber)))" }
 }

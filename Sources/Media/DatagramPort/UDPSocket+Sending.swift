@@ -73,8 +73,9 @@ extension UDPSocket {
     }
 
     private func stopSegmenting(_ errorNumber: Int32) {
-        _ = segmentationError.compareExchange(expected: 0, desired: errorNumber, ordering: .relaxed)
         segmentsInKernel.store(false, ordering: .relaxed)
+        let isFirst = segmentationError.compareExchange(expected: 0, desired: errorNumber, ordering: .relaxed).exchanged
+        if isFirst { segmentationRefused?(SegmentationRefusal(localAddress: localAddress, errorNumber: errorNumber)) }
     }
 
     /// Sends each datagram with a call of its own. One that fails does not keep the next from being tried, unless the

@@ -11,6 +11,7 @@ final class UDPSocket: Sendable {
     let segmentsInKernel: Atomic<Bool>
     /// The `errno` of the first refused segmentation; 0 while there was none.
     let segmentationError = Atomic<Int32>(0)
+    let segmentationRefused: (@Sendable (SegmentationRefusal) -> Void)?
 
     init(bindingTo address: TransportAddress, configuration: UDPPort.Configuration) throws(SystemCallError) {
         let descriptor = try SystemCallError.check(
@@ -31,6 +32,7 @@ final class UDPSocket: Sendable {
             descriptor, Int32(clamping: configuration.receiveBufferSize),
             Int32(clamping: configuration.sendBufferSize))
         self.descriptor = descriptor
+        self.segmentationRefused = configuration.segmentationRefused
         self.localAddress = TransportAddress(bound)
         self.segmentsInKernel = Atomic(
             configuration.usesSegmentationOffload && linux_udp_supports_segmentation(descriptor))

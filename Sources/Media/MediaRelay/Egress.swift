@@ -26,8 +26,6 @@ struct Egress {
     let header: EgressHeader
     /// Whether the last packet of a key frame has gone out.
     var sentWholeKeyFrame = false
-    /// The viewer's line is too slow for the stream: it gets key frames only.
-    var keyFramesOnly = false
     /// The viewer has been too far behind: it goes on with the newest key frame when the frame under way is complete.
     var skipsAtNextFrame = false
 
@@ -47,7 +45,12 @@ struct Egress {
     var framesBefore = 0
     /// The same for the first frame that was left out, while the viewer waits for a key frame.
     var leftOutFrom: Int?
+    /// What was sent again on request, and its payload bytes.
     var packetsRetransmitted: UInt64 = 0
+    var bytesRetransmitted: UInt64 = 0
+    /// Requests that were not met: too late to be shown, or beyond ``retransmissions``.
+    var retransmissionsRefused: UInt64 = 0
+    var retransmissions = RetransmissionBudget()
     var framesDropped: UInt64 = 0
 
     init(configuration: EgressConfiguration, track: RelayTrack, random: inout RandomSource) {
@@ -80,12 +83,12 @@ struct Egress {
     }
 
     /// Puts the viewer at `cursor`, with the next free number.
-    mutating func start(at cursor: TrackRing.Cursor) {
+    mutating func start(at cursor: TrackRing.Cursor, now: Instant) {
         self.cursor = cursor
         let live = track.timeline.newestTimestamp
         var epoch = EgressEpoch(
             trackSequence: track.timeline.nextSequence, index: nextIndex, liveTimestamp: live, backlogTicks: 0,
-            timestampOffset: timestampOffset)
+            timestampOffset: timestampOffset, startedAt: now)
         if let entry = track.ring[cursor.entry] {
             epoch.trackSequence = entry.sequence(of: cursor.packet)
             let behind = live &- (entry.batch.packets[cursor.packet].timestamp &+ entry.timestampOffset)

@@ -1,4 +1,5 @@
 import RTP
+import Transport
 
 /// How a stretch of a track is renumbered for one viewer.
 ///
@@ -16,6 +17,8 @@ struct EgressEpoch {
     var backlogTicks: UInt32
     /// The viewer's timestamp is the track's plus this.
     var timestampOffset: UInt32
+    /// When the epoch began: what was in the ring by then went out from that moment on.
+    var startedAt: Instant
 
     /// The backlog is given timestamps so close together that a player shows its end at once, instead of playing it
     /// from its start (a delay as long as the group of pictures) or visibly running through it: 3,000 ticks of 90 kHz

@@ -121,15 +121,19 @@ public final class MediaRelay: Sendable {
     /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
     public func holdSound(_ sessionID: String, for duration: Duration?) {
         shard.post { handler, now in
-            handler.viewers[sessionID]?.holdSound(until: duration.map { now + $0 })
+            handler.viewers[sessionID]?.holdSound(until: duration.map { now + $0 }, at: now)
         }
     }
 
     /// Adds candidates that came after the offer.
-    public func addRemoteCandidates(_ sessionID: String, _ candidates: [RemoteCandidate]) {
+    /// - Parameter areComplete: whether the viewer has said that no others follow.
+    public func addRemoteCandidates(
+        _ sessionID: String, _ candidates: [RemoteCandidate], areComplete: Bool = false
+    ) {
         shard.post { handler, now in
             guard let viewer = handler.viewers[sessionID] else { return }
             for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
+            if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
             handler.service(viewer, at: now)
         }
     }

@@ -12,6 +12,12 @@ extension RelayShard: ShardHandler {
         }
     }
 
+    var awaitsMessages: Bool { !earlyChecks.isEmpty }
+
+    func handleMessagesTaken(at now: Instant) {
+        handleEarlyChecks(at: now)
+    }
+
     func handleStop(at now: Instant) {
         for viewer in Array(viewers.values) {
             dismiss(viewer, reason: "the gateway is shutting down", at: now)
@@ -30,7 +36,7 @@ extension RelayShard {
         for id in tracks.keys where id.camera == camera && !kept.contains(id) { removeTrack(id, at: now) }
         for (id, description, inlet) in descriptions {
             if description.continuing != nil, tracks[id] != nil { continue }
-            inlets.removeAll { $0.id == id }
+            removeInlet(id)
             inlets.append((id, inlet))
             if let track = tracks[id], track.isVideo == description.isVideo,
                 track.codec.isNamed(description.codec.name), track.clockRate == description.codec.clockRate
@@ -56,7 +62,7 @@ extension RelayShard {
     private func removeTrack(_ id: TrackID, keepingInlet: Bool = false, at now: Instant) {
         if !keepingInlet {
             for entry in inlets where entry.id == id { entry.inlet.close() }
-            inlets.removeAll { $0.id == id }
+            removeInlet(id)
         }
         guard let track = tracks.removeValue(forKey: id) else { return }
         track.endTaps()
@@ -70,6 +76,11 @@ extension RelayShard {
             if !track.isVideo, hasPicture { continue }
             dismiss(viewer, reason: Self.trackGone, at: now)
         }
+    }
+
+    private func removeInlet(_ id: TrackID) {
+        for entry in inlets where entry.id == id { counters.inletDrops += entry.inlet.drops }
+        inlets.removeAll { $0.id == id }
     }
 
     private static let trackGone = "the camera does not send this track any more"
@@ -172,6 +183,7 @@ extension RelayShard {
         result.publishers = viewers.values.count { $0.ingest != nil }
         result.viewers = viewers.count - result.publishers
         for viewer in viewers.values { result.add(viewer.peer.connectivityCounters) }
+        for entry in inlets { result.inletDrops += entry.inlet.drops }
         for track in tracks.values {
             result.ringBytes += track.ring.footprint
             result.packetsReceived += track.packetsReceived

@@ -8,14 +8,41 @@ extension RelayShard {
     private static let maximumAddressesPerViewer = 8
 
     /// Takes one datagram from the socket. It is decrypted where it stands.
+    ///
+    /// A check for a session that is not known is held until ``handleEarlyChecks(at:)``.
     func handle(
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         at now: Instant
     ) {
-        guard let viewer = viewer(for: UnsafeRawBufferPointer(datagram), from: source) else {
-            counters.strayDatagrams += 1
+        let bytes = UnsafeRawBufferPointer(datagram)
+        if let viewer = viewer(for: bytes, from: source) {
+            pass(datagram, from: source, to: local, on: viewer, at: now)
             return
         }
+        let isCheck = DatagramKind(bytes) == .stun && ICE.localUsernameFragment(inBindingRequest: bytes) != nil
+        if isCheck, earlyChecks.hold(bytes, from: source, to: local) { return }
+        counters.strayDatagrams += 1
+    }
+
+    /// All messages that were posted before the held checks came have run: their sessions are known by now, or never will be.
+    func handleEarlyChecks(at now: Instant) {
+        guard !earlyChecks.isEmpty else { return }
+        for var check in earlyChecks.takeAll() {
+            check.bytes.withUnsafeMutableBytes { datagram in
+                guard let viewer = viewer(for: UnsafeRawBufferPointer(datagram), from: check.source) else {
+                    counters.strayDatagrams += 1
+                    return
+                }
+                counters.earlyChecks += 1
+                pass(datagram, from: check.source, to: check.local, on: viewer, at: now)
+            }
+        }
+    }
+
+    private func pass(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
+        on viewer: Viewer, at now: Instant
+    ) {
         let kind = DatagramKind(UnsafeRawBufferPointer(datagram))
         if kind == .stun, belongsToAnother(source, than: viewer, at: now) {
             counters.contestedChecks += 1

@@ -25,6 +25,7 @@ final class RelayShard {
     var byAddress: [TransportAddress: Viewer] = [:]
     /// What each principal's sessions may spend on checks to addresses that have never answered.
     var checkAccounts: [String: CheckAccount] = [:]
+    var earlyChecks = EarlyChecks()
     var deadlines = DeadlineQueue<String>()
     var wallClocks: [String: SourceWallClock] = [:]
     var counters = RelayCounters()
@@ -199,6 +200,8 @@ public struct RelayCounters: Sendable, Equatable {
     public var ignoredCandidates: UInt64 = 0
     /// Checks that waited because their principal had spent its budget.
     public var postponedChecks: UInt64 = 0
+    /// Connectivity checks that were read before the message that added their session had run.
+    public var earlyChecks: UInt64 = 0
     /// Datagrams sent, and the system calls that took.
     public var datagramsSent: UInt64 = 0
     /// System calls that sent them.
@@ -213,6 +216,8 @@ public struct RelayCounters: Sendable, Equatable {
     public var ringBytes = 0
     /// Packets that came from cameras.
     public var packetsReceived: UInt64 = 0
+    /// What came from cameras and was thrown away, because the relay's thread did not take it in time.
+    public var inletDrops = TrackInlet.Drops()
 
     /// Adds what one session's ICE has counted.
     mutating func add(_ connectivity: ICECounters) {

@@ -25,6 +25,7 @@ final class RelayTrack {
     private(set) var keyFrameRequests: (asked: UInt64, forwarded: UInt64) = (0, 0)
     private(set) var packetsReceived: UInt64 = 0
     private(set) var bytesReceived: UInt64 = 0
+    private(set) var recentBytes = RecentBytes()
 
     /// A source is asked at most once in this time, however many viewers ask.
     static let keyFrameRequestInterval = Duration.seconds(1)
@@ -55,6 +56,7 @@ final class RelayTrack {
         newestTimestampOffset = placement.timestampOffset
         packetsReceived += UInt64(batch.packets.count)
         bytesReceived += UInt64(batch.payloadByteCount)
+        recentBytes.add(batch.payloadByteCount, at: batch.arrival)
         clock.noteArrival(timestamp: timeline.newestTimestamp, at: batch.arrival)
         return true
     }

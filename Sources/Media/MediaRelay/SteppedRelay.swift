@@ -36,6 +36,7 @@ package final class SteppedRelay {
         at now: Instant
     ) {
         shard.handle(datagram, from: source, to: local, at: now)
+        shard.handleEarlyChecks(at: now)
     }
 
     /// Sends what has been handed in to every viewer.

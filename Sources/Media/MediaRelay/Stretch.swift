@@ -43,7 +43,6 @@ struct Stretch {
     private let ring: TrackRing
     private let epoch: EgressEpoch
     private let header: EgressHeader
-    private let keyFramesOnly: Bool
     private let leavesFramesOut: Bool
 
     /// What `egress` sends; nil before its first start.
@@ -53,8 +52,7 @@ struct Stretch {
         self.epoch = epoch
         ring = egress.track.ring
         header = egress.header
-        keyFramesOnly = egress.keyFramesOnly
-        leavesFramesOut = egress.keyFramesOnly || egress.skipsAtNextFrame
+        leavesFramesOut = egress.skipsAtNextFrame
     }
 
     /// The hot loop: header and encryption straight into the send buffer.
@@ -66,11 +64,7 @@ struct Stretch {
             let firstNumber = packets.first?.sequenceNumber ?? 0
             while progress.cursor.packet < packets.count {
                 let packet = packets[progress.cursor.packet]
-                if leavesFramesOut, packet.flags.contains(.startsFrame),
-                    !keyFramesOnly || !packet.flags.contains(.keyFrame)
-                {
-                    return .reachedFrameToLeaveOut
-                }
+                if leavesFramesOut, packet.flags.contains(.startsFrame) { return .reachedFrameToLeaveOut }
                 if progress.budget == 0 { return .usedBudget }
                 // A packet that does not even fit an empty run is passed over below.
                 if run.segments > 0, !run.accepts(overhead + Int(packet.length)) { return .runIsFull }

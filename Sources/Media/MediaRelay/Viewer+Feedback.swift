@@ -2,18 +2,20 @@ import RTP
 import Transport
 
 /// What a viewer has said of its reception.
+///
+/// The shares of loss are told and not acted upon. A browser sends a report with every request for a packet, each about a
+/// few packets only, so that a line with a tenth of random loss often looks as if it lost half; and loss alone does not mean
+/// that the line is too slow.
 struct FeedbackState {
     var keyFrameRequests: UInt64 = 0
     var fractionLost: Double = 0
     var roundTrip: Duration?
     /// The receiver's estimate of its line in bits a second, 0 while it has sent none.
     var estimatedBitrate: UInt64 = 0
-    /// Reports in a row that told of heavy loss.
-    var heavyLossReports = 0
-    /// Reports in a row that told of next to no loss.
-    var cleanReports = 0
     /// When each of the newest retransmissions went out, so that one loss is not answered twice within a round trip.
     var recentRetransmissions: [(index: UInt64, at: Instant)] = []
+    /// When a key frame was last asked for because a loss could not be made good.
+    var keyFrameForLossAt: Instant?
     /// The last full intra request's number (RFC 5104, section 4.3.1.2): a repetition is no new request.
     var lastIntraRequest: UInt8?
     var transportPackets: (received: UInt64, lost: UInt64) = (0, 0)
@@ -21,11 +23,6 @@ struct FeedbackState {
 }
 
 extension Viewer {
-    /// A viewer that reports this share of its packets lost cannot take the stream.
-    private static let heavyLoss = 0.25
-    /// One that reports less than this can.
-    private static let lightLoss = 0.03
-
     /// Takes the compound RTCP packet that stands in `bytes`.
     func receiveRTCP(
         _ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, limits: RelayLimits, at now: Instant
@@ -85,26 +82,7 @@ extension Viewer {
                 {
                     feedback.roundTrip = roundTrip
                 }
-                judgeLine(index, at: now)
             }
-        }
-    }
-
-    /// A line that loses a quarter of the packets, report after report, is too slow for the stream: sending all of it
-    /// only keeps the loss up. Such a viewer gets whole key frames and nothing between, until it reports no loss.
-    private func judgeLine(_ index: Int, at now: Instant) {
-        if feedback.fractionLost >= Self.heavyLoss {
-            feedback.heavyLossReports += 1
-            feedback.cleanReports = 0
-        } else {
-            feedback.heavyLossReports = 0
-            feedback.cleanReports = feedback.fractionLost <= Self.lightLoss ? feedback.cleanReports + 1 : 0
-        }
-        if feedback.heavyLossReports >= 3 {
-            egress[index].keyFramesOnly = true
-        } else if feedback.cleanReports >= 2, egress[index].keyFramesOnly {
-            egress[index].keyFramesOnly = false
-            egress[index].track.requestKeyFrame(at: now)
         }
     }
 }

@@ -36,9 +36,9 @@ extension Viewer {
         egress[index].takeWhenLeft()?()
         guard mediaFlows else { return }
         if let keyFrame = next.ring.newestKeyFrame, isVideo {
-            egress[index].start(at: keyFrame)
+            egress[index].start(at: keyFrame, now: now)
         } else if !isVideo {
-            egress[index].start(at: next.ring.head)
+            egress[index].start(at: next.ring.head, now: now)
         }
     }
 

@@ -21,23 +21,20 @@ extension Viewer {
         if let heldUntil = soundHeldUntil, !egress[index].configuration.isVideo {
             if now < heldUntil { return }
             // Nobody has said that the viewer has stopped talking, as when its packets stopped in the middle of a word.
-            holdSound(until: nil)
+            holdSound(until: nil, at: now)
         }
-        if egress[index].cursor == nil { resumeAtKeyFrame(index) }
-        // A line that is too slow gets the key frames that come anyway.
-        if egress[index].cursor == nil, !egress[index].keyFramesOnly {
-            egress[index].track.repeatKeyFrameRequest(at: now)
-        }
+        if egress[index].cursor == nil { resumeAtKeyFrame(index, at: now) }
+        if egress[index].cursor == nil { egress[index].track.repeatKeyFrameRequest(at: now) }
         send(index, through: &sender, limits: limits, at: now)
     }
 
     /// A viewer that waits for a key frame goes on with the newest one, if it has not been shown that one already.
-    private func resumeAtKeyFrame(_ index: Int) {
+    private func resumeAtKeyFrame(_ index: Int, at now: Instant) {
         let ring = egress[index].track.ring
         guard let keyFrame = ring.newestKeyFrame, let entry = ring[keyFrame.entry] else { return }
         if entry.sequence(of: keyFrame.packet) < egress[index].nextTrackSequence { return }
         if let from = egress[index].leftOutFrom { noteDropped(index, from: from, to: keyFrame) }
-        egress[index].start(at: keyFrame)
+        egress[index].start(at: keyFrame, now: now)
     }
 
     /// Sends what waits for the viewer: at once where it is little, in paced bursts where it is a backlog.
@@ -71,7 +68,7 @@ extension Viewer {
         let ring = egress[index].track.ring
         egress[index].behindSince = nil
         guard egress[index].configuration.isVideo else {
-            egress[index].start(at: ring.head)
+            egress[index].start(at: ring.head, now: now)
             return
         }
         goOnWithKeyFrame(ring.newestKeyFrame, index, at: now)
@@ -85,7 +82,7 @@ extension Viewer {
             egress[index].skipsAtNextFrame = true
             return
         }
-        egress[index].start(at: egress[index].track.ring.head)
+        egress[index].start(at: egress[index].track.ring.head, now: now)
     }
 
     /// The viewer stands before a frame that it is not to get: it goes on with a newer key frame.
@@ -101,14 +98,13 @@ extension Viewer {
     private func goOnWithKeyFrame(_ keyFrame: TrackRing.Cursor?, _ index: Int, at now: Instant) {
         if let keyFrame {
             noteDropped(index, from: egress[index].framesBefore, to: keyFrame)
-            egress[index].start(at: keyFrame)
+            egress[index].start(at: keyFrame, now: now)
             return
         }
         egress[index].skipsAtNextFrame = false
         egress[index].leftOutFrom = egress[index].framesBefore
         egress[index].cursor = nil
-        // A line that is too slow gets the key frames that come anyway.
-        if !egress[index].keyFramesOnly { egress[index].track.requestKeyFrame(at: now) }
+        egress[index].track.requestKeyFrame(at: now)
     }
 
     private func noteFramesBefore(_ index: Int) {

@@ -86,9 +86,9 @@ final class Viewer {
         for index in egress.indices {
             let ring = egress[index].track.ring
             if !egress[index].configuration.isVideo {
-                egress[index].start(at: ring.head)
+                egress[index].start(at: ring.head, now: now)
             } else if let keyFrame = ring.newestKeyFrame {
-                egress[index].start(at: keyFrame)
+                egress[index].start(at: keyFrame, now: now)
             } else {
                 egress[index].cursor = nil
                 egress[index].track.requestKeyFrame(at: now)
@@ -98,14 +98,14 @@ final class Viewer {
     }
 
     /// Leaves sound out until `until`, or goes on with it at the live edge.
-    func holdSound(until: Instant?) {
+    func holdSound(until: Instant?, at now: Instant) {
         let wasHeld = soundHeldUntil != nil
         soundHeldUntil = until
         guard mediaFlows, wasHeld != (until != nil) else { return }
         for index in egress.indices where !egress[index].configuration.isVideo {
             egress[index].nextBurst = nil
             egress[index].behindSince = nil
-            if until == nil { egress[index].start(at: egress[index].track.ring.head) }
+            if until == nil { egress[index].start(at: egress[index].track.ring.head, now: now) }
         }
     }
 }

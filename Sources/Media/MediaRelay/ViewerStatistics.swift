@@ -9,6 +9,11 @@ public struct ViewerStatistics: Sendable, Equatable {
     public var bytesSent: UInt64 = 0
     /// Packets sent again on request.
     public var packetsRetransmitted: UInt64 = 0
+    /// Their RTP payload bytes.
+    public var bytesRetransmitted: UInt64 = 0
+    /// Requests to send a packet again that were not met: it would have come too late, or the viewer had asked for more
+    /// than twice the stream.
+    public var retransmissionsRefused: UInt64 = 0
     /// Pictures that were left out because the viewer was too slow.
     public var framesDropped: UInt64 = 0
     /// Key frames that the viewer asked for.
@@ -33,6 +38,8 @@ extension Viewer {
             result.packetsSent += egress[index].packetsSent
             result.bytesSent += egress[index].bytesSent
             result.packetsRetransmitted += egress[index].packetsRetransmitted
+            result.bytesRetransmitted += egress[index].bytesRetransmitted
+            result.retransmissionsRefused += egress[index].retransmissionsRefused
             result.framesDropped += egress[index].framesDropped
             if let from = egress[index].leftOutFrom {
                 result.framesDropped += UInt64(max(0, egress[index].track.ring.framesStarted - from))
@@ -58,7 +65,7 @@ extension Viewer {
                 egress[index].leftOutFrom = nil
                 track.requestKeyFrame(at: now)
             } else {
-                egress[index].start(at: track.ring.head)
+                egress[index].start(at: track.ring.head, now: now)
             }
         }
     }

@@ -48,10 +48,11 @@ extension ICEAgent {
 
     private static let firstUnprivilegedPort: UInt16 = 1024
 
-    /// The peer has named all its candidates. Only a lite peer can be given up because of that: any other may still
-    /// send checks from an address that nobody knows (RFC 8863).
+    /// The peer has named all its candidates (RFC 8838, section 13). Only a lite peer is given up because of that, as soon
+    /// as all its pairs have failed: any other may still send checks from an address that nobody knows (RFC 8863, section 4).
     public mutating func endOfRemoteCandidates() {
         remoteCandidatesEnded = true
+        evaluateFailure()
     }
 
     /// Begins a new generation with new credentials (RFC 8445, section 9). The selected pair stays in use, with its

@@ -9,6 +9,12 @@ extension PeerConnection {
         ice.addRemoteCandidate(candidate)
     }
 
+    /// The peer has said that no candidate follows (RFC 8838, section 13).
+    public mutating func endOfRemoteCandidates(at now: Instant) {
+        ice.endOfRemoteCandidates()
+        advance(at: now)
+    }
+
     /// Starts ICE again with other credentials (RFC 8445, section 2.4). The DTLS association and its keys stay, and
     /// media uses the old path until there is a new one.
     public mutating func restartICE(local: ICECredentials, remote: ICECredentials, at now: Instant) {

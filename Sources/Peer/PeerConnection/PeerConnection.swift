@@ -87,6 +87,7 @@ public struct PeerConnection: ~Copyable {
             throw .handshake(error)
         }
         for candidate in configuration.remoteCandidates { ice.addRemoteCandidate(candidate) }
+        if configuration.remoteCandidatesAreComplete { endOfRemoteCandidates(at: now) }
     }
 
     /// Whether media may flow.

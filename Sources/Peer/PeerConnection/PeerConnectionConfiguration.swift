@@ -41,6 +41,8 @@ public struct PeerConnectionConfiguration: Sendable {
         self.remoteFingerprints = remoteFingerprints
     }
 
+    /// Whether the other side has no candidates beside ``remoteCandidates``.
+    public var remoteCandidatesAreComplete = false
     /// The intervals of the connectivity checks.
     public var timing = ICETiming()
     /// Where checks may go.

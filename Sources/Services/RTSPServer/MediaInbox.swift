@@ -1,4 +1,6 @@
+import DatagramPort
 import MediaRelay
+import RTP
 import Transport
 
 /// What taps hand over on the relay's thread, until the server's thread takes it: one short lock a batch, and one
@@ -15,13 +17,49 @@ final class MediaInbox: Sendable {
         var event: Event
     }
 
-    private struct State {
-        var entries: [Entry] = []
-        var wake: (@Sendable () -> Void)?
+    /// What was thrown away because the server's thread did not take it in time.
+    struct Drops: Sendable, Equatable {
+        var packets: UInt64 = 0
+        var bytes: UInt64 = 0
     }
 
-    /// More than this waiting means that the server's thread has stopped; the relay must not fill the memory meanwhile.
-    private static let maximumWaiting = 65_536
+    private struct State {
+        var entries: [Entry] = []
+        /// When the oldest batch that waits was delivered.
+        var oldest: Instant?
+        /// The memory that the batches hold. A batch goes to all readers of a track one after the other, and counts once.
+        var byteCount = 0
+        var newest: PacketBatch?
+        /// Something has been thrown away since the server last looked, and so does what follows: one gap costs a reader
+        /// less than many.
+        var isFull = false
+        var drops = Drops()
+        var wake: (@Sendable () -> Void)?
+
+        /// Whether there is room for a batch; counts it, or what is thrown away.
+        mutating func accept(_ batch: PacketBatch, at now: Instant) -> Bool {
+            let isShared = newest === batch
+            let size = isShared ? 0 : batch.footprint
+            if let oldest, now - oldest > MediaInbox.maximumLag || byteCount + size > MediaInbox.maximumBytes {
+                isFull = true
+            }
+            guard !isFull else {
+                drops.packets += UInt64(batch.packets.count)
+                drops.bytes += UInt64(batch.payloadByteCount)
+                return false
+            }
+            if oldest == nil { oldest = now }
+            byteCount += size
+            newest = batch
+            return true
+        }
+    }
+
+    /// More than this waiting means that the server's thread has stopped; the relay must not fill the memory meanwhile. A reader
+    /// that is so far behind has lost frames long before (``RTSPServerConfiguration/maximumLag``).
+    static let maximumLag = Duration.seconds(5)
+    /// Four full rings: readers begin with what their track's ring holds.
+    static let maximumBytes = 64 << 20
 
     private let state = Locked(State())
 
@@ -30,9 +68,10 @@ final class MediaInbox: Sendable {
         state.withLock { $0.wake = wake }
     }
 
-    func deliver(_ event: Event, from tap: UInt64) {
+    /// Takes an event of a tap. Batches are bounded in time and bytes; that a track has restarted or ended is kept always.
+    func deliver(_ event: Event, from tap: UInt64, at now: Instant = MonotonicClock.now) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
-            guard state.entries.count < Self.maximumWaiting else { return nil }
+            if case .batch(let tapped) = event, !state.accept(tapped.batch, at: now) { return nil }
             state.entries.append(Entry(tap: tap, event: event))
             return state.entries.count == 1 ? state.wake : nil
         }
@@ -42,8 +81,17 @@ final class MediaInbox: Sendable {
     /// Takes everything out, into `entries`, whose storage the inbox uses from now on.
     func take(into entries: inout [Entry]) {
         entries.removeAll(keepingCapacity: true)
-        state.withLock { swap(&$0.entries, &entries) }
+        state.withLock { state in
+            swap(&state.entries, &entries)
+            state.oldest = nil
+            state.byteCount = 0
+            state.newest = nil
+            state.isFull = false
+        }
     }
+
+    /// What was thrown away so far.
+    var drops: Drops { state.withLock { $0.drops } }
 }
 
 /// A reader's tap on one track.

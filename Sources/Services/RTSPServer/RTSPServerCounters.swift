@@ -20,6 +20,10 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public var framesDropped: UInt64 = 0
     /// Datagrams that could not be sent.
     public var datagramsRefused: UInt64 = 0
+    /// RTP packets that the server's thread did not take from the relay in time.
+    public var inboxPacketsDropped: UInt64 = 0
+    /// The bytes of their payloads.
+    public var inboxBytesDropped: UInt64 = 0
 
     /// Nothing has happened.
     public init() {}

@@ -125,6 +125,9 @@ extension RTSPServerShard {
     func readCounters() -> RTSPServerCounters {
         var result = counters
         result.connections = connections.count
+        let drops = inbox.drops
+        result.inboxPacketsDropped = drops.packets
+        result.inboxBytesDropped = drops.bytes
         for connection in connections.values where connection.isPlaying {
             if let camera = connection.camera { result.readers[camera.id, default: 0] += 1 }
             result.framesDropped += connection.framesDropped

@@ -69,25 +69,25 @@ extension LiveViewService {
         guard let credentials = parsed.credentials,
             credentials.usernameFragment != session.remoteCredentials.usernameFragment
         else {
-            relay.addRemoteCandidates(mediaSessionId, candidates)
+            relay.addRemoteCandidates(mediaSessionId, candidates, areComplete: parsed.endsCandidates)
             return .added
         }
         return restart(
             mediaSessionId,
             remote: ICECredentials(usernameFragment: credentials.usernameFragment, password: credentials.password),
-            candidates: candidates, mid: parsed.sections.first?.mid)
+            candidates: candidates, areComplete: parsed.endsCandidates, mid: parsed.sections.first?.mid)
     }
 
     /// RFC 9725, section 4.4.2: other credentials in a fragment start ICE again.
     private func restart(
-        _ sessionID: String, remote: ICECredentials, candidates: [RemoteCandidate], mid: String?
+        _ sessionID: String, remote: ICECredentials, candidates: [RemoteCandidate], areComplete: Bool, mid: String?
     ) -> TrickleResult {
         let local = ICECredentials(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
         sessions[sessionID]?.localCredentials = local
         sessions[sessionID]?.remoteCredentials = remote
         sessions[sessionID]?.generation += 1
         relay.restartICE(sessionID, local: local, remote: remote)
-        relay.addRemoteCandidates(sessionID, candidates)
+        relay.addRemoteCandidates(sessionID, candidates, areComplete: areComplete)
         let fragment = TrickleFragment(
             usernameFragment: local.usernameFragment, password: local.password,
             sections: [

@@ -102,6 +102,7 @@ extension LiveViewService {
             remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
             dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
             remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
+        peer.remoteCandidatesAreComplete = negotiated.remote.hasAllCandidates
         peer.reach = Self.reach(of: request)
         var publisher = PublisherConfiguration(
             sessionID: sessionID, peer: peer, tracks: media.map(Self.publishedTrack),
@@ -155,7 +156,7 @@ extension LiveViewService {
         }
         let candidates = parsed.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let credentials = parsed.credentials, credentials.usernameFragment != session.remoteFragment else {
-            relay.addRemoteCandidates(sessionID, candidates)
+            relay.addRemoteCandidates(sessionID, candidates, areComplete: parsed.endsCandidates)
             return .added
         }
         let local = ICECredentials(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
@@ -164,7 +165,7 @@ extension LiveViewService {
         relay.restartICE(
             sessionID, local: local,
             remote: ICECredentials(usernameFragment: credentials.usernameFragment, password: credentials.password))
-        relay.addRemoteCandidates(sessionID, candidates)
+        relay.addRemoteCandidates(sessionID, candidates, areComplete: parsed.endsCandidates)
         let answer = TrickleFragment(
             usernameFragment: local.usernameFragment, password: local.password,
             sections: [

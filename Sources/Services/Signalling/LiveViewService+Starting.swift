@@ -54,6 +54,7 @@ extension LiveViewService: LiveViewServing {
             remoteCandidates: negotiated.remote.candidates.compactMap(RemoteCandidate.init(_:)),
             dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: configuration.identity,
             remoteFingerprints: negotiated.remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
+        peer.remoteCandidatesAreComplete = negotiated.remote.hasAllCandidates
         peer.timing = configuration.connectivity
         peer.reach = Self.reach(of: request)
         var viewer = ViewerConfiguration(

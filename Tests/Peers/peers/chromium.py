@@ -1,5 +1,6 @@
 """Debian's Chromium, driven by Playwright."""
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,14 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def launch_inside(playwright: Playwright, prefix: list[str], directory: Path) -> Browser:
+    """Starts Chromium by way of a command, as for a network namespace. Playwright talks to it through pipes."""
+    starter = directory / "chromium-inside"
+    starter.write_text(f'#!/bin/sh\nexec {shlex.join([*prefix, EXECUTABLE])} "$@"\n')
+    starter.chmod(0o755)
+    return playwright.chromium.launch(executable_path=starter, headless=True, args=ARGUMENTS)
 
 
 def launch(playwright: Playwright, microphone: Path | None = None) -> Browser:

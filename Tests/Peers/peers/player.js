@@ -98,13 +98,16 @@ window.GatehouseViewer = class {
   async stats() {
     const result = {
       framesDecoded: 0, packetsLost: 0, totalAudioEnergy: 0, totalSamplesReceived: 0, keyFramesDecoded: 0,
-      codec: "", width: 0, address: "", port: 0,
+      codec: "", width: 0, address: "", port: 0, freezeCount: 0, totalFreezesDuration: 0, timestamp: 0,
     };
     const report = await this.pc.getStats();
     report.forEach((entry) => {
       if (entry.type === "inbound-rtp" && entry.kind === "video") {
         result.framesDecoded = entry.framesDecoded ?? 0;
         result.keyFramesDecoded = entry.keyFramesDecoded ?? 0;
+        result.freezeCount = entry.freezeCount ?? 0;
+        result.totalFreezesDuration = entry.totalFreezesDuration ?? 0;
+        result.timestamp = entry.timestamp;
         result.packetsLost += entry.packetsLost ?? 0;
         result.width = entry.frameWidth ?? 0;
         result.codec = report.get(entry.codecId)?.mimeType ?? "";

@@ -33,6 +33,11 @@ class Reception:
     width: int
     address: str
     port: int
+    freezeCount: int
+    totalFreezesDuration: float
+    """Seconds."""
+    timestamp: float
+    """When this was so, in milliseconds of the page's clock."""
 
     @property
     def has_sound(self) -> bool:

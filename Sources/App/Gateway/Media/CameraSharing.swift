@@ -91,6 +91,13 @@ struct CameraSharing: Sendable {
             counter(
                 "gatehouse_rtsp_datagrams_refused_total", "Datagrams that could not be sent.",
                 counters.datagramsRefused),
+            counter(
+                "gatehouse_rtsp_inbox_dropped_packets_total",
+                "RTP packets for RTSP readers that were thrown away, because the server's thread did not take them in time.",
+                counters.inboxPacketsDropped),
+            counter(
+                "gatehouse_rtsp_inbox_dropped_bytes_total", "Payload bytes of these packets.",
+                counters.inboxBytesDropped),
             MetricFamily(
                 name: "gatehouse_rtsp_processor_seconds_total", help: "Processor time of the RTSP server's thread.",
                 kind: .counter, samples: [.init(server.processorTime.inSeconds)]),

@@ -13,7 +13,7 @@ extension MediaComposition {
         configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore, logger: Logger
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
-        let relay = try MediaRelay(port: try port(for: configuration))
+        let relay = try MediaRelay(port: try port(for: configuration, logger: logger))
         let liveView = LiveViewService(
             configuration: LiveViewService.Configuration(
                 identity: identity, limits: SessionLimits(configuration.sessions),
@@ -42,9 +42,15 @@ extension MediaComposition {
             })
     }
 
-    private static func port(for configuration: GatewayConfiguration) throws -> UDPPort {
+    private static func port(for configuration: GatewayConfiguration, logger: Logger) throws -> UDPPort {
+        var settings = UDPPort.Configuration(port: UInt16(clamping: configuration.media.port))
+        settings.segmentationRefused = { refusal in
+            logger.warning(
+                "the kernel no longer cuts runs of datagrams (UDP segmentation offload): media costs more processor time",
+                metadata: ["reason": "\(refusal)"])
+        }
         do {
-            return try UDPPort(UDPPort.Configuration(port: UInt16(clamping: configuration.media.port)))
+            return try UDPPort(settings)
         } catch {
             throw GatewayService.StartFailure(
                 description: "the media port cannot be opened (\(error)); is another gateway running? "

@@ -51,6 +51,17 @@ enum RelayMetrics {
                 "gatehouse_relay_postponed_checks_total",
                 "Connectivity checks that waited because their principal had sent too many to silent addresses.",
                 Double(counters.postponedChecks)),
+            counter(
+                "gatehouse_relay_early_checks_total",
+                "Connectivity checks that were read before their session was added.",
+                Double(counters.earlyChecks)),
+            counter(
+                "gatehouse_relay_inlet_dropped_packets_total",
+                "RTP packets of cameras that were thrown away, because the relay's thread did not take them in time.",
+                Double(counters.inletDrops.packets)),
+            counter(
+                "gatehouse_relay_inlet_dropped_bytes_total", "Payload bytes of these packets.",
+                Double(counters.inletDrops.bytes)),
             counter("gatehouse_relay_connected_total", "Live views that connected.", Double(counters.connected)),
             counter(
                 "gatehouse_relay_processor_seconds_total", "Processor time of the relay's thread.",

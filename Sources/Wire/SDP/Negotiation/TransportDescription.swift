@@ -46,6 +46,9 @@ public struct RemoteTransportDescription: Hashable, Sendable {
     /// Whether the peer takes candidates later (RFC 8840).
     public var supportsTrickle: Bool
 
+    /// Whether ``candidates`` are all that there will be: the peer has said so, or sends none later.
+    public var hasAllCandidates: Bool { isComplete || !supportsTrickle }
+
     /// Describes a transport.
     public init(
         usernameFragment: String, password: String, fingerprints: [Fingerprint], setup: DTLSSetup,

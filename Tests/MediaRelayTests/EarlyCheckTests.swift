@@ -1,0 +1,152 @@
+import DTLS
+import DatagramPort
+import Glibc
+import ICE
+import NetworkSimulator
+import PeerConnection
+import Synchronization
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// A viewer's first check may be read before the message that adds its session has run.
+@Suite struct EarlyCheckTests {
+    @Test func aCheckThatComesBeforeItsSessionWaitsForIt() throws {
+        let world = try RelayWorld()
+        let early = try world.addViewer(1)
+        // As if the message were still on its way.
+        let relayed = try world.relayed(early)
+        let fragment = try #require(relayed.fragments.first)
+        world.shard.byFragment[fragment] = nil
+        var check = try #require(firstCheck(of: early, at: world.now))
+        let shard = world.shard
+        func deliver() {
+            check.withUnsafeMutableBytes {
+                shard.handle($0, from: early.addresses[0], to: world.host.addresses[0], at: world.now)
+            }
+        }
+        deliver()
+        #expect(shard.awaitsMessages && shard.counters.strayDatagrams == 0)
+        world.shard.byFragment[fragment] = relayed
+        shard.handleMessagesTaken(at: world.now)
+        #expect(relayed.status.steps.contains { $0.step == .firstCheck })
+        #expect(!shard.awaitsMessages && shard.counters.earlyChecks == 1 && shard.counters.strayDatagrams == 0)
+
+        // One whose session does not come is a stray, and is not kept.
+        world.shard.byFragment[fragment] = nil
+        deliver()
+        shard.handleMessagesTaken(at: world.now)
+        #expect(!shard.awaitsMessages && shard.counters.earlyChecks == 1 && shard.counters.strayDatagrams == 1)
+    }
+
+    @Test func strangersChecksAreHeldWithinBounds() throws {
+        let world = try RelayWorld()
+        let shard = world.shard
+        let viewer = try world.addViewer(1)
+        var check = try #require(firstCheck(of: viewer, at: world.now))
+        shard.byFragment = [:]
+        for number in 0..<500 {
+            check.withUnsafeMutableBytes {
+                shard.handle(
+                    $0, from: TransportAddress(ipv4: 0x0A00_0000 + UInt32(number), port: 9),
+                    to: world.host.addresses[0], at: world.now)
+            }
+        }
+        #expect(shard.counters.strayDatagrams == UInt64(500 - EarlyChecks.maximumCount))
+        // Whatever else nobody wants is not held.
+        var noise = [UInt8](repeating: 0x80, count: 200)
+        noise.withUnsafeMutableBytes {
+            shard.handle($0, from: viewer.addresses[0], to: world.host.addresses[0], at: world.now)
+        }
+        #expect(shard.counters.strayDatagrams == UInt64(501 - EarlyChecks.maximumCount))
+        shard.handleMessagesTaken(at: world.now)
+        #expect(shard.counters.strayDatagrams == 501 && !shard.awaitsMessages)
+        // Large ones fill the bytes before the count.
+        var held = EarlyChecks()
+        let large = [UInt8](repeating: 0, count: 2_000)
+        let taken = (0..<10).count { _ in
+            large.withUnsafeBytes { held.hold($0, from: viewer.addresses[0], to: viewer.addresses[0]) }
+        }
+        #expect(taken == EarlyChecks.maximumBytes / 2_000)
+    }
+
+    /// The thread is busy while the session is posted and the check arrives, as it is when many viewers join.
+    @Test func aBusyThreadAnswersACheckThatArrivedWithItsSession() throws {
+        let relay = try MediaRelay(port: try UDPPort(.loopback()))
+        defer { relay.stop() }
+        let client = try UDPPort(.loopback())
+        let host = TransportAddress(ipv4: 0x7F00_0001, port: relay.port.localPort)
+        let address = TransportAddress(ipv4: 0x7F00_0001, port: client.localPort)
+        var random = RandomSource.system
+        let (viewerCredentials, relayCredentials) = (ICECredentials(using: &random), ICECredentials(using: &random))
+        let (viewerIdentity, relayIdentity) = (try Identities.viewer.get(), try Identities.gateway.get())
+        var connection = try PeerConnection(
+            configuration: PeerConnectionConfiguration(
+                iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: relayCredentials,
+                remoteIsLite: false, hostAddresses: [address],
+                remoteCandidates: [
+                    RemoteCandidate(address: host, priority: ICE.candidatePriority(type: .host, localPreference: 1))
+                ],
+                dtlsRole: .client, identity: viewerIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
+            random: .system, now: MonotonicClock.now)
+
+        let (begun, mayGoOn) = (Latch(), Latch())
+        relay.shard.post { _, _ in
+            begun.open()
+            mayGoOn.wait()
+        }
+        begun.wait()
+        // Sent once: a check that is dropped is not made good by another.
+        var buffer = [UInt8](repeating: 0, count: 1_500)
+        let sent = buffer.withUnsafeMutableBytes { bytes -> SendOutcome? in
+            guard let transmit = connection.pollTransmit(into: bytes, at: MonotonicClock.now) else { return nil }
+            return client.send(UnsafeRawBufferPointer(bytes), transmit: transmit)
+        }
+        #expect(sent == .sent)
+        let configuration = ViewerConfiguration(
+            sessionID: "early",
+            peer: PeerConnectionConfiguration(
+                iceRole: .controlled, localCredentials: relayCredentials, remoteCredentials: viewerCredentials,
+                remoteIsLite: false, hostAddresses: [host], remoteCandidates: [], dtlsRole: .server,
+                identity: relayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
+            egress: [], talkbackPayloadTypes: [], offerReceived: MonotonicClock.now, answerReady: MonotonicClock.now)
+        relay.addViewer(configuration, status: ViewerStatus()) { _ in }
+        mayGoOn.open()
+        let answer = try #require(client.descriptors.first { $0.family == .ipv4 })
+        var waiting = pollfd(fd: answer.descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&waiting, 1, 5_000) == 1, "the check was dropped")
+    }
+
+    private func firstCheck(of viewer: SimulatedViewer, at now: Instant) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 1_500)
+        let count = buffer.withUnsafeMutableBytes { viewer.connection.pollTransmit(into: $0, at: now)?.byteCount }
+        return count.map { Array(buffer[..<$0]) }
+    }
+}
+
+/// Lets one thread wait for another.
+private final class Latch: Sendable {
+    private let descriptors: (read: Int32, write: Int32)
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        precondition(pipe(&ends) == 0)
+        descriptors = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptors.read)
+        close(descriptors.write)
+    }
+
+    func open() {
+        var byte: UInt8 = 1
+        precondition(write(descriptors.write, &byte, 1) == 1)
+    }
+
+    func wait() {
+        var byte: UInt8 = 0
+        while read(descriptors.read, &byte, 1) < 0 {}
+    }
+}

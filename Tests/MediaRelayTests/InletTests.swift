@@ -1,0 +1,74 @@
+import RTP
+import Synchronization
+import Testing
+import Transport
+
+@testable import MediaRelay
+
+/// What waits for the relay's thread is bounded by time and bytes, whatever the number of batches.
+@Suite struct InletTests {
+    private func batch(_ pool: inout PacketBatchPool, bytes: Int, at now: Instant) throws -> PacketBatch {
+        let payload = [UInt8](repeating: 1, count: bytes)
+        payload.withUnsafeBytes {
+            pool.append(
+                PacketBatch.Packet(
+                    offset: 0, length: 0, timestamp: 0, sequenceNumber: 0, payloadType: 96, flags: [.startsFrame]),
+                payload: $0)
+        }
+        let batch = pool.finish(arrival: now)
+        return try #require(batch)
+    }
+
+    @Test func timeBoundsWhatWaits() throws {
+        let wakes = Locked(0)
+        let inlet = TrackInlet { wakes.withLock { $0 += 1 } }
+        var pool = PacketBatchPool()
+        let start = RelayWorld.start
+        for milliseconds in stride(from: 0, through: 4_000, by: 10) {
+            inlet.deliver(try batch(&pool, bytes: 100, at: start + .milliseconds(milliseconds)))
+        }
+        #expect(inlet.drops == TrackInlet.Drops(packets: 200, bytes: 20_000))
+        #expect(wakes.withLock { $0 } == 1)
+        var taken: [PacketBatch] = []
+        _ = inlet.take(into: &taken)
+        #expect(taken.count == 201)
+        // As soon as the relay takes them, everything is taken again.
+        inlet.deliver(try batch(&pool, bytes: 100, at: start + .seconds(5)))
+        _ = inlet.take(into: &taken)
+        #expect(taken.count == 1 && inlet.drops.packets == 200)
+    }
+
+    @Test func bytesBoundWhatWaits() throws {
+        let inlet = TrackInlet(wake: {})
+        var pool = PacketBatchPool()
+        for _ in 0..<100 { inlet.deliver(try batch(&pool, bytes: 1 << 20, at: RelayWorld.start)) }
+        // What follows a gap goes as well, though it would fit.
+        inlet.deliver(try batch(&pool, bytes: 10, at: RelayWorld.start))
+        var taken: [PacketBatch] = []
+        _ = inlet.take(into: &taken)
+        #expect((1...8).contains(taken.count))
+        #expect(taken.reduce(0) { $0 + $1.footprint } <= TrackInlet.maximumBytes)
+        #expect(inlet.drops.packets == UInt64(101 - taken.count))
+        // A batch that comes alone is taken whatever its size.
+        inlet.deliver(try batch(&pool, bytes: 9 << 20, at: RelayWorld.start))
+        _ = inlet.take(into: &taken)
+        #expect(taken.count == 1)
+        // A source that starts again begins with an empty inlet.
+        for _ in 0..<100 { inlet.deliver(try batch(&pool, bytes: 1 << 20, at: RelayWorld.start)) }
+        inlet.noteRestart()
+        inlet.deliver(try batch(&pool, bytes: 10, at: RelayWorld.start))
+        #expect(inlet.take(into: &taken) && taken.count == 1)
+    }
+
+    @Test func theRelayCountsWhatItsInletsDropped() throws {
+        let world = try RelayWorld()
+        let inlet = try #require(world.shard.inlets.first).inlet
+        var pool = PacketBatchPool()
+        for _ in 0..<20 { inlet.deliver(try batch(&pool, bytes: 1 << 20, at: RelayWorld.start)) }
+        let dropped = world.shard.readCounters().inletDrops
+        #expect(dropped.packets > 10 && dropped.bytes == dropped.packets << 20)
+        // The count outlives the camera.
+        world.shard.removeCamera("door", at: world.now)
+        #expect(world.shard.readCounters().inletDrops == dropped)
+    }
+}
