@@ -128,14 +128,15 @@ import Testing
             let expected: [(SignallingError, HTTPResponse.Status)] = [
                 (.cameraUnavailable("the camera refused the password"), .serviceUnavailable),
                 (.limitReached("32 viewers watch door already"), .tooManyRequests),
-                (.codecMismatch("the camera sends H265"), .badRequest),
+                (.codecMismatch("the camera sends H265"), .notAcceptable),
+                (.failedPrecondition("the camera is off"), .conflict), (.talkbackBusy("guest talks"), .conflict),
                 (.deadlineExceeded("no answer"), .gatewayTimeout),
             ]
             for (error, status) in expected {
                 await gateway.liveView.setStartError(error)
                 let response = try await client.command("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0"}"#)
                 #expect(response.status == status)
-                #expect(response.failure == HomeError(error))
+                #expect(response.failure == HomeError(HomeError(error).code, HomeError(error).message))
             }
         }
     }
@@ -193,12 +194,22 @@ import Testing
                 let response = try await client.send(.get, "/v1/devices", headers: [.origin: origin])
                 #expect(response.status == .forbidden)
                 #expect(response.failure?.code == .permissionDenied)
-                #expect(response.headers[.accessControlAllowOrigin] == nil)
+                // The page's developer can read why.
+                #expect(response.failure?.message.contains("http.origins") == true)
+                #expect(response.headers[.accessControlAllowOrigin] == origin)
                 let preflight = try await client.send(
                     .options, "/whep/door", token: nil,
                     headers: [.origin: origin, .accessControlRequestMethod: "POST"])
-                #expect(preflight.status == .forbidden)
+                #expect(preflight.status == .noContent)
+                #expect(preflight.headers[.accessControlAllowOrigin] == origin)
+                let post = try await client.send(
+                    .post, "/whep/door", "v=0\r\n", type: "application/sdp", headers: [.origin: origin])
+                #expect(post.status == .forbidden)
             }
+            #expect(await gateway.liveView.requests.isEmpty)
+            let long = "https://" + String(repeating: "a", count: 300)
+            let unread = try await client.send(.get, "/v1/devices", headers: [.origin: long])
+            #expect(unread.status == .forbidden && unread.headers[.accessControlAllowOrigin] == nil)
             let listed: HTTPFields = [.origin: "https://home.example"]
             let good = try await client.send(.get, "/v1/devices", headers: listed)
             #expect(good.status == .ok)

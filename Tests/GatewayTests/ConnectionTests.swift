@@ -1,7 +1,5 @@
+import DatagramPort
 import HTTPTypes
-import HummingbirdCore
-import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
@@ -11,8 +9,6 @@ import Testing
 
 /// What one host can take of a listener, in virtual time.
 @Suite struct ConnectionTests {
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     func channel(_ handler: any ChannelHandler, from address: String = "192.0.2.1") throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         let remote = try SocketAddress(ipAddress: address, port: 40_000)
@@ -65,60 +61,40 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test(arguments: [
-        ("192.0.2.1", "192.0.2.2"), ("::ffff:192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8:0:1::1"),
-    ])
-    func aHostHasItsShareAndLeavesTheOthersTheirs(host: String, other: String) throws {
-        let connections = ConnectionsByHost(logger: self.logger)
-        let held = try (0..<ConnectionsByHost.maximum).map { _ in
-            try self.channel(ConnectionLimitHandler(connections: connections), from: host)
-        }
-        #expect(held.allSatisfy { $0.isActive })
-        let refused = try self.channel(ConnectionLimitHandler(connections: connections), from: host)
-        #expect(!refused.isActive)
-        let foreign = try self.channel(ConnectionLimitHandler(connections: connections), from: other)
-        #expect(foreign.isActive)
-        // One that ends makes room for one, once.
-        _ = try held[0].finish()
-        let next = try self.channel(ConnectionLimitHandler(connections: connections), from: host)
-        #expect(next.isActive)
-        let last = try self.channel(ConnectionLimitHandler(connections: connections), from: host)
-        #expect(!last.isActive)
-        for channel in held.dropFirst() + [foreign, next] { _ = try channel.finish() }
+    @Test func aConnectionIsCountedFromItsBeginningToItsEnd() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 2, perHost: 2, perPrincipal: 1))
+        let first = try self.channel(ConnectionLimitHandler(connections: ledger))
+        let second = try self.channel(ConnectionLimitHandler(connections: ledger), from: "192.0.2.2")
+        #expect(ledger.counts.connections == 2)
+        ledger.vouch(for: second, principal: "owner")
+        // The stranger gives way, and then nobody does.
+        let third = try self.channel(ConnectionLimitHandler(connections: ledger), from: "192.0.2.3")
+        first.embeddedEventLoop.run()
+        #expect(!first.isActive && second.isActive && third.isActive)
+        ledger.vouch(for: third, principal: "guest")
+        #expect(ledger.isFull)
+        let fourth = try self.channel(ConnectionLimitHandler(connections: ledger), from: "192.0.2.4")
+        #expect(!fourth.isActive)
+        #expect(ledger.counts.gaveWay == 1 && ledger.counts.refused == 1)
+        for channel in [second, third] { _ = try channel.finish() }
+        #expect(ledger.counts.connections == 0)
     }
 
-    @Test func anAddressOfTheSameNetworkIsTheSameHostInIPv6() throws {
-        let one = try ConnectionsByHost.host(of: SocketAddress(ipAddress: "2001:db8::1", port: 1))
-        let two = try ConnectionsByHost.host(of: SocketAddress(ipAddress: "2001:db8::ffff:2", port: 2))
-        #expect(one != nil && one == two)
-        for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
-            let host = try ConnectionsByHost.host(of: SocketAddress(ipAddress: address, port: 1))
-            #expect(host == nil, "\(address)")
-        }
-    }
-
-    @Test func refusalsAreLoggedOnceAMinute() throws {
-        let lines = NIOLockedValueBox<[String]>([])
-        let redactor = Redactor(secrets: [], showsAddresses: true)
-        let connections = ConnectionsByHost(
-            logger: Logger(label: "test") {
-                GatewayLogHandler(label: $0, format: .text, redactor: redactor) { line in
-                    lines.withLockedValue { $0.append(line) }
+    @Test func aClientThatAcceptsNothingIsClosedAndASlowOneIsNot() throws {
+        for isSlow in [false, true] {
+            let channel = try self.channel(StalledClientHandler())
+            // Without a flush they wait in the channel as they do when the socket takes nothing.
+            for _ in 0..<100 { channel.write(ByteBuffer(repeating: 0, count: 1000), promise: nil) }
+            for _ in 0..<7 {
+                channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+                if isSlow {
+                    channel.flush()
+                    while try channel.readOutbound(as: IOData.self) != nil {}
+                    channel.write(ByteBuffer(repeating: 0, count: 1), promise: nil)
                 }
-            })
-        let host = try #require(try ConnectionsByHost.host(of: SocketAddress(ipAddress: "192.0.2.1", port: 1)))
-        let start = NIODeadline.uptimeNanoseconds(1)
-        for _ in 0..<ConnectionsByHost.maximum { #expect(connections.enter(host, at: start)) }
-        for second in 0..<61 { #expect(!connections.enter(host, at: start + .seconds(Int64(second)))) }
-        let written = lines.withLockedValue { $0 }
-        #expect(written.count == 2)
-        #expect(written.last?.contains("refused=61") == true)
-    }
-
-    @Test func bothStandInEachConnection() {
-        let handlers = GatewayService.channelConfiguration(ConnectionsByHost(logger: self.logger))
-            .additionalChannelHandlers()
-        #expect(handlers.contains { $0 is RequestDeadlineHandler })
-        #expect(handlers.contains { $0 is ConnectionLimitHandler })
+            }
+            #expect(channel.isActive == isSlow)
+            _ = try? channel.finish(acceptAlreadyClosed: true)
+        }
     }
 }

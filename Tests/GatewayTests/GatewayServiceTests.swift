@@ -44,7 +44,7 @@ import Testing
             #expect(httpPort != 0 && httpsPort != 0)
             let headers: HTTPFields = [.authorization: "Bearer \(token)", .contentType: "application/json"]
             try await TestClient.withClient(host: "127.0.0.1", port: httpPort) { client in
-                let health = try await client.get("/healthz")
+                let health = try await client.execute(.init("/healthz", method: .get, authority: "localhost"))
                 #expect(health.status == .ok)
             }
             var tls = TLSConfiguration.makeClientConfiguration()
@@ -52,12 +52,14 @@ import Testing
             try await TestClient.withClient(
                 host: "127.0.0.1", port: httpsPort, configuration: .init(tlsConfiguration: tls, serverName: "localhost")
             ) { client in
-                let started = try await client.post(
-                    "/v1/devices/front-door/traits/WebRtcLiveView/commands/startLiveView", headers: headers,
-                    body: ByteBuffer(string: #"{"offerSdp":"v=0"}"#))
+                let started = try await client.execute(
+                    .init(
+                        "/v1/devices/front-door/traits/WebRtcLiveView/commands/startLiveView", method: .post,
+                        authority: "localhost", headers: headers, body: ByteBuffer(string: #"{"offerSdp":"v=0"}"#)))
                 #expect(started.status == .ok)
                 // An event stream must not hold the end up.
-                try await client.executeAndDontWaitForResponse(.init("/v1/events", method: .get, headers: headers))
+                try await client.executeAndDontWaitForResponse(
+                    .init("/v1/events", method: .get, authority: "localhost", headers: headers))
             }
             #expect(await liveView.list.count == 1)
             #expect(FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))

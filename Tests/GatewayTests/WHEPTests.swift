@@ -106,6 +106,89 @@ import Testing
         }
     }
 
+    /// What MediaMTX's reader.js sends: the token with OPTIONS and POST, and none with what goes to the session's address.
+    @Test func aPlayerThatSendsNoTokenToItsSessionIsServed() async throws {
+        let gateway = try TestGateway { $0.media.iceServers = [.init(url: "stun:stun.example:3478")] }
+        try await gateway.run { client in
+            let servers = try await client.send(.options, "/whep/door")
+            let links = servers.headers[values: try #require(Self.link)]
+            #expect(links == [#"<stun:stun.example:3478>; rel="ice-server""#])
+            let (location, _) = try await self.start(client)
+            let added = try await client.send(
+                .patch, location, "a=candidate", type: Self.fragment, token: nil, headers: [.ifMatch: "*"])
+            #expect(added.status == .noContent)
+            #expect(try await client.send(.delete, location, token: nil).status == .ok)
+            #expect(await gateway.liveView.list.isEmpty)
+            // Afterwards, and for what never was, there is nothing.
+            #expect(try await client.send(.delete, location, token: nil).status == .notFound)
+            #expect(try await client.send(.patch, "/whep/door/x", "a", type: Self.fragment, token: nil).status == .notFound)
+        }
+    }
+
+    @Test func theAddressOfASessionOpensNothingElse() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let (location, tag) = try await self.start(client)
+            let other = location.replacing("/door/", with: "/yard/")
+            #expect(try await client.send(.delete, other, token: nil).status == .notFound)
+            let id = String(try #require(location.split(separator: "/").last))
+            // A session of the API is none of WHEP's, and the other way round of WHIP's.
+            let ofTheAPI = try await client.start()
+            for path in ["/whep/door/\(ofTheAPI)", "/whip/door/\(id)"] {
+                #expect(try await client.send(.delete, path, token: nil).status == .notFound)
+            }
+            for (method, path) in [
+                (HTTPRequest.Method.get, location), (.options, location), (.post, "/whep/door"), (.delete, "/whep/door"),
+                (.delete, "/v1/sessions/\(id)"), (.get, "/v1/sessions/\(id)"), (.delete, location + "/x"),
+            ] {
+                #expect(try await client.send(method, path, token: nil).status == .unauthorized, "\(method) \(path)")
+            }
+            // A token that comes along counts: a wrong one is refused, and another principal's does not own the session.
+            #expect(try await client.send(.delete, location, token: "wrong").status == .unauthorized)
+            let guest = TestGateway.guestToken
+            #expect(try await client.send(.delete, location, token: guest).status == .notFound)
+            #expect(
+                try await client.send(
+                    .patch, location, "a=candidate", type: Self.fragment, token: guest, headers: [.ifMatch: tag]
+                ).status == .notFound)
+            #expect(await gateway.liveView.list.count == 2)
+        }
+    }
+
+    @Test func withoutACommonCodecTheAnswerIsNotAcceptable() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            await gateway.liveView.setStartError(.codecMismatch("the camera sends H265"))
+            let mismatch = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
+            #expect(mismatch.status == .notAcceptable && mismatch.failure?.code == .failedPrecondition)
+            await gateway.liveView.setStartError(.failedPrecondition("the camera is off"))
+            let conflict = try await client.send(.post, "/whep/door", "v=0\r\n", type: "application/sdp")
+            #expect(conflict.status == .conflict)
+        }
+    }
+
+    @Test func theAddressOfASessionIsMaskedInTheLog() {
+        let id = "0123456789abcdef0123456789abcdef"
+        #expect(!Redactor(secrets: []).redact("PATCH /whep/door/\(id) 204").contains(id))
+    }
+
+    @Test(arguments: [
+        ("192.0.2.7", "127.0.0.1:8080", false, ["192.0.2.7"]), ("192.0.2.7", "[::1]:8080", false, ["192.0.2.7"]),
+        ("192.0.2.7", "127.1.2.3", false, ["192.0.2.7"]), ("192.0.2.7", "169.254.169.254", false, ["192.0.2.7"]),
+        ("192.0.2.7", "[fe80::1]", false, ["192.0.2.7"]), ("192.0.2.7", "[::ffff:127.0.0.1]", false, ["192.0.2.7"]),
+        ("192.0.2.7", "0.0.0.0", false, ["192.0.2.7"]), ("192.0.2.7", "224.0.0.1", false, ["192.0.2.7"]),
+        ("192.0.2.7", "198.51.100.1:80", false, ["192.0.2.7", "198.51.100.1"]),
+        ("192.0.2.7", "door.example", false, ["192.0.2.7"]), ("127.0.0.1", "127.0.0.1:8080", false, ["127.0.0.1"]),
+        ("127.0.0.1", "198.51.100.1", true, ["198.51.100.1"]), ("127.0.0.1", "127.0.0.1", true, []),
+        ("::ffff:127.0.0.1", "x", true, []),
+    ])
+    func onlyTheConnectionItselfDecidesThatAViewerIsLocal(
+        local: String, authority: String, isForwarded: Bool, expected: [String]
+    ) {
+        let reached = GatewayAPI.reachedAddresses(local: local, authority: authority, isForwarded: isForwarded)
+        #expect(reached == expected)
+    }
+
     @Test func theLeaseOfAConnectedPlayerIsExtendedAndNoOther() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

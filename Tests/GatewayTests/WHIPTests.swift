@@ -71,7 +71,7 @@ import Testing
             #expect(try await client.send(.post, path, "{}", type: "application/json").status == .unsupportedMediaType)
             #expect(try await publish(client, device: "attic").status == .notFound)
             let own = try await publish(client, device: "yard")
-            #expect(own.status == .badRequest && own.failure?.message.contains("source of its own") == true)
+            #expect(own.status == .conflict && own.failure?.message.contains("source of its own") == true)
             await gateway.liveView.setStartError(.codecMismatch("no codec in common"))
             let mismatch = try await publish(client)
             #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == "no codec in common")

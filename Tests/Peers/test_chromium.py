@@ -138,6 +138,6 @@ def test_a_second_talker_is_told_that_the_line_is_busy(browser: Browser, gateway
         refused = gateway.client.command(
             "front-door", "WebRtcLiveView", "startTalkback", {"mediaSessionId": second_session}
         )
-        assert refused.status == 400 and "somebody else is talking" in refused.json["error"]["message"]
+        assert refused.status == 409 and "somebody else is talking" in refused.json["error"]["message"]
         first_page.evaluate("window.viewer.command('stopTalkback')")
         second_page.evaluate("window.viewer.command('startTalkback')")

@@ -65,19 +65,23 @@ struct HomeFollower: Service {
     }
 }
 
-/// What happens about once a second: news of sessions for watchers, heartbeats, and the leases of WHEP players.
+/// What happens about once a second: news of sessions for watchers, heartbeats, the leases of WHEP players, and what the
+/// log tells of connections.
 struct Ticker: Service {
     let hub: HomeHub
     let whepSessions: WHEPSessions
+    let reporter: ConnectionReporter
 
     static let heartbeatSeconds: UInt64 = 15
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var tick: UInt64 = 0
+            var reporter = self.reporter
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 tick &+= 1
                 await self.handle(tick)
+                reporter.report(at: tick)
             }
         }
         await self.hub.finishChanges()

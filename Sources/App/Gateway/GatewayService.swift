@@ -30,15 +30,9 @@ public struct GatewayService: Service {
     let keeper: ConfigurationKeeper
     let api: GatewayAPI
     private let journal: EventJournal
+    private let shared: ConnectionGuard
     private let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
-
-    /// The most connections that one listener holds at a time; more wait in the kernel's queue.
-    static let maximumConnections = 512
-    /// Connections without a request for so long are closed.
-    static let idleTimeout = TimeAmount.seconds(60)
-    /// Headers larger than this are refused.
-    static let maximumHeaderBytes = 16 * 1024
 
     /// Puts the parts together. Opens the state folder and makes the token at the first start, but no socket.
     /// - Parameters:
@@ -48,6 +42,7 @@ public struct GatewayService: Service {
     ///   - configurationFile: the file that the config came from, which is watched; nil for the built-in one.
     ///   - stateDirectory: where secrets are kept; nil for what the config says, or the user's standard folder.
     ///   - tokens: who may use the API; nil to read the state folder's file.
+    ///   - shared: what all listeners share, those of the floors below with them.
     ///   - additionalMetrics: metrics of the floors below.
     ///   - secrets: what the log masks; the passwords of cameras that come later are added.
     ///   - logger: where to log; see ``makeLogger(configuration:secrets:)``.
@@ -56,6 +51,7 @@ public struct GatewayService: Service {
     public init(
         configuration: GatewayConfiguration, liveView: any LiveViewServing, cameras: any CameraRunning,
         configurationFile: String? = nil, stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
+        shared: ConnectionGuard = ConnectionGuard(),
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
         secrets: SecretList = SecretList(), logger: Logger,
         onReady: @escaping @Sendable (GatewayConfiguration) async -> Void = { _ in }
@@ -80,7 +76,9 @@ public struct GatewayService: Service {
             cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, logger: logger)
         self.api = GatewayAPI(
             hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
+            shared: shared,
             additionalMetrics: additionalMetrics)
+        self.shared = shared
         self.logger = logger
         self.onReady = onReady
     }
@@ -106,7 +104,9 @@ public struct GatewayService: Service {
         var services: [any Service] = [
             SessionEnder(hub: self.hub, logger: self.logger),
             HomeFollower(hub: self.hub),
-            Ticker(hub: self.hub, whepSessions: self.api.whepSessions),
+            Ticker(
+                hub: self.hub, whepSessions: self.api.whepSessions,
+                reporter: ConnectionReporter(shared: self.shared, logger: self.logger)),
             ConfigurationWatcher(keeper: self.keeper),
         ]
         if let https = self.configuration.http.https {
@@ -116,7 +116,7 @@ public struct GatewayService: Service {
             Listener(
                 application: self.application(
                     scheme: "http", host: self.configuration.http.host, port: self.configuration.http.port,
-                    server: .http1(configuration: self.makeChannelConfiguration()), readiness),
+                    server: GatewayHTTPChannel.server(self.shared.connections), readiness),
                 key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
         defer {
@@ -134,32 +134,21 @@ public struct GatewayService: Service {
         try await ServiceGroup(configuration: groupConfiguration).run()
     }
 
-    static func channelConfiguration(_ connections: ConnectionsByHost) -> HTTP1Channel.Configuration {
-        HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                ConnectionLimitHandler(connections: connections), RequestDeadlineHandler(),
-            ],
-            idleTimeout: self.idleTimeout,
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: self.maximumHeaderBytes, maxHeaderListSize: self.maximumHeaderBytes * 2,
-                maxHeaderFieldCount: 100))
-    }
-
-    /// Each listener counts for itself, since each holds so many connections.
-    private func makeChannelConfiguration() -> HTTP1Channel.Configuration {
-        Self.channelConfiguration(ConnectionsByHost(logger: self.logger))
-    }
-
     private func application(
         scheme: String, host: String, port: Int, server: HTTPServerBuilder, _ readiness: Readiness
     ) -> Application<RouterResponder<GatewayRequestContext>> {
         Application(
             router: self.api.router(scheme: scheme),
             server: server,
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port),
-                availableConnectionsDelegate: .maximum(Self.maximumConnections, logger: self.logger)),
-            onServerRunning: { await readiness.oneIsReady(scheme: scheme, port: $0.localAddress?.port ?? port) },
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { [connections = self.shared.connections, logger = self.logger] channel in
+                // A listener that has closed already needs none.
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptPauseHandler(connections: connections, logger: logger), position: .first)
+                }.get()
+                await readiness.oneIsReady(scheme: scheme, port: channel.localAddress?.port ?? port)
+            },
             logger: self.logger)
     }
 
@@ -172,7 +161,7 @@ public struct GatewayService: Service {
         tls.applicationProtocols = ["http/1.1"]
         let application = self.application(
             scheme: "https", host: host, port: https.port,
-            server: try .tls(.http1(configuration: self.makeChannelConfiguration()), tlsConfiguration: tls), readiness)
+            server: try .tls(GatewayHTTPChannel.server(self.shared.connections), tlsConfiguration: tls), readiness)
         return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
     }
 

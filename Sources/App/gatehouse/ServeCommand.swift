@@ -1,4 +1,5 @@
 import ArgumentParser
+import DatagramPort
 import Foundation
 import Gateway
 
@@ -32,14 +33,17 @@ struct ServeCommand: AsyncParsableCommand {
         let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
         let secrets = SecretList(gatewayConfiguration.secrets(tokens: tokens))
         let logger = GatewayService.makeLogger(configuration: gatewayConfiguration, secrets: secrets)
+        let shared = ConnectionGuard(
+            connections: ConnectionLedger(limits: ConnectionLedger.Limits(descriptors: DescriptorLimit.raise())))
         let media = try await reportingFailures {
             try await MediaComposition.make(
-                configuration: gatewayConfiguration, stateDirectory: directory, tokens: tokens, logger: logger)
+                configuration: gatewayConfiguration, stateDirectory: directory, tokens: tokens, shared: shared,
+                logger: logger)
         }
         let gateway = try reportingFailures {
             try GatewayService(
                 configuration: gatewayConfiguration, liveView: media.liveView, cameras: media.cameras,
-                configurationFile: self.config, stateDirectory: directory, tokens: tokens,
+                configurationFile: self.config, stateDirectory: directory, tokens: tokens, shared: shared,
                 additionalMetrics: media.metrics, secrets: secrets, logger: logger,
                 onReady: { Self.greet($0) })
         }

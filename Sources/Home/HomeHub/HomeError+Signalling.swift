@@ -2,6 +2,9 @@ import HomeTypes
 import Signalling
 
 extension HomeError {
+    /// The subcode of a failed precondition that no change of state mends: viewer and camera share no codec.
+    public static let noCommonCodec = 1
+
     /// The home's error for one of the signalling service.
     public init(_ error: SignallingError) {
         self =
@@ -9,7 +12,8 @@ extension HomeError {
             case .invalidOffer(let message): .invalidArgument(message)
             case .unknownDevice(let message): .notFound(message)
             case .unknownSession: HomeHub.unknownSession
-            case .codecMismatch(let message): .failedPrecondition(message)
+            case .codecMismatch(let message):
+                HomeError(.failedPrecondition, message, subcodes: [Self.noCommonCodec])
             case .cameraUnavailable(let message): .unavailable(message)
             case .failedPrecondition(let message): .failedPrecondition(message)
             // Somebody else holds the floor: the state of the system is in the way, and trying later may help.

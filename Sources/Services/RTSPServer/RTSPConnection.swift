@@ -33,6 +33,8 @@ final class RTSPConnection {
     var unsentOffset = 0
     /// Since when the socket takes nothing.
     var blockedSince: Instant?
+    /// Whether the ledger of connections knows that a right password came.
+    var isVouchedFor = false
     private(set) var isEnded = false
 
     init(

@@ -19,10 +19,13 @@ public final class RTSPServer: Sendable {
 
     /// Starts to listen. No camera is served before ``setCameras(_:)``.
     ///
-    /// - Parameter tell: What happens with readers. Called on the server's thread: it must not wait.
+    /// - Parameters:
+    ///   - connections: The connections of all listeners, which those of this server are counted among.
+    ///   - tell: What happens with readers. Called on the server's thread: it must not wait.
     /// - Throws: When the TCP port cannot be opened. Without the UDP ports the server works over TCP.
     public init(
         _ configuration: RTSPServerConfiguration, relay: MediaRelay, random: RandomSource = .system,
+        connections: ConnectionLedger = ConnectionLedger(),
         tell: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
     ) throws(SystemCallError) {
         let (listening, port) = try Self.listen(configuration.addresses)
@@ -39,6 +42,7 @@ public final class RTSPServer: Sendable {
         // The thread needs a port to wait on; without the pair it is one that nobody knows.
         let waiting = if let ports { ports.rtcp } else { try UDPPort(.loopback()) }
         let inbox = MediaInbox()
+        let giveWay = GiveWay()
         let descriptors = ListeningSockets(listening)
         let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)
         let served = ports
@@ -46,11 +50,15 @@ public final class RTSPServer: Sendable {
         shard = try ShardThread(name: "rtsp-server", port: waiting) { context in
             RTSPServerShard(
                 context: context, limits: settled, relay: relay, ports: served, inbox: inbox,
-                listeners: descriptors.take(), clock: clock, random: random, tell: tell)
+                listeners: descriptors.take(), ledger: connections, giveWay: giveWay, clock: clock, random: random,
+                tell: tell)
         }
         self.port = port
         datagramPorts = limits.session.serverPorts
         udpFailure = failure
+        giveWay.setAction { [weak shard] id in
+            shard?.post { handler, now in handler.giveWay(id, at: now) }
+        }
         inbox.setWake { [weak shard] in shard?.post { handler, now in handler.handleInbox(at: now) } }
     }
 
@@ -93,6 +101,19 @@ public final class RTSPServer: Sendable {
     public func stop() {
         shard.stop()
         shard.join()
+    }
+}
+
+/// Ends a connection from another thread, because it gives way to one of another listener.
+final class GiveWay: Sendable {
+    private let action = Locked<(@Sendable (UInt64) -> Void)?>(nil)
+
+    func setAction(_ action: @escaping @Sendable (UInt64) -> Void) {
+        self.action.withLock { $0 = action }
+    }
+
+    func end(_ id: UInt64) {
+        action.withLock { $0 }?(id)
     }
 }
 

@@ -6,7 +6,7 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public var readers: [String: Int] = [:]
     /// Connections that were taken.
     public var connectionsAccepted: UInt64 = 0
-    /// Connections that were closed at once, because there were too many.
+    /// Connections that were closed because there were too many: at once, or because they gave way to newer ones.
     public var connectionsRefused: UInt64 = 0
     /// Readers that began to play.
     public var readersStarted: UInt64 = 0
@@ -37,6 +37,6 @@ public enum RTSPServerNews: Sendable, Equatable {
     case ended(camera: String, host: String, reason: String, packets: UInt64, framesDropped: UInt64)
     /// A wrong password came from a host.
     case refused(host: String)
-    /// A connection of a host was one too many. Told once a minute at most, with how many were refused so far.
+    /// A connection of a host was one too many: it was refused, or it gave way to a newer one. Told once a minute at most, with how many were refused so far.
     case refusedConnection(host: String, total: UInt64)
 }

@@ -47,6 +47,10 @@ extension RTSPServerShard {
             guard !connection.isEnded, let event = connection.session.next(at: now) else { break }
             handle(event, of: connection, at: now)
         }
+        if !connection.isVouchedFor, connection.session.isAuthenticated {
+            connection.isVouchedFor = true
+            ledger.vouch(for: connection, principal: "RTSP")
+        }
         service(connection, at: now)
     }
 
@@ -97,6 +101,7 @@ extension RTSPServerShard {
         release(connection, reason: reason)
         if let watch = connection.watch { context.unwatch(watch) }
         connections[connection.id] = nil
+        ledger.leave(connection)
     }
 
     /// Lets go of the session's media, tracks and camera; the connection stays.

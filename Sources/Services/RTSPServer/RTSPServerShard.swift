@@ -14,6 +14,8 @@ final class RTSPServerShard: ShardHandler {
     let inbox: MediaInbox
     let tell: @Sendable (RTSPServerNews) -> Void
     private let listeners: [StreamSocket]
+    let ledger: ConnectionLedger
+    private let giveWay: GiveWay
     private let clock: WallClockReading
     private let buffer: UnsafeMutableRawBufferPointer
     var random: RandomSource
@@ -42,7 +44,8 @@ final class RTSPServerShard: ShardHandler {
 
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
-        inbox: MediaInbox, listeners: [StreamSocket], clock: WallClockReading, random: RandomSource,
+        inbox: MediaInbox, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
+        clock: WallClockReading, random: RandomSource,
         tell: @escaping @Sendable (RTSPServerNews) -> Void
     ) {
         self.context = context
@@ -51,6 +54,8 @@ final class RTSPServerShard: ShardHandler {
         self.ports = ports
         self.inbox = inbox
         self.listeners = listeners
+        self.ledger = ledger
+        self.giveWay = giveWay
         self.clock = clock
         self.random = random
         self.tell = tell
@@ -86,6 +91,7 @@ final class RTSPServerShard: ShardHandler {
             case .none: return
             case .failed: continue
             case .exhausted:
+                ledger.shed(16)
                 // The waiting connection would wake the thread again and again.
                 for watch in listenerWatches { context.unwatch(watch) }
                 listenerWatches = []
@@ -97,10 +103,9 @@ final class RTSPServerShard: ShardHandler {
     }
 
     private func add(_ socket: StreamSocket, peer: TransportAddress, at now: Instant) {
-        let strangers = connections.values.count { $0.peer.hasSameHost(as: peer) && !$0.session.isAuthenticated }
-        guard connections.count < limits.maximumConnections, strangers < limits.maximumConnectionsPerHost,
-            let local = socket.localAddress
-        else { return noteRefusal(of: peer, at: now) }
+        guard makeRoom(for: peer, at: now), let local = socket.localAddress else {
+            return noteRefusal(of: peer, at: now)
+        }
         let id = nextConnection
         let session = RTSPServerSession(
             configuration: limits.session, random: RandomSource.derived(from: &random), now: now)
@@ -115,9 +120,42 @@ final class RTSPServerShard: ShardHandler {
             counters.connectionsRefused += 1
             return
         }
+        guard ledger.enter(connection, from: peer, close: { [giveWay] in giveWay.end(id) }) else {
+            if let watch = connection.watch { context.unwatch(watch) }
+            return noteRefusal(of: peer, at: now)
+        }
         nextConnection += 1
         counters.connectionsAccepted += 1
         connections[id] = connection
+    }
+
+    /// Lets the oldest connection without a right password give way where the server or the host has all that it may.
+    private func makeRoom(for peer: TransportAddress, at now: Instant) -> Bool {
+        let strangers = connections.values.filter { !$0.session.isAuthenticated }
+        let host = ConnectionLedger.host(of: peer)
+        let ofHost = strangers.filter { ConnectionLedger.host(of: $0.peer) == host }
+        var candidates: [RTSPConnection] = []
+        if ofHost.count >= limits.maximumConnectionsPerHost {
+            candidates = ofHost
+        } else if connections.count >= limits.maximumConnections {
+            var hosts: [TransportAddress: Int] = [:]
+            for stranger in strangers { hosts[ConnectionLedger.host(of: stranger.peer), default: 0] += 1 }
+            let most = hosts.values.max() ?? 0
+            candidates = strangers.filter { hosts[ConnectionLedger.host(of: $0.peer)] == most }
+        } else {
+            return true
+        }
+        guard let oldest = candidates.min(by: { $0.id < $1.id }) else { return false }
+        noteRefusal(of: oldest.peer, at: now)
+        end(oldest, reason: "it gave way to another connection", at: now)
+        return true
+    }
+
+    /// Ends a connection that gives way to one of another listener.
+    func giveWay(_ id: UInt64, at now: Instant) {
+        guard let connection = connections[id] else { return }
+        noteRefusal(of: connection.peer, at: now)
+        end(connection, reason: "it gave way to another connection", at: now)
     }
 
     private func noteRefusal(of peer: TransportAddress, at now: Instant) {

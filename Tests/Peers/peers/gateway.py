@@ -41,14 +41,20 @@ class Gateway:
     """A running gateway. It listens on every address, so that peers in other network namespaces reach it too."""
 
     def __init__(
-        self, binary: Path, directory: Path, cameras: list[Camera], sections: dict[str, object] | None = None
+        self,
+        binary: Path,
+        directory: Path,
+        cameras: list[Camera],
+        sections: dict[str, object] | None = None,
+        https_port: int | None = None,
     ) -> None:
-        """`sections` are further sections of the config."""
+        """`sections` are further sections of the config; HTTPS is off unless it has a port."""
         self.port, self.media_port = free_port(), free_port()
         self.cameras = cameras
         self._state = directory / "state"
         self._environment = os.environ | {"XDG_STATE_HOME": str(directory / "standard-state")}
         self._sections = sections or {}
+        self._https: object = {"port": https_port} if https_port else False
         self.config = directory / "gatehouse.yaml"
         self.write_config(cameras)
         self._command = [str(binary), "serve", "--config", str(self.config)]
@@ -70,7 +76,7 @@ class Gateway:
         # JSON is YAML.
         text = json.dumps(
             {
-                "http": {"host": "0.0.0.0", "port": self.port, "https": False},
+                "http": {"host": "0.0.0.0", "port": self.port, "https": self._https},
                 "media": {"port": self.media_port},
                 "stateDirectory": str(self._state),
                 "log": {"level": "debug", "showAddresses": True},

@@ -1,3 +1,4 @@
+import DatagramPort
 import HTTPTypes
 import HomeTypes
 import Hummingbird
@@ -7,6 +8,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
     let tokens: TokenStore
     /// The secrets of devices, which open one path each.
     let webhooks: WebhookTokens
+    /// Who is connected, and who was refused.
+    let shared: ConnectionGuard
     /// The paths that may be read (GET) by everybody: they tell nothing of the home.
     let publicPaths: Set<String>
 
@@ -20,6 +23,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
         // The secret stands in the path, and the route looks at it.
         if request.uri.path.hasPrefix("/v1/webhooks/") { return try await next(request, context) }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
+            // The path itself is the permission, and the route looks at it.
+            if request.headers[.authorization] == nil, Self.isSession(request) { return try await next(request, context) }
             throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
         }
         if let device = self.webhooks.device(holding: token) {
@@ -29,11 +34,21 @@ struct AuthenticationMiddleware: RouterMiddleware {
             return try await next(request, context)
         }
         guard let principal = self.tokens.principal(holding: token) else {
+            self.shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
             throw Self.failure("the token is not known here; gatehouse token shows the right one", "invalid_token")
         }
+        self.shared.connections.vouch(for: context.channel, principal: principal)
         var context = context
         context.principal = principal
         return try await next(request, context)
+    }
+
+    /// Whether a request changes or ends a session of WHEP or WHIP. Its path holds 128 random bits that only the player
+    /// was told, and widely used players send no token there (RFC 9725, section 4.8, leaves the choice to the server).
+    static func isSession(_ request: Request) -> Bool {
+        guard request.method == .patch || request.method == .delete else { return false }
+        let parts = request.uri.path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0].isEmpty && (parts[1] == "whep" || parts[1] == "whip")
     }
 
     /// The token of a header of the form `Bearer <token>` (RFC 6750, section 2.1).

@@ -1,8 +1,11 @@
 import Foundation
 import HTTPTypes
+import HomeHub
 import HomeTypes
 import Hummingbird
 import Logging
+import NIOCore
+import NIOHTTP1
 
 /// Turns every error into the JSON body that clients know, and tells apart what is wrong: path, method or request.
 struct ErrorMiddleware: RouterMiddleware {
@@ -30,13 +33,16 @@ struct ErrorMiddleware: RouterMiddleware {
         switch error {
         case let failure as HTTPFailure:
             return try Self.response(failure)
+        case is RequestBrokenOff, is HTTPParserError, is IOError, is ChannelError:
+            // Nobody reads this: the connection has broken, or what is wrong with it has been told already.
+            return try Self.response(HTTPFailure(error: .invalidArgument("the request ended before its end")))
         case let error as HomeError:
             var headers = HTTPFields()
             if error.code == .unavailable || error.code == .resourceExhausted { headers[.retryAfter] = "5" }
             if error.code == .internal || error.code == .unknown || error.code == .dataLoss {
                 context.logger.error("request failed", metadata: ["error": "\(error)"])
             }
-            return try Self.response(HTTPFailure(error: error, headers: headers))
+            return try Self.response(HTTPFailure(error: error, status: Self.status(for: error), headers: headers))
         case let error as HTTPError where error.status == .notFound:
             let methods = self.routes.methods(forPath: request.uri.path)
             if !methods.isEmpty { return try Self.response(.methodNotAllowed(methods)) }
@@ -50,6 +56,13 @@ struct ErrorMiddleware: RouterMiddleware {
             context.logger.error("request failed", metadata: ["error": "\(error)"])
             return try Self.response(HTTPFailure(error: .internal("a fault of the gateway; its log says more")))
         }
+    }
+
+    /// The status of an error that has a nearer one than its code's.
+    static func status(for error: HomeError) -> HTTPResponse.Status? {
+        guard error.code == .failedPrecondition else { return nil }
+        // RFC 9110, sections 15.5.7 and 15.5.10. Players tell the two apart by the status alone.
+        return error.subcodes.contains(HomeError.noCommonCodec) ? .notAcceptable : .conflict
     }
 
     private static func response(_ failure: HTTPFailure) throws -> Response {

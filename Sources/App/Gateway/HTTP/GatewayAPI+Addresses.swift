@@ -1,6 +1,37 @@
+import HTTPTypes
 import Transport
 
 extension GatewayAPI {
+    /// What a reverse proxy adds to the requests of others.
+    static let forwardingHeaders = ["Forwarded", "X-Forwarded-For", "Via"].compactMap { HTTPField.Name($0) }
+
+    /// The addresses at which a viewer has reached the gateway.
+    ///
+    /// A loopback address among them lets the viewer name loopback candidates, so only the connection itself may bring
+    /// one: what a client writes into `Host` proves nothing, and a connection from this machine that a proxy makes for
+    /// somebody elsewhere proves as little.
+    ///
+    /// - Parameters:
+    ///   - local: the connection's own end.
+    ///   - authority: the header `Host`.
+    ///   - isForwarded: whether a proxy says that it speaks for another host.
+    static func reachedAddresses(local: String?, authority: String?, isForwarded: Bool) -> [String] {
+        var addresses: [String] = []
+        if let local = local.map(self.literal), !(isForwarded && self.isOwnAlone(local)) { addresses.append(local) }
+        if let host = authority.map(self.host(ofAuthority:)), self.isAddressLiteral(host), !self.isOwnAlone(host),
+            !addresses.contains(host)
+        {
+            addresses.append(host)
+        }
+        return addresses
+    }
+
+    /// Whether an address means something to its own machine or link alone.
+    private static func isOwnAlone(_ text: String) -> Bool {
+        guard let address = TransportAddress(text, port: 1) else { return false }
+        return address.isLoopback || address.isLinkLocal || !address.isUsableDestination
+    }
+
     /// The host of `host`, `host:port` or `[literal]:port`, without brackets.
     static func host(ofAuthority authority: String) -> String {
         if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }

@@ -33,7 +33,7 @@ extension GatewayAPI {
                 HomeMetrics.families(
                     devices: await self.hub.devices(), sessions: await self.hub.allSessions(),
                     watchers: await self.hub.watcherCount)
-                + self.metrics.families() + ProcessMetrics.families()
+                + self.metrics.families() + self.shared.families() + ProcessMetrics.families()
             let text = PrometheusText.encode(families + (await self.additionalMetrics()))
             return Response(
                 status: .ok, headers: [.contentType: PrometheusText.mediaType, .cacheControl: "no-store"],

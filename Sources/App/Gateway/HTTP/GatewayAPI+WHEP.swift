@@ -17,18 +17,17 @@ extension GatewayAPI {
         }
         router.on("/whep/:device", method: .options) { _, context in
             _ = try await self.hub.device(context.parameters.require("device"))
-            return Response(
-                status: .noContent,
-                headers: [Self.acceptPost: Self.sdpMediaType, .allow: "OPTIONS, POST"])
+            return self.endpointDescription(status: .noContent)
         }
         router.patch("/whep/:device/:session") { request, context in
             try await self.patchWHEP(request, context)
         }
         router.delete("/whep/:device/:session") { _, context in
             let session = try context.parameters.require("session")
+            let device = try context.parameters.require("device")
             try await self.hub.stopLiveView(
-                deviceID: context.parameters.require("device"), mediaSessionId: session,
-                principal: self.principal(context))
+                deviceID: device, mediaSessionId: session,
+                principal: await self.owner(of: session, self.whepSessions, device: device, context))
             await self.whepSessions.remove(session)
             return Response(status: .ok)
         }
@@ -87,11 +86,32 @@ extension GatewayAPI {
     private func patchWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try context.parameters.require("device")
         let session = try context.parameters.require("session")
-        let principal = try self.principal(context)
+        let principal = try await self.owner(of: session, self.whepSessions, device: device, context)
         try await self.hub.requireSession(session, of: device, principal: principal)
         return try await self.patch(request, session, of: self.whepSessions) { fragment in
             try await self.hub.trickle(fragment, deviceID: device, mediaSessionId: session, principal: principal)
         }
+    }
+
+    /// Who may change or end a session: who holds the token that came with the request, or without a token whoever
+    /// started the session, since nobody else was told its path.
+    ///
+    /// How long a lookup takes tells nothing about how much of a guess is right: the table's hashes are seeded at random.
+    func owner(
+        of session: String, _ sessions: WHEPSessions, device: String, _ context: GatewayRequestContext
+    ) async throws -> String {
+        if let principal = context.principal { return principal }
+        guard let entry = await sessions[session], entry.deviceID == device else {
+            throw HomeError.notFound("no such session: it has ended, or has never been")
+        }
+        return entry.principal
+    }
+
+    /// What `OPTIONS` of an endpoint tells: players ask there for the STUN and TURN servers.
+    func endpointDescription(status: HTTPResponse.Status) -> Response {
+        var headers: HTTPFields = [Self.acceptPost: Self.sdpMediaType, .allow: "OPTIONS, POST"]
+        for link in self.iceServerLinks { headers.append(HTTPField(name: Self.link, value: link)) }
+        return Response(status: status, headers: headers)
     }
 
     /// Adds candidates or restarts ICE, whichever way the media goes.

@@ -13,7 +13,7 @@ extension GatewayAPI {
             let principal = try self.principal(context)
             let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
             try await self.hub.requirePublishing(device)
-            let started = try await self.startPublishing(
+            let started = try await self.hub.startPublishing(
                 StartLiveViewRequest(
                     deviceID: device, principal: principal, offerSdp: offer,
                     reachedAddresses: self.reachedAddresses(request, context),
@@ -26,13 +26,12 @@ extension GatewayAPI {
         }
         router.on("/whip/:device", method: .options) { _, context in
             try await self.hub.requirePublishing(context.parameters.require("device"))
-            return Response(
-                status: .ok, headers: [Self.acceptPost: Self.sdpMediaType, .allow: "OPTIONS, POST"])
+            return self.endpointDescription(status: .ok)
         }
         router.patch("/whip/:device/:session") { request, context in
             let device = try context.parameters.require("device")
             let session = try context.parameters.require("session")
-            let principal = try self.principal(context)
+            let principal = try await self.owner(of: session, self.whipSessions, device: device, context)
             try await self.hub.requirePublisher(session, of: device, principal: principal)
             return try await self.patch(request, session, of: self.whipSessions) { fragment in
                 try await self.hub.tricklePublisher(fragment, session, of: device, principal: principal)
@@ -40,8 +39,10 @@ extension GatewayAPI {
         }
         router.delete("/whip/:device/:session") { _, context in
             let session = try context.parameters.require("session")
+            let device = try context.parameters.require("device")
             try await self.hub.stopPublishing(
-                session, of: context.parameters.require("device"), principal: self.principal(context))
+                session, of: device,
+                principal: await self.owner(of: session, self.whipSessions, device: device, context))
             await self.whipSessions.remove(session)
             return Response(status: .ok)
         }
@@ -52,15 +53,6 @@ extension GatewayAPI {
             return Response(
                 status: .ok,
                 headers: [Self.acceptPatch: Self.fragmentMediaType, .allow: "DELETE, OPTIONS, PATCH"])
-        }
-    }
-
-    /// Media that cannot be taken whole has a status of its own (RFC 9725, section 4.4.3).
-    private func startPublishing(_ request: StartLiveViewRequest) async throws -> StartLiveViewResponse {
-        do {
-            return try await self.hub.startPublishing(request)
-        } catch let error where error.code == .failedPrecondition {
-            throw HTTPFailure(error: error, status: .notAcceptable)
         }
     }
 }

@@ -15,6 +15,8 @@ struct GatewayAPI: Sendable {
     let whepSessions: WHEPSessions
     let whipSessions: WHEPSessions
     let metrics: HTTPMetrics
+    /// Who is connected, and who was refused.
+    let shared: ConnectionGuard
     let page: WebPage
     /// Metrics of the floors below that the home does not know of.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
@@ -22,6 +24,7 @@ struct GatewayAPI: Sendable {
     init(
         hub: HomeHub, tokens: TokenStore, webhooks: WebhookTokens = WebhookTokens(),
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
+        shared: ConnectionGuard = ConnectionGuard(),
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -29,6 +32,7 @@ struct GatewayAPI: Sendable {
         self.webhooks = webhooks
         self.configuration = configuration
         self.keeper = keeper
+        self.shared = shared
         self.whepSessions = WHEPSessions()
         self.whipSessions = WHEPSessions()
         self.metrics = HTTPMetrics()
@@ -54,8 +58,9 @@ struct GatewayAPI: Sendable {
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
         router.add(
             middleware: AuthenticationMiddleware(
-                tokens: self.tokens, webhooks: self.webhooks,
+                tokens: self.tokens, webhooks: self.webhooks, shared: self.shared,
                 publicPaths: Set(self.page.assets.keys).union(["/healthz"])))
+        router.add(middleware: ContinueMiddleware())
         self.addRoutes(to: router)
         return router
     }
@@ -83,12 +88,8 @@ struct GatewayAPI: Sendable {
     /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the header
     /// `Host`, which is another one behind a forwarded port.
     func reachedAddresses(_ request: Request, _ context: GatewayRequestContext) -> [String] {
-        var addresses: [String] = []
-        if let local = context.localHost { addresses.append(Self.literal(local)) }
-        if let authority = request.head.authority {
-            let host = Self.host(ofAuthority: authority)
-            if Self.isAddressLiteral(host), !addresses.contains(host) { addresses.append(host) }
-        }
-        return addresses
+        Self.reachedAddresses(
+            local: context.localHost, authority: request.head.authority,
+            isForwarded: Self.forwardingHeaders.contains { request.headers[$0] != nil })
     }
 }

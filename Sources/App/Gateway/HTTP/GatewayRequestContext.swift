@@ -10,13 +10,16 @@ struct GatewayRequestContext: RequestContext {
     let localHost: String?
     /// The client's address, without port.
     let remoteHost: String?
-    /// Who asks; set by the authentication, nil on the few public routes.
+    /// The connection that the request came over.
+    let channel: any Channel
+    /// Who asks; set by the authentication, nil on the few public routes, and where the path itself is the permission.
     var principal: String?
 
     init(source: Source) {
         self.coreContext = .init(source: source)
         self.localHost = source.channel.localAddress?.ipAddress
         self.remoteHost = source.channel.remoteAddress?.ipAddress
+        self.channel = source.channel
         self.principal = nil
     }
 }

@@ -19,20 +19,37 @@ struct OriginMiddleware: RouterMiddleware {
         case .sameOrigin:
             return try await next(request, context)
         case .refused:
-            throw HomeError.permissionDenied(
-                "pages of this origin may not use the gateway; list the origin under http.origins in the config")
+            let origin = request.headers[.origin].flatMap { $0.utf8.count <= Self.maximumOrigin ? $0 : nil }
+            // The preflight lets the browser send the request, which is refused in a way that the page can read: without
+            // it a developer sees a network error and no reason.
+            if let origin, Self.isPreflight(request) { return Self.preflightResponse(origin: origin) }
+            throw HTTPFailure(
+                error: .permissionDenied(
+                    "pages of this origin may not use the gateway; list the origin under http.origins in the config"),
+                headers: origin.map(Self.headers) ?? [:])
         case .listed(let origin):
             // A preflight carries no token; it learns only what the page's origin is told anyway.
-            if request.method == .options, request.headers[Self.requestMethod] != nil {
-                return Self.preflightResponse(origin: origin)
-            }
+            if Self.isPreflight(request) { return Self.preflightResponse(origin: origin) }
             var response = try await next(request, context)
-            response.headers[.accessControlAllowOrigin] = origin
-            response.headers[.accessControlExposeHeaders] =
-                "Location, ETag, Link, Accept-Patch, Accept-Post, Retry-After, Age, Age-Milliseconds"
-            response.headers[.vary] = "Origin"
+            for field in Self.headers(for: origin) { response.headers[field.name] = field.value }
             return response
         }
+    }
+
+    /// Longer origins are not repeated to their senders.
+    private static let maximumOrigin = 300
+
+    private static func isPreflight(_ request: Request) -> Bool {
+        request.method == .options && request.headers[self.requestMethod] != nil
+    }
+
+    private static func headers(for origin: String) -> HTTPFields {
+        [
+            .accessControlAllowOrigin: origin,
+            .accessControlExposeHeaders:
+                "Location, ETag, Link, Accept-Patch, Accept-Post, Retry-After, Age, Age-Milliseconds",
+            .vary: "Origin",
+        ]
     }
 
     private static func preflightResponse(origin: String) -> Response {

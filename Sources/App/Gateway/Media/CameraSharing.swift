@@ -16,7 +16,8 @@ struct CameraSharing: Sendable {
     /// The password is any of the gateway's tokens, under any user name: the server needs it in plain for Digest, and the
     /// store keeps tokens in plain for the command line anyway.
     static func make(
-        configuration: GatewayConfiguration, tokens: TokenStore, relay: MediaRelay, logger: Logger
+        configuration: GatewayConfiguration, tokens: TokenStore, relay: MediaRelay, shared: ConnectionGuard,
+        logger: Logger
     ) throws -> CameraSharing? {
         guard let section = configuration.rtsp else { return nil }
         let authentication = RTSPAuthentication(passwords: tokens.secrets)
@@ -29,7 +30,9 @@ struct CameraSharing: Sendable {
         }
         let server: RTSPServer
         do {
-            server = try RTSPServer(settings, relay: relay, tell: { Self.log($0, to: logger) })
+            server = try RTSPServer(
+                settings, relay: relay, connections: shared.connections,
+                tell: { Self.take($0, refusals: shared.refusals, logger: logger) })
         } catch {
             throw GatewayService.StartFailure(description: "\(error)")
         }
@@ -104,7 +107,7 @@ struct CameraSharing: Sendable {
         ]
     }
 
-    private static func log(_ news: RTSPServerNews, to logger: Logger) {
+    private static func take(_ news: RTSPServerNews, refusals: SignInRefusals, logger: Logger) {
         switch news {
         case .started(let camera, let host, let agent, let overUDP):
             logger.info(
@@ -121,7 +124,7 @@ struct CameraSharing: Sendable {
                     "framesDropped": "\(dropped)",
                 ])
         case .refused(let host):
-            logger.warning("wrong password for RTSP", metadata: ["address": "\(host)"])
+            refusals.note(host, at: .rtsp)
         case .refusedConnection(let host, let total):
             logger.warning(
                 "RTSP connections are refused, because there are too many",

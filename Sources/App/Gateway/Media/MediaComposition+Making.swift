@@ -10,7 +10,8 @@ import Transport
 extension MediaComposition {
     /// Makes the relay and the signalling service that the config asks for, and who runs the cameras.
     public static func make(
-        configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore, logger: Logger
+        configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore,
+        shared: ConnectionGuard = ConnectionGuard(), logger: Logger
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(port: try port(for: configuration, logger: logger))
@@ -22,7 +23,7 @@ extension MediaComposition {
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
         let maker = SourceMaker(profiles: profiles)
         let sharing = try CameraSharing.make(
-            configuration: configuration, tokens: tokens, relay: relay, logger: logger)
+            configuration: configuration, tokens: tokens, relay: relay, shared: shared, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let cameras = CameraRegistry(
             liveView: liveView, relay: relay, profiles: profiles, sharing: sharing, transcoding: transcoding,

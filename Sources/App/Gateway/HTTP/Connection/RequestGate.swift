@@ -1,0 +1,214 @@
+import Foundation
+import HomeTypes
+import NIOCore
+import NIOHTTP1
+
+/// Asks the connection to tell the client that its body is wanted (`100 Continue`).
+struct ContinueRequest: Sendable {}
+
+/// A request that broke off while its body was being read; the client has been told already, or is gone.
+struct RequestBrokenOff: Error {}
+
+/// Refuses what is not a proper request, and closes connections the way that lets the client read why.
+///
+/// It stands above the parser and decides, with the pacer below it, when the next request may come: when this one has
+/// ended and its response has been taken by the socket.
+final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// One request and its response.
+    private struct Exchange {
+        let isHTTP10: Bool
+        let expectsContinue: Bool
+        var closesAfterwards: Bool
+        var wasHandedOn = false
+        var isReadingRequest = true
+        var hasBodyBegun = false
+        var hasResponseBegun = false
+
+        init(_ head: HTTPRequestHead) {
+            self.isHTTP10 = head.version.minor == 0
+            self.expectsContinue = !self.isHTTP10 && head.headers.contains(name: "expect")
+            // What follows a request to upgrade or to tunnel is not parsed.
+            self.closesAfterwards =
+                !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "upgrade")
+        }
+    }
+
+    private enum State {
+        case open
+        /// A refusal is on its way out.
+        case refusing
+        /// All has been said; the client has a moment to read it.
+        case lingering
+    }
+
+    /// How long a client that is refused may take to read the answer before the connection closes under it.
+    static let lingerTime = TimeAmount.seconds(1)
+
+    private let pacer: RequestPacer
+    private var state = State.open
+    private var exchange: Exchange?
+    private var lingering: Scheduled<Void>?
+    private var closePromises: [EventLoopPromise<Void>] = []
+
+    init(pacer: RequestPacer) {
+        self.pacer = pacer
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .open = self.state else { return }
+        switch self.unwrapInboundIn(data) {
+        case .head(let head):
+            self.exchange = Exchange(head)
+            if let refusal = RequestRules.refusal(of: head) { return self.refuse(refusal, context) }
+            self.exchange?.wasHandedOn = true
+            if head.headers.contains(name: "transfer-encoding") {
+                self.pacer.expectBody(.chunked)
+            } else if let length = head.headers.first(name: "content-length").flatMap({ Int($0) }), length > 0 {
+                self.pacer.expectBody(.length(length))
+            }
+        case .body:
+            self.exchange?.hasBodyBegun = true
+        case .end:
+            self.exchange?.isReadingRequest = false
+            self.pacer.endRequest()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        guard case .open = self.state else { return }
+        self.refuse(RequestRules.refusal(error, inFirstLine: self.pacer.isInFirstLine), context)
+    }
+
+    private func refuse(_ refusal: RequestRefusal, _ context: ChannelHandlerContext) {
+        let wasHandedOn = self.exchange.map { $0.isReadingRequest && $0.wasHandedOn } ?? false
+        self.pacer.discard()
+        if self.exchange?.hasResponseBegun == true {
+            self.exchange?.closesAfterwards = true
+        } else {
+            self.state = .refusing
+            self.write(refusal, context)
+        }
+        // What waits for the rest of a body must not take the part that came for the whole.
+        if wasHandedOn { context.fireErrorCaught(RequestBrokenOff()) }
+    }
+
+    private func write(_ refusal: RequestRefusal, _ context: ChannelHandlerContext) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body = (try? encoder.encode(HomeErrorResponse(refusal.error))) ?? Data()
+        var head = HTTPResponseHead(version: .http1_1, status: refusal.status)
+        head.headers = [
+            "content-type": "application/json", "content-length": "\(body.count)", "cache-control": "no-store",
+            "x-content-type-options": "nosniff", "connection": "close",
+        ]
+        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+        context.write(self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { _ in self.linger(context) }
+        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    // MARK: Responses
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .open = self.state else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch self.unwrapOutboundIn(data) {
+        case .head(var head):
+            self.complete(&head)
+            context.write(self.wrapOutboundOut(.head(head)), promise: promise)
+        case .body:
+            context.write(data, promise: promise)
+        case .end:
+            let written = promise ?? context.eventLoop.makePromise(of: Void.self)
+            written.futureResult.assumeIsolated().whenSuccess { self.responseWasWritten(context) }
+            context.write(data, promise: written)
+        }
+    }
+
+    private func complete(_ head: inout HTTPResponseHead) {
+        guard head.status.code >= 200, let exchange else { return }
+        self.exchange?.hasResponseBegun = true
+        if exchange.isHTTP10 {
+            head.version = .http1_0
+            // Nothing but the end of the connection would tell the body's end.
+            if !head.headers.contains(name: "content-length") { self.exchange?.closesAfterwards = true }
+        }
+        // Whether the rest of the body comes, and where the next request begins, is not known then.
+        if exchange.isReadingRequest { self.exchange?.closesAfterwards = true }
+        if self.exchange?.closesAfterwards == true {
+            head.headers.replaceOrAdd(name: "connection", value: "close")
+        } else if exchange.isHTTP10 {
+            head.headers.replaceOrAdd(name: "connection", value: "keep-alive")
+        }
+    }
+
+    private func responseWasWritten(_ context: ChannelHandlerContext) {
+        guard case .open = self.state, let exchange else { return }
+        self.exchange = nil
+        if exchange.closesAfterwards || exchange.isReadingRequest {
+            self.linger(context)
+        } else {
+            self.pacer.beginNextRequest()
+        }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is ContinueRequest else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        promise?.succeed()
+        guard case .open = self.state, let exchange, exchange.expectsContinue, exchange.isReadingRequest,
+            !exchange.hasResponseBegun, !exchange.hasBodyBegun
+        else { return }
+        let head = HTTPResponseHead(version: .http1_1, status: .continue)
+        context.writeAndFlush(self.wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    // MARK: The end
+
+    /// Says that nothing more comes, and closes a moment later: a connection that is closed while bytes of the client are
+    /// unread is reset, and the client may never see the answer.
+    private func linger(_ context: ChannelHandlerContext) {
+        if case .lingering = self.state { return }
+        guard context.channel.isActive else { return }
+        self.state = .lingering
+        self.pacer.discard()
+        self.lingering = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
+            self.lingering = nil
+            context.close(promise: nil)
+        }
+        context.close(mode: .output, promise: nil)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard self.lingering != nil else { return context.close(mode: mode, promise: promise) }
+        if let promise { self.closePromises.append(promise) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.end()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.end()
+    }
+
+    private func end() {
+        self.lingering?.cancel()
+        self.lingering = nil
+        let promises = self.closePromises
+        self.closePromises = []
+        for promise in promises { promise.succeed() }
+    }
+}

@@ -1,0 +1,52 @@
+import NIOCore
+
+/// Closes a connection whose client accepts no bytes while bytes wait for it: event streams, pictures and pages alike. It
+/// stands below TLS, where what the socket takes can be seen.
+final class StalledClientHandler: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    /// How long a client may accept nothing.
+    static let limit = TimeAmount.seconds(30)
+    /// How often that is looked at while bytes wait.
+    static let interval = TimeAmount.seconds(5)
+
+    private var written = 0
+    private var accepted = 0
+    private var since = NIODeadline.distantPast
+    private var look: Scheduled<Void>?
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        self.written &+= self.unwrapOutboundIn(data).readableBytes
+        context.write(data, promise: promise)
+        if self.look == nil {
+            self.since = context.eventLoop.now
+            self.schedule(context)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.look?.cancel()
+        self.look = nil
+    }
+
+    private func schedule(_ context: ChannelHandlerContext) {
+        self.look = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { self.check(context) }
+    }
+
+    private func check(_ context: ChannelHandlerContext) {
+        self.look = nil
+        guard context.channel.isActive,
+            let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0
+        else { return }
+        let accepted = self.written &- waiting
+        let now = context.eventLoop.now
+        if accepted != self.accepted {
+            self.accepted = accepted
+            self.since = now
+        } else if now - self.since >= Self.limit {
+            return context.close(promise: nil)
+        }
+        self.schedule(context)
+    }
+}

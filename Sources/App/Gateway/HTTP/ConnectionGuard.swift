@@ -1,0 +1,80 @@
+public import DatagramPort
+import Logging
+import Transport
+
+/// What all listeners share against those who would take everything: who is connected, and who was refused.
+public struct ConnectionGuard: Sendable {
+    /// The connections of all listeners.
+    public let connections: ConnectionLedger
+    /// The sign-ins that were refused.
+    public let refusals: SignInRefusals
+
+    public init(connections: ConnectionLedger = ConnectionLedger(), refusals: SignInRefusals = SignInRefusals()) {
+        self.connections = connections
+        self.refusals = refusals
+    }
+
+    /// What Prometheus is told.
+    func families() -> [MetricFamily] {
+        let counts = self.connections.counts
+        func family(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ value: Double) -> MetricFamily {
+            MetricFamily(name: name, help: help, kind: kind, samples: [.init(value)])
+        }
+        return [
+            family(
+                "gatehouse_connections", "Connections to all listeners.", .gauge, Double(counts.connections)),
+            family(
+                "gatehouse_connections_signed_in", "Those of them over which somebody has signed in.", .gauge,
+                Double(counts.signedIn)),
+            family(
+                "gatehouse_connections_gave_way_total",
+                "Connections without a sign-in that were closed to make room.", .counter, Double(counts.gaveWay)),
+            family(
+                "gatehouse_connections_refused_total",
+                "Connections that were closed at once, because there was no room.", .counter, Double(counts.refused)),
+            MetricFamily(
+                name: "gatehouse_refused_sign_ins_total", help: "Wrong tokens and passwords.", kind: .counter,
+                samples: SignInRefusals.Door.allCases.map {
+                    .init(Double(self.refusals.total(at: $0)), labels: [("door", $0.rawValue)])
+                }),
+        ]
+    }
+}
+
+/// Writes what the guard has counted into the log: a line a minute about connections, and one a minute and host about
+/// sign-ins.
+struct ConnectionReporter {
+    let shared: ConnectionGuard
+    let logger: Logger
+    private var told: ConnectionLedger.Counts?
+    private var toldAt: UInt64 = 0
+
+    init(shared: ConnectionGuard, logger: Logger) {
+        self.shared = shared
+        self.logger = logger
+    }
+
+    static let interval: UInt64 = 60
+
+    /// - Parameter seconds: the time on any clock that only goes forward.
+    mutating func report(at seconds: UInt64) {
+        for line in self.shared.refusals.lines(at: seconds) {
+            self.logger.warning(
+                "refused sign-ins with a wrong token",
+                metadata: ["address": "\(line.host)", "over": "\(line.door.rawValue)", "count": "\(line.count)"])
+        }
+        let counts = self.shared.connections.counts
+        let earlier = self.told ?? ConnectionLedger.Counts()
+        guard counts.gaveWay != earlier.gaveWay || counts.refused != earlier.refused,
+            self.told == nil || seconds >= self.toldAt + Self.interval
+        else { return }
+        self.told = counts
+        self.toldAt = seconds
+        self.logger.warning(
+            "there are too many connections; the oldest without a sign-in give way",
+            metadata: [
+                "address": "\(counts.lastHost?.host ?? "unknown")", "closed": "\(counts.gaveWay - earlier.gaveWay)",
+                "refused": "\(counts.refused - earlier.refused)", "connections": "\(counts.connections)",
+            ])
+    }
+}

@@ -1,0 +1,211 @@
+public import Transport
+
+/// The connections of all listeners together, and who gives way when there are too many.
+///
+/// A connection is a stranger's until ``vouch(for:principal:)`` has been called for it. When there is no room, the oldest
+/// stranger of the host with the most strangers is closed, so that somebody who signs in gets in while others hold
+/// connections without a word.
+public final class ConnectionLedger: Sendable {
+    /// How many connections there may be.
+    public struct Limits: Sendable, Equatable {
+        /// Of all hosts, at all listeners.
+        public var total: Int
+        /// Of one host at all listeners. This machine is not one of them: its proxies speak for everybody.
+        public var perHost: Int
+        /// How many connections of one principal are safe from giving way.
+        public var perPrincipal: Int
+
+        /// What a process with enough descriptors allows.
+        public init(total: Int = 640, perHost: Int = 128, perPrincipal: Int = 160) {
+            self.total = total
+            self.perHost = perHost
+            self.perPrincipal = perPrincipal
+        }
+
+        /// Descriptors that no client takes: those of cameras, files and the process itself.
+        public static let reservedDescriptors = 384
+
+        /// As many connections as a process with so many descriptors can have beside its cameras.
+        public init(descriptors: Int) {
+            let total = min(640, max(32, descriptors - Self.reservedDescriptors))
+            self.init(total: total, perHost: min(128, total / 2), perPrincipal: total / 4)
+        }
+    }
+
+    /// What has happened so far.
+    public struct Counts: Sendable, Equatable {
+        /// Connections now.
+        public var connections = 0
+        /// Those of them that are not strangers'.
+        public var signedIn = 0
+        /// Connections of strangers that were closed to make room.
+        public var gaveWay: UInt64 = 0
+        /// Connections that were refused, because none gave way.
+        public var refused: UInt64 = 0
+        /// The host of which a connection gave way or was refused last.
+        public var lastHost: TransportAddress?
+
+        /// Nothing.
+        public init() {}
+    }
+
+    private struct Entry {
+        let host: TransportAddress
+        let number: UInt64
+        var principal: String?
+        let close: @Sendable () -> Void
+    }
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        var hosts: [TransportAddress: Int] = [:]
+        var principals: [String: Int] = [:]
+        var nextNumber: UInt64 = 0
+        var counts = Counts()
+    }
+
+    /// The limits that hold.
+    public let limits: Limits
+    private let state = Locked(State())
+
+    /// Begins with no connection.
+    public init(limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// What has happened so far.
+    public var counts: Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.connections = state.entries.count
+            counts.signedIn = state.principals.values.reduce(0, +)
+            return counts
+        }
+    }
+
+    /// Whether a further connection would be refused whatever host it comes from.
+    public var isFull: Bool {
+        let total = limits.total
+        return state.withLock { state in
+            state.entries.count >= total && !state.entries.values.contains { $0.principal == nil }
+        }
+    }
+
+    /// Counts one more connection, for which another one may have to give way.
+    ///
+    /// - Parameters:
+    ///   - connection: Whatever stands for it; ``leave(_:)`` must be called before it goes.
+    ///   - close: Closes it. Called on any thread, at most once.
+    /// - Returns: False when there is no room; the connection is not counted then.
+    public func enter(_ connection: AnyObject, from peer: TransportAddress, close: @escaping @Sendable () -> Void) -> Bool {
+        let key = ObjectIdentifier(connection)
+        let host = Self.host(of: peer)
+        let limits = limits
+        let (isAdmitted, giveWay) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            var victim: ObjectIdentifier?
+            if !host.isLoopback, state.hosts[host, default: 0] >= limits.perHost {
+                victim = Self.oldestStranger(state.entries) { $0 == host }
+            } else if state.entries.count >= limits.total {
+                victim = Self.strangerOfTheLargestHost(state.entries)
+            } else {
+                Self.add(Entry(host: host, number: state.nextNumber, close: close), key, to: &state)
+                return (true, nil)
+            }
+            guard let victim, let entry = Self.remove(victim, from: &state) else {
+                state.counts.refused += 1
+                state.counts.lastHost = host
+                return (false, nil)
+            }
+            state.counts.gaveWay += 1
+            state.counts.lastHost = entry.host
+            Self.add(Entry(host: host, number: state.nextNumber, close: close), key, to: &state)
+            return (true, entry.close)
+        }
+        giveWay?()
+        return isAdmitted
+    }
+
+    /// Notes that a connection belongs to a principal who has signed in, unless that principal has its share already.
+    public func vouch(for connection: AnyObject, principal: String) {
+        let key = ObjectIdentifier(connection)
+        let share = limits.perPrincipal
+        state.withLock { state in
+            guard let entry = state.entries[key], entry.principal == nil else { return }
+            let count = state.principals[principal, default: 0]
+            guard count < share else { return }
+            state.principals[principal] = count + 1
+            state.entries[key]?.principal = principal
+        }
+    }
+
+    /// Counts a connection no longer. Without effect for one that gave way.
+    public func leave(_ connection: AnyObject) {
+        let key = ObjectIdentifier(connection)
+        state.withLock { state in _ = Self.remove(key, from: &state) }
+    }
+
+    /// Closes strangers' connections because the process has run out of descriptors.
+    /// - Returns: How many were closed.
+    @discardableResult
+    public func shed(_ count: Int) -> Int {
+        let closing = state.withLock { state -> [@Sendable () -> Void] in
+            var closing: [@Sendable () -> Void] = []
+            while closing.count < count, let victim = Self.strangerOfTheLargestHost(state.entries),
+                let entry = Self.remove(victim, from: &state)
+            {
+                state.counts.gaveWay += 1
+                state.counts.lastHost = entry.host
+                closing.append(entry.close)
+            }
+            return closing
+        }
+        for close in closing { close() }
+        return closing.count
+    }
+
+    /// Whose a connection is: of IPv6 the upper half, since the lower one belongs to whoever has it (RFC 6177).
+    public static func host(of peer: TransportAddress) -> TransportAddress {
+        if peer.family == .ipv4 || peer.isLoopback { return peer.withPort(0) }
+        return TransportAddress(ipv6High: peer.high, low: 0, port: 0)
+    }
+
+    private static func add(_ entry: Entry, _ key: ObjectIdentifier, to state: inout State) {
+        state.nextNumber += 1
+        state.hosts[entry.host, default: 0] += 1
+        state.entries[key] = entry
+    }
+
+    private static func remove(_ key: ObjectIdentifier, from state: inout State) -> Entry? {
+        guard let entry = state.entries.removeValue(forKey: key) else { return nil }
+        let count = state.hosts[entry.host, default: 1]
+        state.hosts[entry.host] = count > 1 ? count - 1 : nil
+        if let principal = entry.principal {
+            let count = state.principals[principal, default: 1]
+            state.principals[principal] = count > 1 ? count - 1 : nil
+        }
+        return entry
+    }
+
+    private static func oldestStranger(
+        _ entries: [ObjectIdentifier: Entry], of isCandidate: (TransportAddress) -> Bool
+    ) -> ObjectIdentifier? {
+        entries.filter { $0.value.principal == nil && isCandidate($0.value.host) }
+            .min { $0.value.number < $1.value.number }?.key
+    }
+
+    private static func strangerOfTheLargestHost(_ entries: [ObjectIdentifier: Entry]) -> ObjectIdentifier? {
+        var strangers: [TransportAddress: (count: Int, oldest: UInt64, key: ObjectIdentifier)] = [:]
+        for (key, entry) in entries where entry.principal == nil {
+            guard let known = strangers[entry.host] else {
+                strangers[entry.host] = (1, entry.number, key)
+                continue
+            }
+            let isOlder = entry.number < known.oldest
+            strangers[entry.host] = (
+                known.count + 1, isOlder ? entry.number : known.oldest, isOlder ? key : known.key
+            )
+        }
+        // Among hosts with as many strangers the oldest connection decides, so no dictionary's order does.
+        return strangers.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.key
+    }
+}

@@ -1,0 +1,101 @@
+import DatagramPort
+import Testing
+import Transport
+
+/// Who gives way when there are too many connections.
+@Suite struct ConnectionLedgerTests {
+    /// One connection, which notes that it was closed.
+    final class Connection: Sendable {
+        let isClosed = Locked(false)
+        var hasGivenWay: Bool { isClosed.withLock { $0 } }
+    }
+
+    func address(_ text: String) throws -> TransportAddress {
+        try #require(TransportAddress(text, port: 40_000))
+    }
+
+    func enter(_ ledger: ConnectionLedger, _ host: String) throws -> Connection? {
+        let connection = Connection()
+        let isAdmitted = ledger.enter(connection, from: try address(host)) {
+            connection.isClosed.withLock { $0 = true }
+        }
+        return isAdmitted ? connection : nil
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.2"), ("::ffff:192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8:0:1::1"),
+    ])
+    func aHostHasItsShareAndItsOldestStrangerGivesWay(host: String, other: String) throws {
+        let ledger = ConnectionLedger(limits: .init(total: 100, perHost: 3, perPrincipal: 10))
+        let held = try (0..<3).map { _ in try #require(try enter(ledger, host)) }
+        let foreign = try #require(try enter(ledger, other))
+        ledger.vouch(for: held[0], principal: "owner")
+        let fourth = try #require(try enter(ledger, host))
+        #expect(held.map(\.hasGivenWay) == [false, true, false])
+        #expect(!foreign.hasGivenWay)
+        // Where all have signed in nobody gives way.
+        for connection in [held[2], fourth] { ledger.vouch(for: connection, principal: "owner") }
+        #expect(try enter(ledger, host) == nil)
+        ledger.leave(fourth)
+        #expect(try enter(ledger, host) != nil)
+        #expect(ledger.counts.gaveWay == 1 && ledger.counts.refused == 1)
+        #expect(ledger.counts.connections == 4 && ledger.counts.signedIn == 2)
+    }
+
+    @Test func theOldestOfTheHostWithTheMostStrangersGivesWayFirst() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 6, perHost: 6, perPrincipal: 6))
+        let owner = try #require(try enter(ledger, "192.0.2.1"))
+        let small = try #require(try enter(ledger, "192.0.2.2"))
+        let large = try (0..<4).map { _ in try #require(try enter(ledger, "192.0.2.3")) }
+        ledger.vouch(for: owner, principal: "owner")
+        let new = try #require(try enter(ledger, "192.0.2.4"))
+        #expect(large.map(\.hasGivenWay) == [true, false, false, false])
+        #expect(!owner.hasGivenWay && !small.hasGivenWay && !new.hasGivenWay)
+        // The attacker's own new connections take the place of its old ones.
+        for _ in 0..<20 { _ = try #require(try enter(ledger, "192.0.2.3")) }
+        #expect(large.allSatisfy { $0.hasGivenWay })
+        #expect(!owner.hasGivenWay && !small.hasGivenWay && !new.hasGivenWay)
+    }
+
+    @Test func aPrincipalKeepsItsShareAlone() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 4, perHost: 4, perPrincipal: 2))
+        let guests = try (0..<4).map { _ in try #require(try enter(ledger, "192.0.2.1")) }
+        for guest in guests { ledger.vouch(for: guest, principal: "guest") }
+        #expect(!ledger.isFull)
+        let owner = try #require(try enter(ledger, "192.0.2.2"))
+        #expect(guests.map(\.hasGivenWay) == [false, false, true, false])
+        ledger.vouch(for: owner, principal: "owner")
+        #expect(ledger.counts.signedIn == 3)
+    }
+
+    @Test func thisMachineIsNoHostButCountsAmongAll() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 4, perHost: 1, perPrincipal: 4))
+        let local = try (0..<4).map { _ in try #require(try enter(ledger, "127.0.0.1")) }
+        _ = try #require(try enter(ledger, "192.0.2.1"))
+        #expect(local.map(\.hasGivenWay) == [true, false, false, false])
+    }
+
+    @Test func connectionsThatGaveWayMayStillLeave() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 8, perHost: 8, perPrincipal: 8))
+        let held = try (0..<3).map { _ in try #require(try enter(ledger, "192.0.2.1")) }
+        ledger.vouch(for: held[1], principal: "owner")
+        #expect(ledger.shed(5) == 2)
+        #expect(held.map(\.hasGivenWay) == [true, false, true])
+        for connection in held { ledger.leave(connection) }
+        #expect(ledger.counts.connections == 0 && ledger.counts.signedIn == 0)
+    }
+
+    @Test func aProcessWithFewDescriptorsKeepsSomeForItsCameras() {
+        #expect(ConnectionLedger.Limits(descriptors: 16_384).total == 640)
+        #expect(ConnectionLedger.Limits(descriptors: 1_024).total == 640)
+        #expect(ConnectionLedger.Limits(descriptors: 512).total == 128)
+        #expect(ConnectionLedger.Limits(descriptors: 64).total == 32)
+    }
+
+    @Test func theDescriptorLimitIsRaisedAsFarAsItGoes() {
+        let raised = DescriptorLimit.raise()
+        #expect(raised >= 256)
+        // What holds is never lowered.
+        #expect(DescriptorLimit.raise(to: 16) == raised)
+    }
+}

@@ -1,0 +1,115 @@
+"""Attacks on a gateway's listeners by hosts without a token. Run as a program of its own, inside of the attackers'
+network namespace:
+
+    python3 attacks.py KIND HOST PORT --connections N --sources ADDRESS,ADDRESS,...
+
+It prints `ready` when the attack is at its full size and goes on until its standard input closes. Then it prints what it
+did as JSON.
+"""
+
+import argparse
+import json
+import select
+import socket
+import sys
+import time
+
+PIPELINE = b"GET / HTTP/1.1\r\nHost: door\r\n\r\n" * 2000
+WRONG = b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer gatehouse_wrong-wrong-wrong-wrong-wrong\r\n\r\n"
+SLOW = b"POST /whep/front-door HTTP/1.1\r\nHost: door\r\nX: "
+
+
+class Attack:
+    """Holds connections of several hosts, and opens another one for each that is closed."""
+
+    def __init__(self, kind: str, host: str, port: int, sources: list[str], count: int) -> None:
+        self.kind, self.target, self.sources, self.count = kind, (host, port), sources, count
+        self.sockets: dict[int, socket.socket] = {}
+        self.poll = select.epoll()
+        self.opened = self.refused = self.sent = 0
+        self.answers = 0
+
+    def open_one(self) -> bool:
+        family = socket.AF_INET6 if ":" in self.target[0] else socket.AF_INET
+        connection = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            connection.bind((self.sources[self.opened % len(self.sources)], 0))
+            connection.settimeout(2)
+            if self.kind == "pipelined":
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.connect(self.target)
+        except OSError:
+            self.refused += 1
+            connection.close()
+            return False
+        self.opened += 1
+        connection.setblocking(False)
+        self.sockets[connection.fileno()] = connection
+        interest = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
+        if self.kind == "pipelined":
+            interest |= select.EPOLLOUT
+        elif self.kind == "guesses":
+            interest |= select.EPOLLIN
+            connection.send(WRONG)
+        elif self.kind == "slow":
+            connection.send(SLOW)
+        self.poll.register(connection.fileno(), interest)
+        return True
+
+    def close_one(self, number: int) -> None:
+        connection = self.sockets.pop(number, None)
+        if connection is None:
+            return
+        self.poll.unregister(number)
+        connection.close()
+
+    def handle(self, number: int, events: int) -> None:
+        if events & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
+            return self.close_one(number)
+        try:
+            if events & select.EPOLLOUT:
+                self.sent += self.sockets[number].send(PIPELINE)
+            if events & select.EPOLLIN:
+                if not self.sockets[number].recv(65536):
+                    return self.close_one(number)
+                self.answers += 1
+                self.sent += self.sockets[number].send(WRONG)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.close_one(number)
+
+    def run(self) -> None:
+        is_ready, begin = False, time.monotonic()
+        # A host that opens all that it can, but leaves the processor to the others now and then.
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            for _ in range(16):
+                if len(self.sockets) >= self.count or not self.open_one():
+                    break
+            for number, events in self.poll.poll(0.005, 256):
+                self.handle(number, events)
+            has_grown = len(self.sockets) >= self.count or time.monotonic() - begin > 3
+            if not is_ready and has_grown:
+                is_ready = True
+                print("ready", flush=True)
+        open_now = len(self.sockets)
+        for number in list(self.sockets):
+            self.close_one(number)
+        print(
+            json.dumps(
+                {"opened": self.opened, "open": open_now, "refused": self.refused, "sent": self.sent,
+                 "answers": self.answers}
+            ),
+            flush=True,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Attacks a gateway's listener until the standard input closes.")
+    parser.add_argument("kind", choices=["idle", "pipelined", "guesses", "slow"])
+    parser.add_argument("host")
+    parser.add_argument("port", type=int)
+    parser.add_argument("--connections", type=int, default=512)
+    parser.add_argument("--sources", required=True)
+    given = parser.parse_args()
+    Attack(given.kind, given.host, given.port, given.sources.split(","), given.connections).run()
