@@ -72,12 +72,10 @@ public struct RemoteTransportDescription: Hashable, Sendable {
             throw .invalidDescription(
                 "no a=ice-ufrag and a=ice-pwd in the media descriptions that can be used, nor at the session level")
         }
-        // The user name of a check is both fragments and a colon, at most 512 bytes (RFC 8489, section 14.3).
-        guard (1...256).contains(usernameFragment.utf8.count), (1...256).contains(password.utf8.count),
-            (usernameFragment + password).utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else {
-            throw .invalidDescription(
-                "a=ice-ufrag or a=ice-pwd is empty, too long, or holds other than printable ASCII")
+        if let fault = ICECredentialRules.fault(
+            usernameFragment: usernameFragment, password: password, problems: description.problems)
+        {
+            throw .invalidDescription(fault)
         }
         let fingerprints = sections.lazy.map(\.fingerprints).first { !$0.isEmpty } ?? description.fingerprints
         guard !fingerprints.isEmpty else {
