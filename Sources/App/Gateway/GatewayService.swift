@@ -66,7 +66,7 @@ public struct GatewayService: Service {
         self.configuration = configuration
         self.stateDirectory = directory
         self.tokens = tokens
-        let journal = EventJournal(directory: directory)
+        let journal = EventJournal(directory: directory, logger: logger)
         self.journal = journal
         let log = HomeLog(logger: logger)
         self.hub = HomeHub(
@@ -80,7 +80,7 @@ public struct GatewayService: Service {
             cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, logger: logger)
         self.api = GatewayAPI(
             hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
-            additionalMetrics: additionalMetrics)
+            additionalMetrics: { journal.metrics + (await additionalMetrics()) })
         self.logger = logger
         self.onReady = onReady
     }
