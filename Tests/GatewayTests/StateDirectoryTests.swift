@@ -153,8 +153,12 @@ import Testing
     ]
 
     @Test(arguments: Self.forbidden) func namesOfCamerasAreReadable(name: String, what: String) async throws {
-        // JSON is YAML.
-        let text = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
+        // Escaped for JSON and for YAML, neither of which takes all of them as they are.
+        let text =
+            "\""
+            + name.unicodeScalars.map { scalar in
+                (0x20...0x7E).contains(scalar.value) ? String(scalar) : String(format: "\\u%04X", scalar.value)
+            }.joined() + "\""
         let error = #expect(throws: ConfigurationError.self) {
             try GatewayConfiguration(yaml: "cameras:\n  - {id: door, source: whip, name: \(text)}\n")
         }
