@@ -92,9 +92,23 @@ import Testing
                     trait, "changeLiveViewQuality", #"{"mediaSessionId":"\#(id)","qualityHint":"uhd"}"#
                 ).text == #"{"qualityHint":"sd"}"#)
             #expect(try await client.command(trait, "stopLiveView", #"{"mediaSessionId":"\#(id)"}"#).status == .ok)
-            #expect(
-                try await client.command(trait, "stopLiveView", #"{"mediaSessionId":"\#(id)"}"#).failure?.code
-                    == .notFound)
+            // Ending what has ended is no error for its owner; nothing else can be done with it.
+            for command in ["stopLiveView", "stopTalkback"] {
+                #expect(try await client.command(trait, command, #"{"mediaSessionId":"\#(id)"}"#).status == .ok)
+            }
+            #expect(try await client.send(.delete, "/v1/sessions/\(id)").status == .noContent)
+            #expect(try await client.send(.delete, "/whep/door/\(id)").status == .ok)
+            #expect(try await client.get("/v1/sessions/\(id)").status == .notFound)
+            for command in ["extendLiveView", "startTalkback"] {
+                let refused = try await client.command(trait, command, #"{"mediaSessionId":"\#(id)"}"#)
+                #expect(refused.failure?.code == .notFound)
+            }
+            for (path, token) in [
+                ("/v1/sessions/\(id)", TestGateway.guestToken), ("/whep/door/\(id)", TestGateway.guestToken),
+                ("/whep/yard/\(id)", TestGateway.token), ("/v1/sessions/no-such", TestGateway.token),
+            ] {
+                #expect(try await client.send(.delete, path, token: token).status == .notFound, "\(path)")
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import Logging
 import Testing
 
 @testable import Gateway
@@ -140,9 +141,11 @@ import Testing
         #expect(second.device(holding: "") == nil)
     }
 
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
     @Test func theJournalSurvivesARestartAndBadLines() throws {
         let folder = try TemporaryFolder()
-        let journal = EventJournal(directory: folder.directory)
+        let journal = EventJournal(directory: folder.directory, logger: Self.silent)
         #expect(journal.read().isEmpty)
         func event(_ index: Int) -> DeviceEvent {
             DeviceEvent(
@@ -156,7 +159,7 @@ import Testing
         try handle.seekToEnd()
         try handle.write(contentsOf: Data("{\"id\":\"half\n\n".utf8))
         try handle.close()
-        let again = EventJournal(directory: folder.directory)
+        let again = EventJournal(directory: folder.directory, logger: Self.silent)
         #expect(again.read() == (0..<3).map(event))
         again.append(event(3))
         again.flush()
@@ -166,7 +169,7 @@ import Testing
 
     @Test func theJournalIsBounded() throws {
         let folder = try TemporaryFolder()
-        let journal = EventJournal(directory: folder.directory)
+        let journal = EventJournal(directory: folder.directory, logger: Self.silent)
         let press = DeviceEvent(
             id: "r-1", deviceID: "door", at: Date(timeIntervalSince1970: 0),
             .init(complementaryToneId: String(repeating: "x", count: 20_000)))

@@ -129,6 +129,11 @@ final class FakeSpeaker: CameraSpeaker {
 
     private let answer = Locked<(state: SpeakerState, tell: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
 
+    private let begun = Locked(0)
+
+    /// How many talks have begun.
+    var beginnings: Int { begun.withLock { $0 } }
+
     /// What the next talk is told at its beginning.
     func answerNext(_ state: SpeakerState) { answer.withLock { $0.state = state } }
 
@@ -136,6 +141,7 @@ final class FakeSpeaker: CameraSpeaker {
     func tellNow(_ state: SpeakerState) { answer.withLock { $0.tell }?(state) }
 
     func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {
+        begun.withLock { $0 += 1 }
         let state = answer.withLock { answer in
             answer.tell = tell
             return answer.state

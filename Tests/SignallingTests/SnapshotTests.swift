@@ -28,11 +28,11 @@ private enum PicturesOfTheBuiltInCamera {
 
 @Suite(.ownThread) struct SnapshotTests {
     /// Sends `count` pictures, of which the first is a key frame.
-    private func send(_ world: ServiceWorld, count: Int) throws {
+    private func send(_ world: ServiceWorld, count: Int, ago age: Duration = .zero) throws {
         var pool = PacketBatchPool()
         var packetizer = VP8Packetizer(firstPictureID: 1)
         var sequence: UInt16 = 10
-        let now = MonotonicClock.now
+        let now = MonotonicClock.now - age
         for (number, frame) in try PicturesOfTheBuiltInCamera.frames(count: count).enumerated() {
             frame.withUnsafeBytes { bytes in
                 packetizer.packetize(bytes) { payload in
@@ -146,5 +146,76 @@ private enum PicturesOfTheBuiltInCamera {
         world.clock.advance(by: .seconds(10))
         world.station.waitUntilSettled()
         #expect(world.camera.runs.stops == 1)
+    }
+
+    /// What was announced of damage, in order; nil for a recovery.
+    private func damage(_ world: ServiceWorld) -> [String?] {
+        world.announcements.all.compactMap { change in
+            if case .pictures("door", let damage) = change { .some(damage) } else { nil }
+        }
+    }
+
+    @Test func ofDamagedVideoTheLastGoodPictureIsHandedOutWithItsAge() async throws {
+        let world = try await ServiceWorld()
+        try send(world, count: 3, ago: .seconds(5))
+        let good = try await world.service.snapshot(of: "door", maximumWidth: nil)
+        world.camera.sendKeyFrame(number: 9, at: MonotonicClock.now)
+        var last = good
+        // The damage shows when the picture is made again.
+        #expect(
+            await eventually {
+                guard let again = try? await world.service.snapshot(of: "door", maximumWidth: nil) else { return false }
+                last = again
+                return !self.damage(world).isEmpty
+            })
+        #expect(last.jpeg == good.jpeg && last.age >= .seconds(5) && last.age >= good.age)
+        #expect(damage(world).count == 1 && damage(world).first??.contains("VP8") == true)
+        try send(world, count: 2)
+        #expect(
+            await eventually {
+                _ = try? await world.service.snapshot(of: "door", maximumWidth: nil)
+                return self.damage(world).count == 2
+            })
+        #expect(damage(world).last == .some(nil))
+    }
+
+    @Test func damagedVideoWithoutARecentPictureIsUnavailableAndToldOnce() async throws {
+        for age in [nil, Duration.seconds(60)] {
+            let world = try await ServiceWorld()
+            if let age {
+                try send(world, count: 2, ago: age)
+                _ = try await world.service.snapshot(of: "door", maximumWidth: nil)
+            }
+            world.camera.sendKeyFrame(number: 9, at: MonotonicClock.now)
+            var refusal: SignallingError?
+            #expect(
+                await eventually {
+                    refusal = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+                    return refusal != nil
+                })
+            for _ in 0..<20 {
+                let again = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+                #expect(again == refusal)
+            }
+            guard case .cameraUnavailable(let reason) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            #expect(reason.contains("cannot be decoded"))
+            #expect(damage(world).count == 1)
+        }
+    }
+
+    @Test func everyWidthAtOnceGivesEachItsOwn() async throws {
+        let world = try await ServiceWorld()
+        try send(world, count: 2)
+        let service = world.service
+        let widths = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
+            for width in stride(from: 16, through: 320, by: 8) {
+                group.addTask { (width, try await service.snapshot(of: "door", maximumWidth: width).width) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(widths.allSatisfy { $0.1 <= $0.0 })
     }
 }

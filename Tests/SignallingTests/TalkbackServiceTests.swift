@@ -93,7 +93,7 @@ import Transport
             Issue.record("\(String(describing: busy))")
             return
         }
-        try await service.stopClip(clip.id, deviceID: "door")
+        try await service.stopClip(clip.id, deviceID: "door", principal: "owner")
         #expect(world.camera.fakeSpeaker?.ends == 1)
         #expect(try await service.speaker(of: "door").clip?.talkback.reason == "the clip was stopped")
         try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)

@@ -62,7 +62,7 @@ public struct GatewayService: Service {
         self.configuration = configuration
         self.stateDirectory = directory
         self.tokens = tokens
-        let journal = EventJournal(directory: directory)
+        let journal = EventJournal(directory: directory, logger: logger)
         self.journal = journal
         let log = HomeLog(logger: logger)
         self.hub = HomeHub(
@@ -77,7 +77,7 @@ public struct GatewayService: Service {
         self.api = GatewayAPI(
             hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
-            additionalMetrics: additionalMetrics)
+            additionalMetrics: { journal.metrics + (await additionalMetrics()) })
         self.shared = shared
         self.logger = logger
         self.onReady = onReady

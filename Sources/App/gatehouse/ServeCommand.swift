@@ -30,6 +30,9 @@ struct ServeCommand: AsyncParsableCommand {
             }
             return
         }
+        // Before anything in the folder is read or made, and held until the process ends.
+        let lock = try reportingFailures { try StateDirectoryLock(directory) }
+        defer { withExtendedLifetime(lock) {} }
         let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
         let secrets = SecretList(gatewayConfiguration.secrets(tokens: tokens))
         let logger = GatewayService.makeLogger(configuration: gatewayConfiguration, secrets: secrets)

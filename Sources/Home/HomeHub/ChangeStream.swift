@@ -3,32 +3,44 @@ import Signalling
 
 /// Hands every change to every watcher, and keeps the latest for watchers that come back.
 ///
-/// A watcher that reads too slowly is cut off, so that it costs a bounded amount of memory; it reconnects and is told
-/// the present state again.
+/// A watcher that reads too slowly is cut off, so that it costs a bounded amount of memory. Its stream then ends with
+/// ``HomeChange/missed(reason:)``; it comes back with the place of the last event that it read, and is told the present
+/// state again and the presses and detections after that place. What is kept covers all that a watcher can lag behind.
 struct ChangeStream {
     private struct Watcher {
         let principal: String
         let continuation: AsyncStream<HomeEvent>.Continuation
     }
 
-    /// How many changes a watcher may lag behind.
+    /// How many changes a watcher may lag behind, besides the state that it is sent first.
     static let watcherCapacity = 256
-    /// How many changes are kept for watchers that come back.
-    static let replayCapacity = 64
+    /// How many presses and detections are kept for watchers that come back.
+    static let replayCapacity = 512
 
     private let run: String
+    private let places: PlaceShares
     private var nextNumber: UInt64 = 1
     private var watchers: [UInt64: Watcher] = [:]
     private var nextWatcher: UInt64 = 0
     private var recent: [(number: UInt64, event: HomeEvent)] = []
+    /// The number of the newest press or detection that is kept no more.
+    private var newestDropped: UInt64 = 0
     private(set) var isFinished = false
 
-    /// - Parameter run: a name of this run of the process, so that places of an earlier run are not mistaken.
-    init(run: String) {
+    /// - Parameters:
+    ///   - run: a name of this run of the process, so that places of an earlier run are not mistaken.
+    ///   - places: how many may watch, and who how many.
+    init(run: String, places: PlaceShares) {
         self.run = run
+        self.places = places
     }
 
     var watcherCount: Int { self.watchers.count }
+
+    /// Why `principal` may not watch as well; nil where it may.
+    func refusal(of principal: String) -> PlaceShares.Refusal? {
+        self.places.refusal(of: principal, holders: self.watchers.values.lazy.map(\.principal))
+    }
 
     @discardableResult
     mutating func publish(_ change: HomeChange) -> HomeEvent {
@@ -36,40 +48,43 @@ struct ChangeStream {
         if case .heartbeat = change {
             event = HomeEvent(id: "", change: change)
         } else {
-            event = HomeEvent(id: "\(self.run)-\(self.nextNumber)", change: change)
-            self.recent.append((self.nextNumber, event))
-            if self.recent.count > Self.replayCapacity { self.recent.removeFirst() }
+            event = HomeEvent(id: self.place(self.nextNumber), change: change)
+            if Self.isReplayed(change) { self.keep(event) }
             self.nextNumber &+= 1
         }
         for (id, watcher) in self.watchers where Self.mayHear(watcher.principal, of: change) {
-            switch watcher.continuation.yield(event) {
-            case .enqueued: break
-            default:
-                watcher.continuation.finish()
-                self.watchers[id] = nil
-            }
+            // One place is left for the word that the watcher is cut off.
+            if case .enqueued(remaining: 2...) = watcher.continuation.yield(event) { continue }
+            watcher.continuation.yield(HomeEvent(id: "", change: .missed(reason: Self.cutOff)))
+            watcher.continuation.finish()
+            self.watchers[id] = nil
         }
         return event
     }
 
-    /// Adds a watcher: `initial` first, then what it missed since `lastEventID`, then what comes.
+    private static let cutOff =
+        "this stream was read too slowly and ends here; connect again with Last-Event-ID to go on"
+    private static let gap =
+        "events since Last-Event-ID are not all here any more; GET /v1/devices/{device}/events lists those of a device"
+
+    /// Adds a watcher: `initial` first, whole however long it is, then what it missed since `lastEventID`, then what
+    /// comes.
     mutating func addWatcher(
         principal: String, initial: [HomeChange], lastEventID: String?,
         onTermination: @escaping @Sendable (UInt64) -> Void
     ) -> AsyncStream<HomeEvent> {
+        let missed = self.missed(since: lastEventID, by: principal)
+        // The state as it stands carries the place of the newest change, so that a watcher that leaves right away
+        // comes back to what it has not seen. With missed events behind it, that is the place it came with.
+        let place = missed.isEmpty ? self.place(self.nextNumber &- 1) : lastEventID ?? ""
+        let events = initial.map { HomeEvent(id: place, change: $0) } + missed
         let (stream, continuation) = AsyncStream.makeStream(
-            of: HomeEvent.self, bufferingPolicy: .bufferingOldest(Self.watcherCapacity))
+            of: HomeEvent.self, bufferingPolicy: .bufferingOldest(events.count + Self.watcherCapacity + 1))
         guard !self.isFinished else {
             continuation.finish()
             return stream
         }
-        // The state as it stands carries the place of the newest change, so that a watcher that leaves right away
-        // comes back to what it has not seen.
-        let place = "\(self.run)-\(self.nextNumber &- 1)"
-        for change in initial { continuation.yield(HomeEvent(id: place, change: change)) }
-        for event in self.missed(since: lastEventID) where Self.mayHear(principal, of: event.change) {
-            continuation.yield(event)
-        }
+        for event in events { continuation.yield(event) }
         let id = self.nextWatcher
         self.nextWatcher &+= 1
         continuation.onTermination = { _ in onTermination(id) }
@@ -87,17 +102,30 @@ struct ChangeStream {
         self.watchers = [:]
     }
 
-    /// Presses and detections that a returning watcher missed. Devices and sessions are not repeated: their state is sent anyway.
-    private func missed(since lastEventID: String?) -> [HomeEvent] {
-        guard let lastEventID, let dash = lastEventID.lastIndex(of: "-"), lastEventID[..<dash] == self.run,
+    private func place(_ number: UInt64) -> String { "\(self.run)-\(number)" }
+
+    private mutating func keep(_ event: HomeEvent) {
+        self.recent.append((self.nextNumber, event))
+        if self.recent.count > Self.replayCapacity { self.newestDropped = self.recent.removeFirst().number }
+    }
+
+    /// Presses and detections that a returning watcher missed, and a word about those that are not kept any more.
+    private func missed(since lastEventID: String?, by principal: String) -> [HomeEvent] {
+        guard let lastEventID, let dash = lastEventID.lastIndex(of: "-"),
             let number = UInt64(lastEventID[lastEventID.index(after: dash)...])
         else { return [] }
-        return self.recent.compactMap { entry in
-            guard entry.number > number else { return nil }
-            switch entry.event.change {
-            case .doorbellPressed, .detection: return entry.event
-            default: return nil
-            }
+        let gap = HomeEvent(id: "", change: .missed(reason: Self.gap))
+        // Of another run nothing can be counted.
+        guard lastEventID[..<dash] == self.run else { return lastEventID[..<dash].isEmpty ? [] : [gap] }
+        let kept = self.recent.lazy.filter { $0.number > number && Self.mayHear(principal, of: $0.event.change) }
+        return (number < self.newestDropped ? [gap] : []) + kept.map(\.event)
+    }
+
+    /// Devices and sessions are not repeated: their state is sent anyway.
+    private static func isReplayed(_ change: HomeChange) -> Bool {
+        switch change {
+        case .doorbellPressed, .detection: true
+        case .device, .deviceAdded, .deviceRemoved, .session, .missed, .heartbeat: false
         }
     }
 

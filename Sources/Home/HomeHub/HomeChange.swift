@@ -20,6 +20,8 @@ public enum HomeChange: Sendable, Equatable {
     case doorbellPressed(deviceID: String, at: Date, Google.DoorbellPressTrait.DoorbellPressedEvent)
     /// A camera has noticed something.
     case detection(deviceID: String, at: Date, DetectionEvent)
+    /// The watcher does not hear, or has not heard, of everything: why, and what to do. It has no place of its own.
+    case missed(reason: String)
     /// Nothing changed; sent now and then so that a dead connection is noticed.
     case heartbeat
 }

@@ -12,6 +12,8 @@ extension HomeError {
             case .invalidOffer(let message): .invalidArgument(message)
             case .unknownDevice(let message): .notFound(message)
             case .unknownSession: HomeHub.unknownSession
+            case .unknownClip(let message): .notFound(message)
+            case .permissionDenied(let message): .permissionDenied(message)
             case .codecMismatch(let message):
                 HomeError(.failedPrecondition, message, subcodes: [Self.noCommonCodec])
             case .cameraUnavailable(let message): .unavailable(message)

@@ -4,15 +4,15 @@ import Signalling
 extension HomeHub {
     /// What changes in the home, for one watcher: the present state of every device and of the principal's sessions
     /// first, then the doorbell presses that it missed since `lastEventID`, then every change.
-    /// - Throws: `resourceExhausted` when too many watch already.
+    /// - Throws: `resourceExhausted` when too many watch already, or too many of this principal's.
     public func changes(
         principal: String, lastEventID: String? = nil
     ) async throws(HomeError) -> AsyncStream<HomeEvent> {
-        guard self.changeStream.watcherCount < Self.maximumWatchers else {
-            throw HomeError.resourceExhausted(
-                "\(Self.maximumWatchers) watchers of /v1/events are connected already; close one and try again")
-        }
+        // Those who would be refused anyway cost no look at the sessions.
+        try self.requirePlace(principal)
         await self.refreshSessions()
+        // From here on nobody comes between: of many who ask at once no more are let in than there are places.
+        try self.requirePlace(principal)
         let initial =
             self.devices().map(HomeChange.device)
             + self.knownSessions.values
@@ -23,6 +23,12 @@ extension HomeHub {
             id in
             Task { await self.removeWatcher(id) }
         }
+    }
+
+    private func requirePlace(_ principal: String) throws(HomeError) {
+        guard let refusal = self.changeStream.refusal(of: principal) else { return }
+        throw HomeError.resourceExhausted(
+            "\(self.watcherCount) watchers of /v1/events are connected: \(refusal.words); close one and try again")
     }
 
     /// How many watchers are connected.

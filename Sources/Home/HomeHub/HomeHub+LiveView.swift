@@ -36,10 +36,11 @@ extension HomeHub {
         }
     }
 
-    /// Ends a session.
+    /// Ends a session. One of the principal's that has ended already is no error.
     public func stopLiveView(
         deviceID: String, mediaSessionId: String, principal: String
     ) async throws(HomeError) {
+        if await self.hasEnded(mediaSessionId, of: deviceID, principal: principal) { return }
         try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
         try await self.endSession(mediaSessionId, principal: principal)
     }
@@ -58,10 +59,11 @@ extension HomeHub {
         await self.refreshSessions()
     }
 
-    /// Gives the floor back.
+    /// Gives the floor back. A session of the principal's that has ended has done so already.
     public func stopTalkback(
         deviceID: String, mediaSessionId: String, principal: String
     ) async throws(HomeError) {
+        if await self.hasEnded(mediaSessionId, of: deviceID, principal: principal) { return }
         try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
         do {
             try await self.liveView.stopTalkback(mediaSessionId: mediaSessionId, principal: principal)
@@ -97,6 +99,11 @@ extension HomeHub {
         } catch {
             throw HomeError(error)
         }
+    }
+
+    /// Whether this was a session of the principal's with this device, which may be gone by now.
+    private func hasEnded(_ mediaSessionId: String, of deviceID: String, principal: String) async -> Bool {
+        await self.liveView.deviceOfEnded(mediaSessionId, principal: principal) == deviceID
     }
 
     /// Fails unless the session is alive, the principal's, and of this device.

@@ -19,7 +19,7 @@ extension HomeHub {
         return found
     }
 
-    /// Ends a session, whatever device it watches.
+    /// Ends a session, whatever device it watches. One of the principal's that has ended already is no error.
     public func endSession(_ mediaSessionId: String, principal: String) async throws(HomeError) {
         do {
             try await self.liveView.stopLiveView(mediaSessionId: mediaSessionId, principal: principal)

@@ -29,11 +29,11 @@ extension HomeHub {
         }
     }
 
-    /// Ends a clip; one that has ended already is no error.
-    public func stopClip(_ id: String, deviceID: String) async throws(HomeError) {
+    /// Ends a clip; one that has ended already is no error. Only the owner ends another principal's.
+    public func stopClip(_ id: String, deviceID: String, principal: String) async throws(HomeError) {
         try self.requireDevice(deviceID)
         do {
-            try await self.liveView.stopClip(id, deviceID: deviceID)
+            try await self.liveView.stopClip(id, deviceID: deviceID, principal: principal)
         } catch {
             throw HomeError(error)
         }

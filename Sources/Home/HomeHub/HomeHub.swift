@@ -7,7 +7,7 @@ import Signalling
 /// Commands of the trait `WebRtcLiveView` go to the signalling service; the button goes to the camera's driver. The
 /// hub is control: no packet passes through it.
 public actor HomeHub {
-    /// How many watchers of the change stream may be connected at once.
+    /// How many watchers of the change stream may be connected at once; principals share them, see ``PlaceShares``.
     public static let maximumWatchers = 64
 
     let liveView: any LiveViewServing
@@ -51,7 +51,7 @@ public actor HomeHub {
         self.order = order
         self.liveView = liveView
         self.now = now
-        self.changeStream = ChangeStream(run: run)
+        self.changeStream = ChangeStream(run: run, places: PlaceShares(total: Self.maximumWatchers))
         self.history = EventHistory(history)
         self.journal = journal
         self.observer = observer

@@ -55,8 +55,17 @@ extension LiveViewService {
                 id: id, durationSeconds: clip.durationSeconds, talkback: TalkbackSnapshot(state: "ended"))
     }
 
-    public func stopClip(_ id: String, deviceID: String) async throws(SignallingError) {
+    public func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {
         guard stations[deviceID] != nil else { throw .unknownDevice(deviceID) }
+        let known = clips[deviceID].flatMap { $0.id == id ? $0.principal : nil }
+        let past = ended.entry(id, .clip, at: now).flatMap { $0.deviceID == deviceID ? $0.principal : nil }
+        // Identifiers of clips are no secret: everybody who looks at the speaker sees the last one.
+        guard let holder = known ?? past else {
+            throw .unknownClip("\(deviceID) has played no clip with this identifier lately")
+        }
+        guard holder == principal || principal == PlaceShares.owner else {
+            throw .permissionDenied("somebody else plays this clip; only they and the owner may end it")
+        }
         guard floor.holder(of: deviceID) == .clip(id) else { return }
         releaseFloor(.clip(id), reason: "the clip was stopped")
     }
@@ -102,6 +111,7 @@ extension LiveViewService {
         last.reason = reason
         clip.ended = last
         clips[deviceID] = clip
+        ended.note(id, .clip, deviceID: deviceID, principal: clip.principal, at: now)
         clip.speaker.end()
         if clip.isOpen { announce(.talkEnded(talkID: "clip-\(clip.talk)", deviceID: deviceID, reason: reason)) }
     }

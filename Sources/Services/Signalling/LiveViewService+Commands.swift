@@ -16,8 +16,21 @@ extension LiveViewService {
     }
 
     public func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError) {
+        guard !hasEnded(mediaSessionId, principal: principal) else { return }
         _ = try ledger.lease(mediaSessionId, of: principal)
         end(mediaSessionId, reason: "the viewer stopped the live view")
+    }
+
+    public func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String? {
+        guard let entry = ended.entry(mediaSessionId, .liveView, at: now), entry.principal == principal else {
+            return nil
+        }
+        return entry.deviceID
+    }
+
+    /// Whether this was a session of the principal's.
+    func hasEnded(_ mediaSessionId: String, principal: String) -> Bool {
+        ended.entry(mediaSessionId, .liveView, at: now)?.principal == principal
     }
 
     public func changeLiveViewQuality(
@@ -65,6 +78,7 @@ extension LiveViewService {
         } catch {
             throw .invalidOffer("the fragment cannot be read: \(error)")
         }
+        if let fault = parsed.credentialFault { throw .invalidOffer(fault) }
         let candidates = parsed.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let credentials = parsed.credentials,
             credentials.usernameFragment != session.remoteCredentials.usernameFragment

@@ -134,6 +134,12 @@ extension LiveViewService {
     public func stopPublishing(
         sessionID: String, deviceID: String, principal: String
     ) async throws(SignallingError) {
+        // A publisher that has ended by itself, or whose place another has taken, has what it wants.
+        if let entry = ended.entry(sessionID, .publisher, at: now), entry.deviceID == deviceID,
+            entry.principal == principal
+        {
+            return
+        }
         _ = try publisher(sessionID, deviceID, principal)
         endPublisher(sessionID, reason: "the publisher has stopped")
     }
@@ -154,6 +160,7 @@ extension LiveViewService {
         } catch {
             throw .invalidOffer("the fragment cannot be read: \(error)")
         }
+        if let fault = parsed.credentialFault { throw .invalidOffer(fault) }
         let candidates = parsed.allCandidates.compactMap(RemoteCandidate.init(_:))
         guard let credentials = parsed.credentials, credentials.usernameFragment != session.remoteFragment else {
             relay.addRemoteCandidates(sessionID, candidates, areComplete: parsed.endsCandidates)
@@ -186,6 +193,7 @@ extension LiveViewService {
     /// Ends a publisher, whoever wants it; nothing happens when it has ended already.
     func endPublisher(_ sessionID: String, reason: String) {
         guard let session = publishers.removeValue(forKey: sessionID) else { return }
+        ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: now)
         relay.removeViewer(sessionID, reason: reason)
         session.source.end(session.publication, reason: reason)
         announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, reason: reason))

@@ -13,8 +13,10 @@ extension LiveViewService: LiveViewServing {
     ) async throws(SignallingError) -> StartLiveViewResponse {
         let offerReceived = MonotonicClock.now
         guard let station = stations[request.deviceID] else { throw .unknownDevice(request.deviceID) }
-        try ledger.admit(deviceID: request.deviceID, principal: request.principal)
         let offer = try parse(request.offerSdp)
+        // The place is held while the camera is waited for, so that no number of starts at once gets past the limits.
+        let place = try takePlace(deviceID: request.deviceID, principal: request.principal)
+        defer { ledger.cancel(place) }
         // The camera is woken now, and connects while the viewer's own connection is made.
         let pull = station.acquire(reason: "live view")
         let layout = await station.tracks(within: configuration.cameraTimeout)
@@ -31,17 +33,15 @@ extension LiveViewService: LiveViewServing {
         let negotiated = agreement.session
         let streams = negotiated.media.compactMap { stream(for: $0, of: agreement, camera: request.deviceID) }
 
-        // The camera may have taken its time, and others may have started meanwhile, or it was removed.
+        // The camera may have taken its time, and it may have been removed meanwhile.
         guard stations[request.deviceID] === station else { throw .unknownDevice(request.deviceID) }
-        try ledger.admit(deviceID: request.deviceID, principal: request.principal)
         let sessionID = random.sessionIdentifier()
         let remote = ICECredentials(
             usernameFragment: negotiated.remote.usernameFragment, password: negotiated.remote.password)
         let talkbackCodecs = negotiated.media.first { $0.kind == .audio && $0.direction.receives }?
             .receivePayloadTypes
         let uses = try station.use(streams.map(\.track.id))
-        _ = ledger.start(
-            sessionID: sessionID, deviceID: request.deviceID, principal: request.principal, at: now)
+        _ = ledger.start(place, sessionID: sessionID, at: now)
         let session = Session(
             station: station, status: ViewerStatus(), streams: streams,
             notes: agreement.notes,

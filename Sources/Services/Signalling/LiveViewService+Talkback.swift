@@ -8,6 +8,8 @@ extension LiveViewService {
     struct Talk {
         let number: UInt64
         let decoder: TalkbackDecoder
+        /// What becomes of the opening; everybody who asks for this talk waits for it.
+        let opening: Task<Result<Void, SignallingError>, Never>
         /// The camera's speaker takes what is said.
         var isOpen = false
     }
@@ -26,7 +28,7 @@ extension LiveViewService {
         }
         let talker = TalkbackFloor.Talker.session(mediaSessionId)
         try floor.take(deviceID: lease.deviceID, talker: talker, at: now)
-        guard session.talk == nil else { return }
+        if let talk = session.talk { return try await talk.opening.value.get() }
         let decoder: TalkbackDecoder
         do {
             decoder = try TalkbackDecoder(
@@ -38,23 +40,43 @@ extension LiveViewService {
         }
         nextTalk += 1
         let number = nextTalk
-        sessions[mediaSessionId]?.talk = Talk(number: number, decoder: decoder)
+        let opening = Task {
+            await self.openTalk(
+                number, of: mediaSessionId, deviceID: lease.deviceID, principal: principal, speaker, decoder)
+        }
+        sessions[mediaSessionId]?.talk = Talk(number: number, decoder: decoder, opening: opening)
         armFloor()
+        try await opening.value.get()
+    }
+
+    /// Opens the way to the camera's speaker for a talk, and lets the session's microphone through.
+    private func openTalk(
+        _ number: UInt64, of sessionID: String, deviceID: String, principal: String,
+        _ speaker: any CameraSpeaker, _ decoder: TalkbackDecoder
+    ) async -> Result<Void, SignallingError> {
+        let talker = TalkbackFloor.Talker.session(sessionID)
+        let overtaken = Result<Void, SignallingError>.failure(
+            .failedPrecondition("the talk was ended before the camera's speaker was open"))
+        // It may have been stopped before this began: then the speaker is another talker's, or nobody's.
+        guard sessions[sessionID]?.talk?.number == number else { return overtaken }
         let state = await open(speaker, talk: number, talker: talker)
-        guard sessions[mediaSessionId]?.talk?.number == number, floor.holder(of: lease.deviceID) == talker else {
-            throw .failedPrecondition("the talk was ended before the camera's speaker was open")
+        guard sessions[sessionID]?.talk?.number == number, floor.holder(of: deviceID) == talker else {
+            return overtaken
         }
         if case .refused(let refusal) = state {
             releaseFloor(talker, reason: refusal.description)
-            throw SignallingError(refusal)
+            return .failure(SignallingError(refusal))
         }
-        sessions[mediaSessionId]?.talk?.isOpen = true
-        announce(.talkStarted(talkID: "talk-\(number)", deviceID: lease.deviceID, principal: principal))
+        sessions[sessionID]?.talk?.isOpen = true
+        announce(.talkStarted(talkID: "talk-\(number)", deviceID: deviceID, principal: principal))
         floor.note(talker, heardAt: now)
-        relay.setTalkbackSink(mediaSessionId, decoder)
+        relay.setTalkbackSink(sessionID, decoder)
+        return .success(())
     }
 
     public func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError) {
+        // The end of a session has given its floor back.
+        guard !hasEnded(mediaSessionId, principal: principal) else { return }
         _ = try ledger.lease(mediaSessionId, of: principal)
         releaseFloor(.session(mediaSessionId), reason: "the talker stopped")
     }

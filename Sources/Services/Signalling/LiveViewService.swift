@@ -34,6 +34,8 @@ public actor LiveViewService {
         /// How long after the last word the talker still hears nothing: their words are on the way to the camera's
         /// speaker and back from its microphone.
         public var voiceHold: Duration = .milliseconds(600)
+        /// How long a view may take to connect before it gives way to others where places are scarce.
+        public var connectingGrace: Duration = .seconds(10)
         /// The intervals of connectivity checks, and how long a viewer may take to connect.
         public var connectivity = ICETiming()
         /// The clock by which leases end.
@@ -79,6 +81,8 @@ public actor LiveViewService {
     let relay: MediaRelay
     var stations: [String: CameraStation] = [:]
     var ledger: SessionLedger
+    /// What has ended lately: ending it again is no error.
+    var ended = EndedSessions()
     var floor: TalkbackFloor
     /// The clip that each device plays or played last.
     var clips: [String: PlayedClip] = [:]
@@ -164,6 +168,9 @@ public enum LiveViewChange: Sendable, Equatable {
     case started(mediaSessionId: String, deviceID: String, principal: String)
     /// Its media flows.
     case connected(mediaSessionId: String, deviceID: String)
+    /// The camera's video is damaged, so that no picture can be made of it; or, with nil, one can be made again. Told
+    /// once for each such time.
+    case pictures(deviceID: String, damage: String?)
     /// It is over.
     case ended(mediaSessionId: String, deviceID: String, reason: String)
     /// A publisher has been answered.
@@ -184,6 +191,8 @@ extension LiveViewService {
     }
 
     private func close(_ lease: SessionLedger.Lease, reason: String) {
+        ended.note(
+            lease.sessionID, .liveView, deviceID: lease.deviceID, principal: lease.principal, at: now)
         releaseFloor(.session(lease.sessionID), reason: reason)
         if let session = sessions.removeValue(forKey: lease.sessionID) {
             session.status.noteEnd(reason: reason)

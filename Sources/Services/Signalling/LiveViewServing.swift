@@ -11,11 +11,15 @@ public protocol LiveViewServing: Sendable {
         mediaSessionId: String, principal: String, extendedDurationSeconds: UInt16?
     ) async throws(SignallingError) -> UInt16
 
-    /// Ends a session. Ending one that has already ended is `unknownSession`.
+    /// Ends a session. Ending one of the principal's that has ended already is no error.
+    /// - Throws: `unknownSession` for one that never was, that ended long ago, or that is another principal's.
     func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError)
 
+    /// The device of a session of the principal's that has ended lately; nil for every other identifier.
+    func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String?
+
     /// Takes the camera's floor for this session's microphone, and opens the way to the camera's speaker. Returns when
-    /// what is said reaches the camera.
+    /// what is said reaches the camera. Whoever asks again while it opens is told what becomes of that opening.
     ///
     /// `offerSdp` is of use to devices whose talkback is of the type `renegotiation`. All of the gateway's are
     /// `directly`: the sound takes the way that the live view has negotiated, and the offer is not looked at.
@@ -27,13 +31,15 @@ public protocol LiveViewServing: Sendable {
         _ clip: TalkClip, deviceID: String, principal: String
     ) async throws(SignallingError) -> TalkClipSnapshot
 
-    /// Ends a clip. Ending one that has ended is no error.
-    func stopClip(_ id: String, deviceID: String) async throws(SignallingError)
+    /// Ends a clip: whoever started it may, and the owner may end any. Ending one that has ended is no error.
+    /// - Throws: `permissionDenied` for another principal's clip, `unknownClip` for one that never was or that ended
+    ///   long ago.
+    func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError)
 
     /// Who has a device's speaker, and what is delivered to it.
     func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot
 
-    /// Gives the floor back. Idempotent.
+    /// Gives the floor back. Idempotent, also after the session has ended.
     func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError)
 
     /// Asks for another quality; the nearest that the camera has is used and returned.
@@ -63,14 +69,20 @@ public protocol LiveViewServing: Sendable {
         _ fragment: String, sessionID: String, deviceID: String, principal: String
     ) async throws(SignallingError) -> TrickleResult
 
-    /// Ends a publisher.
+    /// Ends a publisher. Ending one of the principal's that has ended already is no error.
     func stopPublishing(sessionID: String, deviceID: String, principal: String) async throws(SignallingError)
 
     /// The newest picture of a device as a JPEG image: for every codec, and without waiting for a key frame where the
     /// camera is being pulled.
     /// - Parameter maximumWidth: the most pixels across; nil for the picture as it is.
+    /// Of damaged video it is the last picture that could be decoded, while that is recent.
     /// - Throws: `unknownDevice`, `cameraUnavailable`, or `deadlineExceeded` when no picture came.
     func snapshot(of deviceID: String, maximumWidth: Int?) async throws(SignallingError) -> CameraSnapshot
+}
+
+/// A service that forgets what has ended.
+extension LiveViewServing {
+    public func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String? { nil }
 }
 
 /// A service without cameras that can be published to.
@@ -175,6 +187,10 @@ public enum SignallingError: Error, Hashable, Sendable {
     case unknownDevice(String)
     /// No such session, or it has ended, or it belongs to another principal.
     case unknownSession
+    /// No such clip, or it ended long ago.
+    case unknownClip(String)
+    /// It is another principal's; says who may.
+    case permissionDenied(String)
     /// Camera and viewer share no codec; names both sides' codecs and what would help.
     case codecMismatch(String)
     /// The camera is not delivering; says its state and reason.
@@ -201,7 +217,7 @@ extension LiveViewServing {
         throw .failedPrecondition("\(deviceID) has no speaker")
     }
 
-    public func stopClip(_ id: String, deviceID: String) async throws(SignallingError) {}
+    public func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
 
     public func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
 }

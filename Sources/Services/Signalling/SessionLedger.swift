@@ -6,11 +6,11 @@ public struct SessionLimits: Sendable, Equatable {
     public var durationSeconds: UInt16 = 300
     /// The longest that a session may last over all of its extensions, in seconds.
     public var maximumDurationSeconds: Int = 86_400
-    /// How many sessions may watch one camera.
+    /// How many sessions may watch one camera. Principals share them; see ``PlaceShares``.
     public var perCamera = 500
     /// How many sessions one principal may hold.
     public var perPrincipal = 1_000
-    /// How many sessions there may be at all.
+    /// How many sessions there may be at all. Principals share them; see ``PlaceShares``.
     public var total = 2_000
 
     /// The defaults.
@@ -30,8 +30,33 @@ struct SessionLedger {
         var expiry: Instant
     }
 
+    /// The place of a session that is being started, which counts like a session.
+    struct Reservation: Equatable {
+        let number: UInt64
+        let deviceID: String
+        let principal: String
+    }
+
+    /// Why another session may not start.
+    struct Obstacle: Equatable {
+        enum Scope: Equatable {
+            /// The gateway has as many as it can have.
+            case all
+            /// The camera has.
+            case camera
+            /// The principal has, whatever the camera.
+            case principal
+        }
+
+        let scope: Scope
+        let refusal: PlaceShares.Refusal
+        let error: SignallingError
+    }
+
     let limits: SessionLimits
     private(set) var leases: [String: Lease] = [:]
+    private var reservations: [UInt64: Reservation] = [:]
+    private var nextReservation: UInt64 = 0
 
     init(limits: SessionLimits) {
         self.limits = limits
@@ -40,26 +65,52 @@ struct SessionLedger {
     /// The instant of the next expiry.
     var nextExpiry: Instant? { leases.values.map(\.expiry).min() }
 
-    /// Says whether another session may start.
-    func admit(deviceID: String, principal: String) throws(SignallingError) {
-        if leases.count >= limits.total {
-            throw .limitReached("the gateway already holds \(leases.count) live views, its limit; end one first")
+    /// What stands in the way of another session; nil where nothing does.
+    func obstacle(deviceID: String, principal: String) -> Obstacle? {
+        let holders =
+            leases.values.map { ($0.deviceID, $0.principal) }
+            + reservations.values.map { ($0.deviceID, $0.principal) }
+        let everybody = holders.map(\.1)
+        if let refusal = PlaceShares(total: limits.total).refusal(of: principal, holders: everybody) {
+            return Obstacle(
+                scope: .all, refusal: refusal,
+                error: .limitReached("the gateway holds \(everybody.count) live views: \(refusal.words); end one first")
+            )
         }
-        let onCamera = leases.values.count { $0.deviceID == deviceID }
-        if onCamera >= limits.perCamera {
-            throw .limitReached("camera \(deviceID) already has \(onCamera) live views, its limit; end one first")
+        let here = holders.filter { $0.0 == deviceID }.map(\.1)
+        if let refusal = PlaceShares(total: limits.perCamera).refusal(of: principal, holders: here) {
+            return Obstacle(
+                scope: .camera, refusal: refusal,
+                error: .limitReached("camera \(deviceID) has \(here.count) live views: \(refusal.words); end one first")
+            )
         }
-        let held = leases.values.count { $0.principal == principal }
-        if held >= limits.perPrincipal {
-            throw .limitReached("\(principal) already holds \(held) live views, the limit; end one first")
-        }
+        let held = everybody.count { $0 == principal }
+        guard held >= limits.perPrincipal else { return nil }
+        return Obstacle(
+            scope: .principal, refusal: .share(limits.perPrincipal),
+            error: .limitReached("\(principal) already holds \(held) live views, the limit; end one first"))
     }
 
-    /// Starts a lease. The caller has asked ``admit(deviceID:principal:)`` in the same step.
-    mutating func start(sessionID: String, deviceID: String, principal: String, at now: Instant) -> Lease {
+    /// Takes a place for a session that is being started. It is held until ``start(_:sessionID:at:)`` or ``cancel(_:)``.
+    mutating func reserve(deviceID: String, principal: String) throws(SignallingError) -> Reservation {
+        if let obstacle = obstacle(deviceID: deviceID, principal: principal) { throw obstacle.error }
+        let reservation = Reservation(number: nextReservation, deviceID: deviceID, principal: principal)
+        nextReservation += 1
+        reservations[reservation.number] = reservation
+        return reservation
+    }
+
+    /// Gives the place of a start that failed back; nothing happens when it has become a session.
+    mutating func cancel(_ reservation: Reservation) {
+        reservations[reservation.number] = nil
+    }
+
+    /// Starts a lease in the place that was reserved for it.
+    mutating func start(_ reservation: Reservation, sessionID: String, at now: Instant) -> Lease {
+        reservations[reservation.number] = nil
         let seconds = min(Int(limits.durationSeconds), limits.maximumDurationSeconds)
         let lease = Lease(
-            sessionID: sessionID, deviceID: deviceID, principal: principal, start: now,
+            sessionID: sessionID, deviceID: reservation.deviceID, principal: reservation.principal, start: now,
             expiry: now + .seconds(seconds))
         leases[sessionID] = lease
         return lease

@@ -18,7 +18,16 @@ package actor FakeLiveView: LiveViewServing {
         body(&self.list[index])
     }
 
-    package func drop(_ id: String) { self.list.removeAll { $0.mediaSessionId == id } }
+    package func drop(_ id: String) {
+        self.ended += self.list.filter { $0.mediaSessionId == id }
+        self.list.removeAll { $0.mediaSessionId == id }
+    }
+
+    private var ended: [LiveViewSnapshot] = []
+
+    package func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String? {
+        self.ended.first { $0.mediaSessionId == mediaSessionId && $0.principal == principal }?.deviceID
+    }
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
         if let error = self.startError { throw error }
@@ -51,7 +60,8 @@ package actor FakeLiveView: LiveViewServing {
     }
 
     package func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError) {
-        self.list.remove(at: try self.index(mediaSessionId, principal))
+        if await self.deviceOfEnded(mediaSessionId, principal: principal) != nil { return }
+        self.ended.append(self.list.remove(at: try self.index(mediaSessionId, principal)))
     }
 
     package func startTalkback(mediaSessionId: String, principal: String, offerSdp: String?)

@@ -43,12 +43,22 @@ struct CameraAddress {
     /// Names of parameters whose value is secret.
     private static let secretNames = ["password", "passwd", "pwd", "pass", "token", "secret", "auth", "key"]
 
-    private var secretRanges: [Range<String.Index>] {
-        var ranges: [Range<String.Index>] = []
+    private var secretRanges: [Range<String.Index>] { self.secretParts.map(\.range) }
+
+    /// A secret of the address.
+    struct SecretPart {
+        /// The name of the parameter in lower case; empty for the password of the user part.
+        let name: String
+        let range: Range<String.Index>
+    }
+
+    /// The secrets in the order in which they stand.
+    var secretParts: [SecretPart] {
+        var parts: [SecretPart] = []
         let authority = self.authority
         if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
             let start = authority.index(after: colon)
-            if start < at { ranges.append(start..<at) }
+            if start < at { parts.append(SecretPart(name: "", range: start..<at)) }
         }
         var place = authority.endIndex
         while let equals = self.text[place...].firstIndex(of: "=") {
@@ -57,9 +67,9 @@ struct CameraAddress {
             let word = String(name.reversed()).lowercased()
             guard Self.secretNames.contains(where: word.hasSuffix) else { continue }
             let end = self.text[place...].firstIndex { "&;?#/".contains($0) } ?? self.text.endIndex
-            if place < end { ranges.append(place..<end) }
+            if place < end { parts.append(SecretPart(name: word, range: place..<end)) }
             place = end
         }
-        return ranges
+        return parts
     }
 }

@@ -44,7 +44,7 @@ extension ConfigurationLoader {
         default: kind = source == .builtInDoorbell ? .doorbell : .camera
         }
         var camera = GatewayConfiguration.Camera(
-            id: id, name: self.reader.string(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
+            id: id, name: self.name(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
         camera.substream = keys["substream"].flatMap { self.substream($0, of: source) }
         camera.transport = self.choice(keys["transport"]) ?? camera.transport
         camera.keepAlive = self.choice(keys["keepAlive"]) ?? camera.keepAlive
@@ -73,6 +73,13 @@ extension ConfigurationLoader {
         if let text = place.node.scalar?.string, words.contains(text) { return .init(rawValue: text) }
         self.reader.report("expected auto, true (always) or false (never)", at: place)
         return nil
+    }
+
+    /// A text that people read, in pages, terminals and logs.
+    private func name(_ place: YAMLReader.Place?) -> String? {
+        guard let place, let text = self.reader.string(place) else { return nil }
+        if let fault = NameRules.fault(in: text) { self.reader.report(fault, at: place) }
+        return text
     }
 
     /// One of an enumeration's words.

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 
@@ -59,29 +60,70 @@ public struct StateDirectory: Sendable, Equatable {
     }
 
     /// Reads a private file; nil when there is none.
-    /// - Throws: when it cannot be read, or when others than its owner may read it.
+    /// - Throws: when it cannot be read, when it is no regular file, when it belongs to somebody else, or when others than
+    ///   its owner may read or write it.
     func readPrivate(_ name: String) throws(Failure) -> String? {
         let path = self.file(name)
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // A FIFO or a device in its place must not hold the start up.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
+            throw Failure(path: path, reason: Self.openFailure(errno))
         }
         defer { close(descriptor) }
-        let attributes = (try? FileManager.default.attributesOfItem(atPath: path)) ?? [:]
-        guard attributes[.type] as? FileAttributeType == .typeRegular,
-            let permissions = attributes[.posixPermissions] as? Int, let size = attributes[.size] as? Int
-        else { throw Failure(path: path, reason: "is no regular file") }
-        guard permissions & 0o077 == 0 else {
-            throw Failure(path: path, reason: "others may read this secret; run chmod 600 on it")
-        }
+        let size = try self.checkPrivate(descriptor, path)
         guard size <= Self.maximumFileSize else { throw Failure(path: path, reason: "is larger than 1 MiB") }
         var bytes = [UInt8](repeating: 0, count: size)
-        let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-        guard count >= 0 else {
-            throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
+        var filled = 0
+        while filled < size {
+            let count = bytes.withUnsafeMutableBytes {
+                read(descriptor, $0.baseAddress?.advanced(by: filled), size - filled)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Failure(path: path, reason: "cannot be read: \(String(cString: strerror(errno)))")
+            }
+            // It has become shorter since it was opened.
+            if count == 0 { break }
+            filled += count
         }
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        return String(decoding: bytes[..<filled], as: UTF8.self)
+    }
+
+    /// Fails unless an open file is a regular one, and its owner's alone. Looking at what was opened, and not at the path
+    /// again, leaves no moment for an exchange.
+    /// - Returns: its size in bytes.
+    @discardableResult
+    func checkPrivate(_ descriptor: Int32, _ path: String) throws(Failure) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(path: path, reason: "is no regular file; move it away")
+        }
+        guard self.isTrusted(owner: status.st_uid) else {
+            throw Failure(
+                path: path,
+                reason:
+                    "belongs to the user with the number \(status.st_uid), who could change it at any time; if it is "
+                    + "the gateway's, run chown \(geteuid()) on it")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw Failure(path: path, reason: "others may read or change this secret; run chmod 600 on it")
+        }
+        return Int(status.st_size)
+    }
+
+    /// Whether a file's owner may be: who runs this process, or root. Root itself, for example with `gatehouse token`,
+    /// reads the files of the user whom the folder belongs to.
+    private func isTrusted(owner: uid_t) -> Bool {
+        if owner == geteuid() || owner == 0 { return true }
+        var folder = stat()
+        return geteuid() == 0 && stat(self.path, &folder) == 0 && folder.st_uid == owner
+    }
+
+    private static func openFailure(_ code: Int32) -> String {
+        code == ELOOP
+            ? "is a symbolic link; put the file itself in its place"
+            : "cannot be read: \(String(cString: strerror(code)))"
     }
 
     /// Writes a private file whole or not at all, for its owner alone.
@@ -92,6 +134,11 @@ public struct StateDirectory: Sendable, Equatable {
             throw Failure(path: path, reason: "would be larger than 1 MiB and is left as it is", isTooLarge: true)
         }
         try self.create()
+        var present = stat()
+        // A file would be put in the place of whatever is there; what is no file has not been put there by a gateway.
+        if lstat(path, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
+            throw Failure(path: path, reason: "is no regular file; move it away")
+        }
         let temporary = "\(path).\(getpid()).new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -55,7 +55,8 @@ extension GatewayAPI {
         }
         router.delete("/v1/devices/:device/speaker/clips/:clip") { _, context in
             try await self.hub.stopClip(
-                context.parameters.require("clip"), deviceID: context.parameters.require("device"))
+                context.parameters.require("clip"), deviceID: context.parameters.require("device"),
+                principal: self.principal(context))
             return Response(status: .noContent)
         }
     }

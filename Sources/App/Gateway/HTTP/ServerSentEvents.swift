@@ -15,6 +15,11 @@ enum ServerSentEvents {
         var deviceID: String
     }
 
+    /// The data of the event `missed`.
+    struct MissedEvent: Codable, Sendable, Equatable {
+        var reason: String
+    }
+
     /// The data of the event `DoorbellPressed`.
     struct DoorbellEvent: Codable, Sendable, Equatable {
         var deviceID: String
@@ -43,6 +48,9 @@ enum ServerSentEvents {
         switch event.change {
         case .heartbeat:
             return ": still here\n\n"
+        case .missed(let reason):
+            name = "missed"
+            data = try Self.json(MissedEvent(reason: reason))
         case .device(let device):
             name = "device"
             data = try Self.json(device)
@@ -69,7 +77,9 @@ enum ServerSentEvents {
                     cameraTimestamp: detection.cameraTimestamp, phase: detection.phase,
                     eventSessionId: detection.eventSessionId))
         }
-        return "event: \(name)\nid: \(event.id)\ndata: \(data)\n\n"
+        // An empty place would make the client forget the one that it has.
+        let place = event.id.isEmpty ? "" : "id: \(event.id)\n"
+        return "event: \(name)\n\(place)data: \(data)\n\n"
     }
 
     /// JSON on one line: the encoder escapes line feeds inside of strings and writes none between.

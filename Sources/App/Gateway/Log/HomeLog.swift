@@ -124,6 +124,12 @@ final class HomeLog: Sendable {
         case .talkEnded(let talk, let device, let reason):
             let life = self.lives.withLock { $0.removeValue(forKey: talk) }
             self.end("talk ended", life, talk, device, reason, at: now)
+        case .pictures(let device, let damage?):
+            self.logger.warning(
+                "video is damaged: no picture can be made of it",
+                metadata: ["camera": "\(device)", "reason": "\(damage)"])
+        case .pictures(let device, nil):
+            self.logger.notice("pictures can be made again", metadata: ["camera": "\(device)"])
         }
     }
 

@@ -298,6 +298,11 @@ extension OpenAPIDocument {
               properties:
                 change: {type: string, enum: [started, changed, ended]}
                 session: {$ref: "#/components/schemas/Session"}
+            MissedEvent:
+              type: object
+              required: [reason]
+              additionalProperties: false
+              properties: {reason: {type: string, description: What was lost and what to do.}}
             DeviceRemoved:
               type: object
               required: [deviceID]

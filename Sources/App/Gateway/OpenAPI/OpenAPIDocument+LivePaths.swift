@@ -41,7 +41,9 @@ extension OpenAPIDocument {
                 change: device and deviceAdded (data Device), deviceRemoved (data DeviceRemoved), session (data
                 SessionEvent), DoorbellPressed (data DoorbellPressed), and Motion, Person, Face, Vehicle, Animal,
                 Package and Sound (data Detection). A comment comes every 15 seconds. With Last-Event-ID, presses and
-                detections missed since then are sent again.
+                detections missed since then are sent again. The event missed (data MissedEvent) says that some are
+                lost: as the last event of a stream that was read too slowly, or after the state where not all since
+                Last-Event-ID are kept.
               parameters: [{name: Last-Event-ID, in: header, schema: {type: string}}]
               responses:
                 "200": {description: The stream., content: {text/event-stream: {schema: {type: string}}}}

@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import Signalling
 
 /// Who may use the API: bearer tokens with the names of the principals that hold them.
 ///
@@ -7,7 +8,7 @@ import Foundation
 /// owner's token is made at the first start. Sessions are bound to principals, not to tokens.
 public struct TokenStore: Sendable {
     /// The principal of a line without a name.
-    public static let owner = "owner"
+    public static let owner = PlaceShares.owner
     /// The file in the state folder.
     public static let fileName = "token"
     /// What every token begins with, so that people and secret scanners know it.
@@ -39,14 +40,25 @@ public struct TokenStore: Sendable {
                     path: directory.file(Self.fileName),
                     reason: "line \(index + 1) is no token of at least 32 characters, followed by a name or nothing")
             }
-            tokens.append((fields.count > 1 ? String(fields[1]) : Self.owner, String(token)))
+            let principal = fields.count > 1 ? String(fields[1]) : Self.owner
+            if let fault = NameRules.fault(in: principal) {
+                throw .init(path: directory.file(Self.fileName), reason: "line \(index + 1): the name \(fault)")
+            }
+            tokens.append((principal, String(token)))
         }
         self.init(tokens: tokens)
     }
 
     /// Reads the tokens of a state folder, and makes the owner's at the first start.
     public init(openingOrCreatingIn directory: StateDirectory) throws(StateDirectory.Failure) {
-        if let existing = try TokenStore(reading: directory), !existing.entries.isEmpty {
+        if let existing = try TokenStore(reading: directory) {
+            // Another token in its place would sign everybody out, and whoever emptied the file would not be noticed.
+            guard !existing.entries.isEmpty else {
+                throw .init(
+                    path: directory.file(Self.fileName),
+                    reason: "holds no token; write the old one into it again, or remove the file to have another one "
+                        + "made, with which everybody has to sign in again")
+            }
             self = existing
             return
         }

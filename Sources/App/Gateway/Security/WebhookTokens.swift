@@ -85,11 +85,29 @@ public final class WebhookTokens: Sendable {
         device: String, token: String
     )] {
         guard let text = try directory.readPrivate(Self.fileName) else { return [] }
-        return text.split(separator: "\n").compactMap { line in
-            let fields = line.split(separator: " ")
-            guard fields.count == 2, fields[0].hasPrefix(Self.prefix), fields[0].utf8.count >= 32 else { return nil }
-            return (String(fields[1]), String(fields[0]))
+        var tokens: [(device: String, token: String)] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let fields = line.split(whereSeparator: \.isWhitespace)
+            guard !fields.isEmpty else { continue }
+            // What is passed over here would be gone at the next writing, and its camera's button with it.
+            guard fields.count == 2, fields[0].hasPrefix(Self.prefix), fields[0].utf8.count >= 32,
+                fields[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+                ConfigurationLoader.isIdentifier(String(fields[1]))
+            else {
+                throw .init(
+                    path: directory.file(Self.fileName),
+                    reason: "line \(index + 1) is no token followed by a device's id; put the file right, or remove it "
+                        + "to have other tokens made, which every camera with a webhook has to be told")
+            }
+            tokens.append((String(fields[1]), String(fields[0])))
         }
+        guard !tokens.isEmpty else {
+            throw .init(
+                path: directory.file(Self.fileName),
+                reason: "holds no token; put the old content back, or remove it to have other tokens made, which every "
+                    + "camera with a webhook has to be told")
+        }
+        return tokens
     }
 
     /// The device whose token this is; nil for every other text. Takes the same time for every wrong one.

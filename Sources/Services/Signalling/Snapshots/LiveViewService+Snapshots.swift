@@ -5,7 +5,19 @@ extension LiveViewService {
         of deviceID: String, maximumWidth: Int?
     ) async throws(SignallingError) -> CameraSnapshot {
         guard let station = stations[deviceID] else { throw .unknownDevice(deviceID) }
-        return try await station.snapshot(maximumWidth: maximumWidth, timeout: configuration.cameraTimeout)
+        let result: Result<CameraSnapshot, SignallingError>
+        do {
+            result = .success(
+                try await station.snapshot(maximumWidth: maximumWidth, timeout: configuration.cameraTimeout))
+        } catch {
+            result = .failure(error)
+        }
+        switch await station.takeSnapshotNews() {
+        case .damaged(let reason): announce(.pictures(deviceID: deviceID, damage: reason))
+        case .recovered: announce(.pictures(deviceID: deviceID, damage: nil))
+        case nil: break
+        }
+        return try result.get()
     }
 }
 
@@ -22,5 +34,10 @@ extension CameraStation {
             return maker
         }
         return try await maker.snapshot(of: self, maximumWidth: maximumWidth)
+    }
+
+    /// What has changed with the making of pictures since the last look.
+    func takeSnapshotNews() async -> SnapshotMaker.News? {
+        await state.withLock { $0.snapshots }?.takeNews()
     }
 }

@@ -25,11 +25,32 @@ actor SnapshotMaker {
     /// who asks now and then gets the newest picture.
     private static let rest = 3
     private static let quality = 80
+    /// While video is damaged the last good picture is handed out, as long as it is no older.
+    static let longestAge: Duration = .seconds(30)
+    /// Pictures of so many widths are kept until the next picture; whoever asks for others has them made again.
+    private static let maximumImages = 16
+
+    /// Why there is no picture.
+    private enum Failure: Error {
+        /// Video came, and none of it could be decoded.
+        case damaged(reason: String, work: Duration)
+        case other(SignallingError)
+    }
+
+    /// A change that is to be told: since when pictures cannot be made, and why, or nil for that they can again.
+    enum News: Equatable {
+        case damaged(String)
+        case recovered
+    }
 
     private let timeout: Duration
     private var newest: (picture: Picture, sharedUntil: Instant)?
     private var images: [Int: CameraSnapshot] = [:]
     private var making: Task<Result<Picture, SignallingError>, Never>?
+    /// The refusal that everybody gets who asks again too soon: decoding in order to fail costs as much.
+    private var refusal: (error: SignallingError, until: Instant)?
+    private var isDamaged = false
+    private var news: News?
 
     /// - Parameter timeout: how long to wait for a camera that has to be pulled first.
     init(timeout: Duration) {
@@ -63,30 +84,73 @@ actor SnapshotMaker {
                 return .failure(.internalFault("the picture could not be made a JPEG image: \(error.reason)"))
             }
         }.get()
-        if let newest, newest.picture.capture == picture.capture { images[width] = image }
+        if let newest, newest.picture.capture == picture.capture, images.count < Self.maximumImages {
+            images[width] = image
+        }
         return image
     }
 
+    /// What has changed since the last look; each change is handed out once.
+    func takeNews() -> News? {
+        defer { news = nil }
+        return news
+    }
+
     private func picture(of station: CameraStation) async throws(SignallingError) -> Picture {
-        if let newest, MonotonicClock.now < newest.sharedUntil { return newest.picture }
+        let now = MonotonicClock.now
+        if let newest, now < newest.sharedUntil { return newest.picture }
+        if let refusal, now < refusal.until { throw refusal.error }
         if let making { return try await making.value.get() }
         let timeout = timeout
-        let task = Task { await Self.take(from: station, within: timeout) }
+        let task = Task {
+            let taken = await Self.take(from: station, within: timeout)
+            return self.settle(taken, camera: station.id)
+        }
         making = task
-        let result = await task.value
+        return try await task.value.get()
+    }
+
+    /// Notes what came of making a picture.
+    private func settle(
+        _ taken: Result<Picture, Failure>, camera: String
+    ) -> Result<Picture, SignallingError> {
         making = nil
-        images = [:]
-        newest = nil
-        let picture = try result.get()
-        let time = min(max(picture.work * Self.rest, Self.sharing.lowerBound), Self.sharing.upperBound)
-        newest = (picture, MonotonicClock.now + time)
-        return picture
+        refusal = nil
+        let now = MonotonicClock.now
+        func pause(after work: Duration) -> Duration {
+            min(max(work * Self.rest, Self.sharing.lowerBound), Self.sharing.upperBound)
+        }
+        switch taken {
+        case .success(let picture):
+            images = [:]
+            newest = (picture, now + pause(after: picture.work))
+            if isDamaged { news = .recovered }
+            isDamaged = false
+            return .success(picture)
+        case .failure(.damaged(let reason, let work)):
+            if !isDamaged { news = .damaged(reason) }
+            isDamaged = true
+            let until = now + pause(after: work)
+            if let last = newest?.picture, now - last.capture <= Self.longestAge {
+                newest = (last, until)
+                return .success(last)
+            }
+            newest = nil
+            images = [:]
+            let error = SignallingError.cameraUnavailable(
+                "\(camera) sends video that cannot be decoded (\(reason)), and no picture of the last "
+                    + "\(Self.longestAge.components.seconds) s is left; try again")
+            refusal = (error, until)
+            return .failure(error)
+        case .failure(.other(let error)):
+            return .failure(error)
+        }
     }
 
     /// Takes the ring's content and decodes it.
     private static func take(
         from station: CameraStation, within timeout: Duration
-    ) async -> Result<Picture, SignallingError> {
+    ) async -> Result<Picture, Failure> {
         // The camera is pulled for as long as it takes.
         let pull = station.acquire(reason: "snapshot")
         defer { pull.release() }
@@ -95,9 +159,10 @@ actor SnapshotMaker {
         guard let track = videos.first(where: { $0.description.stream == .main }) ?? videos.first else {
             let state = station.snapshot.state
             return .failure(
-                state == .flowing
-                    ? .failedPrecondition("\(station.id) sends no video, so there is no picture of it")
-                    : .cameraUnavailable("\(station.id) is not delivering: \(state.words)"))
+                .other(
+                    state == .flowing
+                        ? .failedPrecondition("\(station.id) sends no video, so there is no picture of it")
+                        : .cameraUnavailable("\(station.id) is not delivering: \(state.words)")))
         }
         let tap = SnapshotTap()
         station.relay.addTap(tap, to: track.id)
@@ -115,15 +180,16 @@ actor SnapshotMaker {
         guard let batches = tap.batches else {
             let state = station.snapshot.state
             return .failure(
-                state == .flowing
-                    ? .deadlineExceeded("\(station.id) has sent no key frame for \(Int(timeout.inSeconds)) s")
-                    : .cameraUnavailable("\(station.id) is not delivering: \(state.words)"))
+                .other(
+                    state == .flowing
+                        ? .deadlineExceeded("\(station.id) has sent no key frame for \(Int(timeout.inSeconds)) s")
+                        : .cameraUnavailable("\(station.id) is not delivering: \(state.words)")))
         }
         let codec = track.description.codec
         return await onWorkerThread { decode(batches, codec) }
     }
 
-    private static func decode(_ batches: [TappedBatch], _ codec: MediaCodec) -> Result<Picture, SignallingError> {
+    private static func decode(_ batches: [TappedBatch], _ codec: MediaCodec) -> Result<Picture, Failure> {
         let start = MonotonicClock.now
         do throws(CodecError) {
             var reader = try PictureReader(codec: codec)
@@ -140,12 +206,10 @@ actor SnapshotMaker {
                 newest.work = MonotonicClock.now - start
                 return .success(newest)
             }
-            return .failure(
-                .internalFault(
-                    "the camera's \(codec.name) could not be decoded: \(reader.lastFailure?.reason ?? "no picture came out")"
-                ))
+            let reason = reader.lastFailure?.reason ?? "no picture came out"
+            return .failure(.damaged(reason: "\(codec.name): \(reason)", work: MonotonicClock.now - start))
         } catch {
-            return .failure(.failedPrecondition("there is no picture of \(codec.name): \(error.reason)"))
+            return .failure(.other(.failedPrecondition("there is no picture of \(codec.name): \(error.reason)")))
         }
     }
 }

@@ -82,10 +82,12 @@ public struct RemoteTransportDescription: Hashable, Sendable {
                 ?? description.iceUsernameFragment,
             let password = sections.lazy.compactMap(\.icePassword).first ?? description.icePassword
         else { throw fault(.noCredentials) }
-        // The user name of a check is both fragments and a colon, at most 512 bytes (RFC 8489, section 14.3).
-        guard (1...256).contains(usernameFragment.utf8.count), (1...256).contains(password.utf8.count),
-            (usernameFragment + password).utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw fault(.unusableCredentials, at: "ice-ufrag", "ice-pwd") }
+        if let reason = ICECredentialRules.fault(usernameFragment: usernameFragment) {
+            throw fault(.unusableCredentials("a=ice-ufrag " + reason), at: "ice-ufrag")
+        }
+        if let reason = ICECredentialRules.fault(password: password) {
+            throw fault(.unusableCredentials("a=ice-pwd " + reason), at: "ice-pwd")
+        }
         let fingerprints = sections.lazy.map(\.fingerprints).first { !$0.isEmpty } ?? description.fingerprints
         guard !fingerprints.isEmpty else {
             let isWritten = (sections.map { $0.values(of: "fingerprint") } + [description.values(of: "fingerprint")])

@@ -19,10 +19,8 @@ extension ConfigurationKeeper {
         defer { self.endTurn() }
         var stored = try self.changeable(id)
         let index = stored.firstIndex { $0.camera.id == id }
-        var entry = entry
-        if let index {
-            entry = entry.restoringSecrets(of: stored[index].entry, shownAs: stored[index].camera)
-        }
+        let shown = index.map { stored[$0] }
+        let entry = try entry.restoringSecrets(of: shown?.entry, shownAs: shown?.camera)
         let camera = try self.checked(entry, id: id)
         let made = StoredCamera(camera: camera, entry: entry)
         if let index {
@@ -47,9 +45,9 @@ extension ConfigurationKeeper {
             throw HomeError.internal("the camera \(id) is not written down")
         }
         let before = stored[index]
-        let restored = patch.restoringSecrets(of: before.entry, shownAs: before.camera)
+        let restored = try patch.restoringSecrets(of: before.entry, shownAs: before.camera)
         let entry = before.entry.merged(with: restored)
-            .droppingForeignPassword(stored: before.entry, patch: restored)
+            .droppingForeignPassword(of: before.entry, shownAs: before.camera, patch: restored)
         stored[index] = StoredCamera(camera: try self.checked(entry, id: id), entry: entry)
         try await self.store(stored)
         return try self.entry(of: id)

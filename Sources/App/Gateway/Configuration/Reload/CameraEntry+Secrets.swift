@@ -1,0 +1,141 @@
+import Foundation
+import HomeTypes
+
+/// Secrets that come back as they were shown.
+extension CameraEntry {
+    /// What a masked secret may stand for: a value as it is written down, where `${NAME}` is the environment's, and as it
+    /// was shown but for its mask.
+    private struct Known {
+        let written: String
+        let plain: String
+    }
+
+    /// The entry with each masked secret replaced by the one that it stands for.
+    /// - Parameters:
+    ///   - stored: the entry that the client was shown; nil for a camera that is new.
+    ///   - shown: the camera that the entry stands for.
+    /// - Throws: `invalidArgument` for a mask that stands for nothing here: nobody moves a password to a machine of their
+    ///   own, and none becomes three asterisks.
+    func restoringSecrets(
+        of stored: CameraEntry?, shownAs shown: GatewayConfiguration.Camera?
+    ) throws(HomeError) -> CameraEntry {
+        var known: [String: Known] = [:]
+        for (key, plain) in [("source", shown?.sourceText), ("substream", shown?.substream)] {
+            guard let plain, case .text(let written)? = stored?.values[key] else { continue }
+            known[key] = Known(written: written, plain: plain)
+        }
+        var result = self
+        // Both streams are most often the same user's at the same camera.
+        for (key, other) in [("source", "substream"), ("substream", "source")] {
+            guard case .text(let given)? = self.values[key] else { continue }
+            let restored = try Self.restored(given, key: key, from: [known[key], known[other]].compactMap(\.self))
+            result.values[key] = .text(restored)
+        }
+        if case .group(let onvif)? = self.values["onvif"] {
+            result.values["onvif"] = .group(
+                try Self.restored(onvif, of: stored?.values["onvif"], shownAs: shown?.onvif))
+        }
+        return result
+    }
+
+    private static func restored(_ given: String, key: String, from known: [Known]) throws(HomeError) -> String {
+        let address = CameraAddress(text: given)
+        let parts = address.secretParts
+        guard parts.contains(where: { self.isMask(given[$0.range]) }) else { return given }
+        if let same = known.first(where: { CameraAddress(text: $0.plain).masked == given }) { return same.written }
+        for source in known where address.mayTakeSecrets(of: CameraAddress(text: source.plain)) {
+            if let restored = self.filled(given, parts, with: self.secrets(of: source)) { return restored }
+        }
+        throw self.refusal(key)
+    }
+
+    /// The text with a secret in the place of each mask; nil where one is missing.
+    private static func filled(
+        _ given: String, _ parts: [CameraAddress.SecretPart], with known: [(name: String, text: String)]
+    ) -> String? {
+        var secrets = known
+        var result = ""
+        var rest = given.startIndex
+        for part in parts {
+            // Of several with one name each stands for the one in its place.
+            let index = secrets.firstIndex { $0.name == part.name }
+            let secret = index.map { secrets.remove(at: $0).text }
+            guard self.isMask(given[part.range]) else { continue }
+            guard let secret else { return nil }
+            result += given[rest..<part.range.lowerBound] + secret
+            rest = part.range.upperBound
+        }
+        return result + given[rest...]
+    }
+
+    /// The secrets as they are to be written: with their references to the environment where the two forms have the
+    /// same parts, and as they are where a reference stands for more than a secret.
+    private static func secrets(of known: Known) -> [(name: String, text: String)] {
+        let (written, plain) = (CameraAddress(text: known.written), CameraAddress(text: known.plain))
+        let writtenParts = written.secretParts
+        let plainParts = plain.secretParts
+        if writtenParts.map(\.name) == plainParts.map(\.name) {
+            return writtenParts.map { ($0.name, String(written.text[$0.range])) }
+        }
+        return plainParts.map { ($0.name, EnvironmentReferences.escaped(String(plain.text[$0.range]))) }
+    }
+
+    private static func restored(
+        _ given: [String: Value], of stored: Value?, shownAs shown: GatewayConfiguration.Camera.ONVIFDevice?
+    ) throws(HomeError) -> [String: Value] {
+        var before: [String: Value] = [:]
+        if case .group(let values)? = stored { before = values }
+        var result = given
+        if case .text(let url)? = given["url"] {
+            var known: [Known] = []
+            if let shown, case .text(let written)? = before["url"] {
+                known = [Known(written: written, plain: shown.url)]
+            }
+            result["url"] = .text(try self.restored(url, key: "onvif.url", from: known))
+        }
+        guard case .text(let password)? = given["password"], self.isMask(password[...]) else { return result }
+        guard let shown, let kept = before["password"], self.isSameService(given, as: shown) else {
+            throw self.refusal("onvif.password")
+        }
+        result["password"] = kept
+        return result
+    }
+
+    /// Whether keys of an ONVIF service, as far as they are given, name the same user at the same host.
+    private static func isSameService(
+        _ given: [String: Value], as shown: GatewayConfiguration.Camera.ONVIFDevice
+    ) -> Bool {
+        if case .text(let name)? = given["username"], name != EnvironmentReferences.escaped(shown.username ?? "") {
+            return false
+        }
+        guard case .text(let url)? = given["url"] else { return true }
+        return CameraAddress(text: url).mayTakeSecrets(of: CameraAddress(text: shown.url))
+    }
+
+    /// Whether a text is the mark that answers show, also where a client has percent-encoded it.
+    private static func isMask(_ text: Substring) -> Bool {
+        text == CameraAddress.mask || text.removingPercentEncoding == CameraAddress.mask
+    }
+
+    private static func refusal(_ key: String) -> HomeError {
+        .invalidArgument(
+            "\(key): \(CameraAddress.mask) stands for a secret that is known here, and there is none for this address; a "
+                + "secret is kept for the same user at the same host alone, so write it out")
+    }
+
+    /// The entry without the password of an ONVIF service that is not the one of `stored` any more, unless `patch` gives
+    /// one: nobody moves a password to a machine of their own.
+    func droppingForeignPassword(
+        of stored: CameraEntry, shownAs shown: GatewayConfiguration.Camera, patch: CameraEntry
+    ) -> CameraEntry {
+        guard case .group(var now)? = self.values["onvif"], case .group(let written)? = stored.values["onvif"],
+            let before = shown.onvif, now["url"] != written["url"],
+            !Self.isSameService(["url": now["url"] ?? .none], as: before)
+        else { return self }
+        if case .group(let given)? = patch.values["onvif"], given["password"] != nil { return self }
+        now["password"] = nil
+        var result = self
+        result.values["onvif"] = .group(now)
+        return result
+    }
+}

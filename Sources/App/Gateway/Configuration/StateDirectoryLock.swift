@@ -1,0 +1,73 @@
+import Dispatch
+import Foundation
+import Glibc
+
+/// The right to use a state folder: one process has it at a time, from its start to its end however it ends, because the
+/// kernel gives it back.
+///
+/// Two gateways on one folder would write over each other's cameras, tokens and events.
+public final class StateDirectoryLock: Sendable {
+    /// The file in the state folder. It stays; what counts is the lock on it, and not that it is there.
+    static let fileName = "gateway.lock"
+
+    private let descriptor: Int32
+
+    /// Takes the lock of a folder, which is made when it is missing.
+    /// - Throws: when the folder is not only its owner's to write, or when another process has the lock.
+    public init(_ directory: StateDirectory) throws(StateDirectory.Failure) {
+        try directory.create()
+        try Self.check(directory)
+        let path = directory.file(Self.fileName)
+        // Not inherited by children, which would keep the lock beyond the gateway's end.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            throw .init(path: path, reason: "cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        do throws(StateDirectory.Failure) {
+            try directory.checkPrivate(descriptor, path)
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw .init(path: directory.path, reason: Self.refusal(errno, descriptor))
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        // For people and for the message above; nothing else reads it.
+        let note = Array("\(getpid())\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = note.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    deinit { close(self.descriptor) }
+
+    private static func refusal(_ code: Int32, _ descriptor: Int32) -> String {
+        guard code == EWOULDBLOCK else { return "cannot be locked: \(String(cString: strerror(code)))" }
+        var bytes = [UInt8](repeating: 0, count: 20)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        let digits = bytes.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
+        // Between the lock and the note there is a moment without a number.
+        let process =
+            digits.isEmpty ? "another gateway" : "another gateway, process \(String(decoding: digits, as: UTF8.self)),"
+        return "\(process) runs on this state folder; end it, or set stateDirectory to a folder of this gateway's own"
+    }
+
+    /// Who may write the folder may put other files in the place of the gateway's.
+    private static func check(_ directory: StateDirectory) throws(StateDirectory.Failure) {
+        var status = stat()
+        guard stat(directory.path, &status) == 0 else {
+            throw .init(path: directory.path, reason: "cannot be looked at: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_uid == geteuid() else {
+            throw .init(
+                path: directory.path,
+                reason: "belongs to the user with the number \(status.st_uid), who could change the gateway's secrets; "
+                    + "run chown \(geteuid()) on it, or start the gateway as that user")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw .init(
+                path: directory.path,
+                reason: "others may write this folder, and so change secrets; run chmod go-w on it")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import MediaRelay
+import Transport
+
+extension LiveViewService {
+    /// Takes a place for a session that is being started. Where there is none, views that never connected give way.
+    func takePlace(deviceID: String, principal: String) throws(SignallingError) -> SessionLedger.Reservation {
+        // Each turn ends a lease, and there are only so many.
+        while let obstacle = ledger.obstacle(deviceID: deviceID, principal: principal) {
+            guard let abandoned = abandoned(for: principal, at: obstacle, deviceID: deviceID) else {
+                throw obstacle.error
+            }
+            end(abandoned, reason: "it did not connect, and another view needed its place")
+        }
+        return try ledger.reserve(deviceID: deviceID, principal: principal)
+    }
+
+    /// The view that gives way first: of the principal who has left the most unconnected, the oldest.
+    ///
+    /// Only the end of what the obstacle counts helps. Nobody but the owner ends what the owner has begun.
+    private func abandoned(
+        for principal: String, at obstacle: SessionLedger.Obstacle, deviceID: String
+    ) -> String? {
+        let now = now
+        let candidates = ledger.leases.values.filter { lease in
+            if obstacle.scope == .camera, lease.deviceID != deviceID { return false }
+            switch obstacle.refusal {
+            case .share where lease.principal != principal: return false
+            case .full, .reserved, .share:
+                if lease.principal == PlaceShares.owner, principal != PlaceShares.owner { return false }
+            }
+            guard now - lease.start >= configuration.connectingGrace else { return false }
+            return sessions[lease.sessionID].map { !$0.status.isConnected } ?? true
+        }
+        let counts = candidates.reduce(into: [:]) { $0[$1.principal, default: 0] += 1 }
+        return candidates.min { left, right in
+            let (leftCount, rightCount) = (counts[left.principal] ?? 0, counts[right.principal] ?? 0)
+            if leftCount != rightCount { return leftCount > rightCount }
+            return (left.start, left.sessionID) < (right.start, right.sessionID)
+        }?.sessionID
+    }
+}

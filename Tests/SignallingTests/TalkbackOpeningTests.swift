@@ -1,0 +1,186 @@
+import Cameras
+import Testing
+import Transport
+
+@testable import Signalling
+
+/// Whoever asks for a talk while the camera's speaker opens is told what becomes of the opening, in every order.
+@Suite(.ownThread) struct TalkbackOpeningTests {
+    /// A session whose talk is being opened by somebody who waits.
+    private func opening(
+        _ world: ServiceWorld, _ session: String, principal: String = "owner"
+    ) async throws -> Task<SignallingError?, Never> {
+        let speaker = try #require(world.camera.fakeSpeaker)
+        speaker.answerNext(.opening)
+        let before = speaker.beginnings
+        let asked = self.ask(world, session, principal: principal)
+        #expect(await eventually { speaker.beginnings == before + 1 })
+        return asked
+    }
+
+    private func ask(
+        _ world: ServiceWorld, _ session: String, principal: String = "owner"
+    ) -> Task<SignallingError?, Never> {
+        Task {
+            await failure {
+                try await world.service.startTalkback(mediaSessionId: session, principal: principal, offerSdp: nil)
+            }
+        }
+    }
+
+    /// Whether `task` still waits, after everything else that was asked of the service has been done.
+    private func waits(_ world: ServiceWorld, _ task: Task<SignallingError?, Never>) async -> Bool {
+        let isDone = Locked(false)
+        let watcher = Task {
+            _ = await task.value
+            isDone.withLock { $0 = true }
+        }
+        // The service is an actor: what was asked before these has had its turn.
+        for _ in 0..<50 {
+            _ = await world.service.sessions()
+            await Task.yield()
+        }
+        watcher.cancel()
+        return !isDone.withLock { $0 }
+    }
+
+    @Test func theSameSessionAgainWaitsForTheSameOpening() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start().mediaSessionId
+        let first = try await opening(world, session)
+        let others = (0..<3).map { _ in ask(world, session) }
+        for other in others { #expect(await waits(world, other)) }
+        #expect(await world.service.sessions().first?.talkback?.state == "opening")
+        world.camera.fakeSpeaker?.tellNow(.open)
+        for asked in [first] + others { #expect(await asked.value == nil) }
+        #expect(await world.service.sessions().first?.isTalking == true)
+        #expect(world.camera.fakeSpeaker?.beginnings == 1)
+        // Once it is open, asking again answers at once.
+        #expect(await ask(world, session).value == nil)
+    }
+
+    @Test func aRefusalIsToldToAllWhoWait() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start().mediaSessionId
+        let first = try await opening(world, session)
+        let second = ask(world, session)
+        #expect(await waits(world, second))
+        world.camera.fakeSpeaker?.tellNow(.refused(.noBackChannel))
+        for asked in [first, second] {
+            #expect(await asked.value == .failedPrecondition(SpeakerRefusal.noBackChannel.description))
+        }
+        #expect(await world.service.sessions().first?.talkback?.state == "refused")
+        // The next one is an opening of its own.
+        world.camera.fakeSpeaker?.answerNext(.open)
+        #expect(await ask(world, session).value == nil)
+    }
+
+    @Test func anotherSessionIsToldThatItIsBusy() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start().mediaSessionId
+        let other = try await world.start(principal: "guest").mediaSessionId
+        let first = try await opening(world, session)
+        guard case .talkbackBusy = await ask(world, other, principal: "guest").value else {
+            Issue.record("two talk at once")
+            return
+        }
+        world.camera.fakeSpeaker?.tellNow(.open)
+        #expect(await first.value == nil)
+    }
+
+    @Test func aStopEndsTheWaitOfAllAndTheNextTalkIsNew() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start().mediaSessionId
+        let first = try await opening(world, session)
+        let second = ask(world, session)
+        #expect(await waits(world, second))
+        try await world.service.stopTalkback(mediaSessionId: session, principal: "owner")
+        for asked in [first, second] {
+            guard case .failedPrecondition(let reason) = await asked.value else {
+                Issue.record("the talk was ended while it opened, and that was no error")
+                return
+            }
+            #expect(reason.contains("ended before"))
+        }
+        let third = try await opening(world, session)
+        world.camera.fakeSpeaker?.tellNow(.open)
+        #expect(await third.value == nil)
+        #expect(await world.service.sessions().first?.isTalking == true)
+    }
+
+    @Test func theEndOfTheSessionEndsTheWait() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start().mediaSessionId
+        let first = try await opening(world, session)
+        let second = ask(world, session)
+        #expect(await waits(world, second))
+        try await world.service.stopLiveView(mediaSessionId: session, principal: "owner")
+        for asked in [first, second] { #expect(await asked.value != nil) }
+        #expect(world.camera.fakeSpeaker?.ends == 1)
+        #expect(await ask(world, session).value == .unknownSession)
+    }
+
+    @Test func whoeverStopsAndStartsAtOnceIsToldOfTheirOwnTalk() async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start().mediaSessionId
+        world.camera.fakeSpeaker?.answerNext(.open)
+        for _ in 0..<30 {
+            let start = ask(world, session)
+            let stop = Task {
+                await failure {
+                    try await world.service.stopTalkback(mediaSessionId: session, principal: "owner")
+                }
+            }
+            #expect(await stop.value == nil)
+            _ = await start.value
+            // Whatever the order was, state and floor agree, and the next talk works.
+            let isTalking = await world.service.sessions().first?.isTalking
+            #expect(try await (world.service.speaker(of: "door").talker == .session) == isTalking)
+        }
+        #expect(await ask(world, session).value == nil)
+        #expect(await world.service.sessions().first?.isTalking == true)
+    }
+}
+
+@Suite(.ownThread) struct ClipOwnershipTests {
+    @Test func aClipBelongsToItsPrincipalAndTheOwnerMayEndAny() async throws {
+        let world = try await ServiceWorld()
+        let service = world.service
+        func stop(_ id: String, _ principal: String) async -> SignallingError? {
+            await failure { try await service.stopClip(id, deviceID: "door", principal: principal) }
+        }
+        func play(_ principal: String) async throws -> String {
+            try await service.playClip(
+                TalkbackServiceTests.clip(seconds: 20), deviceID: "door", principal: principal
+            ).id
+        }
+        let first = try await play("guest")
+        guard case .permissionDenied = await stop(first, "other") else {
+            Issue.record("another's clip was ended")
+            return
+        }
+        #expect(try await service.speaker(of: "door").talker == .clip)
+        #expect(await stop(first, "guest") == nil)
+        #expect(try await service.speaker(of: "door").talker == nil)
+        #expect(await stop(first, "guest") == nil)
+        guard case .permissionDenied = await stop(first, "other") else {
+            Issue.record("another's clip that has ended")
+            return
+        }
+        let second = try await play("guest")
+        #expect(await stop(second, PlaceShares.owner) == nil)
+        #expect(try await service.speaker(of: "door").talker == nil)
+        // The one before is remembered as well, and what never was is not.
+        #expect(await stop(first, "guest") == nil)
+        guard case .unknownClip = await stop("no-such", "owner") else {
+            Issue.record("a clip that never was")
+            return
+        }
+        let third = try await play("owner")
+        guard case .permissionDenied = await stop(third, "guest") else {
+            Issue.record("a guest ended the owner's clip")
+            return
+        }
+        #expect(try await service.speaker(of: "door").talker == .clip)
+    }
+}
