@@ -16,9 +16,25 @@ def probe(binary: Path, *arguments: str, **environment: str) -> subprocess.Compl
     )  # fmt: skip
 
 
+def expect_that_it_can_be_pasted(binary: Path, printed: str, directory: Path) -> None:
+    """The entry goes under `cameras:`, the line for the shell into a shell, and the gateway takes the config."""
+    config = directory / "gatehouse.yaml"
+    entry = printed.split("paste this under cameras: in the config\n")[1].split("\n\n")[0]
+    config.write_text(f"stateDirectory: state\ncameras:\n{entry}\n")
+    check = [str(binary), "serve", "--check", "--config", str(config)]
+    without = subprocess.run(check, capture_output=True, text=True, env={"PATH": os.environ["PATH"]})
+    assert without.returncode == 1 and "CAMERA_PASSWORD" in without.stderr
+    shell = next(line for line in printed.splitlines() if "read -rsp" in line)
+    result = subprocess.run(
+        ["bash", "-c", f'{shell}\n"$@"', "shell", *check], input=QUOTED_PASSWORD + "\n", capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert "is fine: 1 camera\n" in result.stdout
+
+
 @pytest.mark.parametrize("words", [False, True])
 def test_says_what_a_camera_sends_and_never_its_password(
-    binary: Path, rtsp_cameras: RTSPCameras, words: bool
+    binary: Path, rtsp_cameras: RTSPCameras, words: bool, tmp_path: Path
 ) -> None:
     address = f"rtsp://{USER}:{QUOTED_PASSWORD}@127.0.0.1:{rtsp_cameras.port}/h264"
     result = probe(binary, address, *([] if words else ["--json"]))
@@ -29,6 +45,7 @@ def test_says_what_a_camera_sends_and_never_its_password(
     if words:
         assert "H.264" in result.stdout
         assert entry in result.stdout
+        expect_that_it_can_be_pasted(binary, result.stdout, tmp_path)
         return
     found = json.loads(result.stdout)
     video, sound = found["tracks"]

@@ -37,6 +37,11 @@ struct CameraProbeCommand: AsyncParsableCommand {
         guard let transport = CameraTransport(rawValue: self.transport) else {
             throw ValidationError("--transport is one of auto, tcp, udp and http")
         }
+        let isRTSP = ["rtsp://", "rtsps://"].contains { self.address.lowercased().hasPrefix($0) }
+        guard isRTSP || self.address.contains("${") else {
+            throw ValidationError(
+                "expected the camera's rtsp:// or rtsps:// URL; gatehouse camera discover finds ONVIF cameras")
+        }
         let address: CameraProbeAddress
         do {
             address = try CameraProbeAddress(self.address)

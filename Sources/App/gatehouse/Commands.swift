@@ -16,13 +16,26 @@ struct GatewayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The token; better set in GATEHOUSE_TOKEN.", valueName: "token"))
     var token: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "With https://, the certificate that the gateway has signed itself, in PEM: https-certificate.pem of its "
+                + "state folder.", valueName: "file"))
+    var certificate: String?
+
     /// The gateway on this machine, or the one that was named.
     func connect() throws -> GatewayConnection {
         if let gateway {
             guard let token = token ?? ProcessInfo.processInfo.environment["GATEHOUSE_TOKEN"] else {
                 throw ValidationError("--gateway also needs --token, or GATEHOUSE_TOKEN in the environment")
             }
-            return GatewayConnection(url: gateway, token: token)
+            guard let certificate else { return GatewayConnection(url: gateway, token: token) }
+            return try reportingFailures {
+                do {
+                    return try GatewayConnection(url: gateway, token: token, certificate: certificate)
+                } catch let error as HomeError {
+                    throw CommandFailure(description: error.message)
+                }
+            }
         }
         let configuration = try loadConfiguration(config)
         let (found, foundToken) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
@@ -53,7 +66,21 @@ func reportingHomeErrors<Result>(_ body: () async throws -> Result) async throws
     do {
         return try await body()
     } catch let error as HomeError {
-        printError("gatehouse: \(error.message)")
+        printError("gatehouse: \(commandWords(error.message))")
         throw ExitCode.failure
     }
+}
+
+/// Why a command failed, in words.
+struct CommandFailure: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// A message of the API for somebody who types commands: where it names a request that tells more, the command does.
+func commandWords(_ message: String) -> String {
+    let requests = [
+        ("GET /v1/devices lists", "gatehouse devices lists"), ("GET /v1/cameras lists", "gatehouse devices lists"),
+        ("GET /v1/sessions lists", "gatehouse sessions lists"),
+    ]
+    return requests.reduce(message) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
 }

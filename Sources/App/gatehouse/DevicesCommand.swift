@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Gateway
 import HomeTypes
 import LiveViewClient
 
@@ -22,12 +23,28 @@ struct DevicesCommand: AsyncParsableCommand {
             let data = try await connection.get("/v1/devices")
             if json { return printJSON(data) }
             let devices = try connection.decode(Answer.self, data).devices
-            if devices.isEmpty { print("The config names no camera.") }
+            if devices.isEmpty {
+                print("There is no camera yet. Add one under cameras: in the config, or on the web page.")
+                return
+            }
+            var table = TextTable(header: ["ID", "NAME", "STATE", "TRACKS"])
             for device in devices {
                 let tracks = device.source.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
-                print("\(device.id)  \(device.name)  \(device.source.state.rawValue)  \(tracks)")
-                if let reason = device.source.reason { print("  \(reason)") }
+                table.add([device.id, device.name, Self.words(device.source.state), tracks])
+                if let reason = device.source.reason { table.addRemark(reason) }
             }
+            print(table.text)
+        }
+    }
+
+    /// A state as a person reads it; `--json` has the names of the API.
+    private static func words(_ state: CameraSourceState) -> String {
+        switch state {
+        case .flowing: "online"
+        case .backingOff: "offline"
+        case .givenUp: "given up for now"
+        case .settingUp: "setting up"
+        default: state.rawValue
         }
     }
 }
@@ -45,7 +62,11 @@ struct PressCommand: AsyncParsableCommand {
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            _ = try await connection.command(device: device, trait: "DoorbellPress", "press")
+            do {
+                _ = try await connection.command(device: device, trait: "DoorbellPress", "press")
+            } catch let error as HomeError where error.message.contains("no trait of this name") {
+                throw HomeError.failedPrecondition("\(device) has no button that can be pressed from here")
+            }
             print("ding dong")
         }
     }

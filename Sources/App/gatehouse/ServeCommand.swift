@@ -23,10 +23,11 @@ struct ServeCommand: AsyncParsableCommand {
         let directory =
             gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
         if self.check {
-            print("\(self.config ?? "the built-in config") is fine: \(gatewayConfiguration.cameras.count) cameras")
+            let cameras = gatewayConfiguration.cameras.count
+            print("\(self.config ?? "the built-in config") is fine: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
             let store = CameraStore(directory: directory)
             if let count = try reportingFailures({ try store.check() }) {
-                print("\(store.path) is fine: \(count) cameras of the API")
+                print("\(store.path) is fine: \(count) \(count == 1 ? "camera" : "cameras") added over the API")
             }
             return
         }

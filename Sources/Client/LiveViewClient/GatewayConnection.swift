@@ -4,6 +4,8 @@ import HomeTypes
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOSSL
+import Transport
 
 /// A gateway's HTTP API, as far as a viewer needs it.
 public struct GatewayConnection: Sendable {
@@ -23,8 +25,47 @@ public struct GatewayConnection: Sendable {
     private let token: String
     private let client: HTTPClient
 
+    /// What all connections use. A gateway that does not run is told at once, not after many attempts.
+    private static let standardClient = HTTPClient(
+        eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: nil))
+
+    private static func clientConfiguration(certificate: String?) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let certificate { tls.trustRoots = .file(certificate) }
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = .seconds(10)
+        return configuration
+    }
+
     /// Reaches the gateway at `url`, for example `http://127.0.0.1:8080`.
-    public init(url: String, token: String, client: HTTPClient = .shared) {
+    public init(url: String, token: String) {
+        self.init(url: url, token: token, client: Self.standardClient)
+    }
+
+    /// Reaches the gateway at `url` by HTTPS, where it has signed its certificate itself.
+    /// - Parameter certificate: the path of that certificate, in PEM. Nothing else is trusted.
+    public init(url: String, token: String, certificate: String) throws(HomeError) {
+        do {
+            guard try !NIOSSLCertificate.fromPEMFile(certificate).isEmpty else {
+                throw HomeError.invalidArgument("\(certificate) holds no certificate in PEM")
+            }
+        } catch {
+            throw .invalidArgument(
+                "\(certificate) cannot be read as a certificate in PEM; the gateway keeps its own as "
+                    + "https-certificate.pem in its state folder")
+        }
+        // It lives as long as the process, like the standard one.
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: certificate))
+        Self.kept.withLock { $0.append(client) }
+        self.init(url: url, token: token, client: client)
+    }
+
+    /// A client that is let go of without being shut down ends the process in a debug build.
+    private static let kept = Locked<[HTTPClient]>([])
+
+    private init(url: String, token: String, client: HTTPClient) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.token = token
         self.client = client
@@ -99,13 +140,57 @@ public struct GatewayConnection: Sendable {
             response = try await client.execute(request, timeout: .seconds(30))
             data = Data(buffer: try await response.body.collect(upTo: 4 << 20))
         } catch {
-            throw .unavailable("no gateway answers at \(url) (\(error)); start one with: gatehouse serve")
+            throw Self.failure(error, url: url)
         }
         guard (200..<300).contains(response.status.code) else {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) { throw failure.homeError }
             throw .unknown("the gateway at \(url) answered \(response.status.code) to \(path)")
         }
         return data
+    }
+}
+
+extension GatewayConnection {
+    /// What keeps a request from its answer, in words: the libraries below have none.
+    private static func failure(_ error: any Error, url: String) -> HomeError {
+        switch error as? HTTPClientError {
+        case .invalidURL?, .emptyScheme?, .emptyHost?:
+            return .invalidArgument(
+                "\(url) is not the address of a gateway; one looks like http://127.0.0.1:8080")
+        case .connectTimeout?, .deadlineExceeded?, .readTimeout?:
+            return .unavailable("the gateway at \(url) did not answer in time")
+        case .remoteConnectionClosed?:
+            return .unavailable(
+                "the gateway at \(url) closed the connection; does this port take "
+                    + "\(url.hasPrefix("https") ? "http" : "https")://?")
+        default: break
+        }
+        let told = "\(error)"
+        if told.contains("unsupportedScheme") {
+            return .invalidArgument("\(url) is not the address of a gateway; it begins with http:// or https://")
+        }
+        if told.contains("CERTIFICATE_VERIFY_FAILED") {
+            return .unavailable(
+                "the certificate of \(url) is not trusted on this machine. If the gateway has signed it itself, copy "
+                    + "https-certificate.pem from its state folder and name the copy with --certificate")
+        }
+        if told.contains("WRONG_VERSION_NUMBER") {
+            return .unavailable("\(url) does not speak HTTPS; try http://")
+        }
+        if told.contains("unable to validate") || told.contains("noCertificateToValidate") || told.contains("hostname")
+        {
+            return .unavailable("the certificate of \(url) is for another name or address")
+        }
+        if told.contains("UnknownHost") {
+            return .unavailable("the host of \(url) is not known to this machine; check the name, or use its address")
+        }
+        if told.contains("Connection refused") {
+            return .unavailable("no gateway runs at \(url); start it with gatehouse serve, or check the port")
+        }
+        if told.contains("unreachable") || told.contains("No route") {
+            return .unavailable("the host of \(url) cannot be reached; check the network")
+        }
+        return .unavailable("no gateway answers at \(url): \(told)")
     }
 }
 

@@ -23,8 +23,21 @@ extension ProbedCamera {
         if self.reached {
             lines += ["", "To add it, paste this under cameras: in the config"]
             lines += self.config.split(separator: "\n").map { "  " + $0 }
+            lines += self.passwordWords
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The password is never printed, so what is printed says how the gateway gets it.
+    private var passwordWords: [String] {
+        guard self.config.contains("${\(Self.passwordVariable)}") else { return [] }
+        return [
+            "",
+            "The password is not printed. In the shell that starts the gateway, paste this and type the password as it "
+                + "stands in the address:",
+            "  read -rsp 'Password: ' \(Self.passwordVariable); export \(Self.passwordVariable)",
+            "A service gets it from a file that it alone may read, for systemd: EnvironmentFile=",
+        ]
     }
 
     private var connectionWords: String {

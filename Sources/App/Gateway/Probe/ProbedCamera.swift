@@ -96,6 +96,9 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         self.config = Self.entry(report, typed: typed)
     }
 
+    /// The variable that stands in the printed entry for a password.
+    static let passwordVariable = "CAMERA_PASSWORD"
+
     static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 
     /// The entry to paste: the address with a variable in the place of its password, and what `auto` would have to learn
@@ -104,7 +107,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         // Somebody who has typed a variable wants that one.
         let source =
             typed.contains("${")
-            ? typed : CameraAddress(text: typed).replacingSecrets(with: "${CAMERA_PASSWORD}")
+            ? typed : CameraAddress(text: typed).replacingSecrets(with: "${\(Self.passwordVariable)}")
         let quoted = source.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
         var lines = ["- id: camera", "  name: Camera", "  type: camera", "  source: \"\(quoted)\""]
         if let carriage = report.transport.carriage, carriage != .tcp {

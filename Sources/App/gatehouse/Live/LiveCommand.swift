@@ -180,7 +180,12 @@ enum TalkFile {
 
     static func opusPackets(of path: String) throws -> [[UInt8]] {
         let bytes = try InputFile.read(path, limit: maximumSize, what: "WAV file")
-        let samples = try WAVFile(parsing: bytes).monoSamples(rate: 48_000)
+        let samples: [Int16]
+        do {
+            samples = try WAVFile(parsing: bytes).monoSamples(rate: 48_000)
+        } catch {
+            throw HomeError.invalidArgument("\(path) cannot be played: \(error)")
+        }
         var encoder = try OpusEncoder()
         var packets: [[UInt8]] = []
         var start = 0

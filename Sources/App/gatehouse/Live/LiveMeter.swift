@@ -20,8 +20,7 @@ struct LiveMeter: ~Copyable {
     private var sound: SoundMeter
     private var stamps: [TestPictureStamp] = []
     private var latencies: [Double] = []
-    private var firstFrame: Instant?
-    private var newestFrame: Instant?
+    private var rate: FrameRateMeter?
 
     /// - Parameter posted: when the offer was posted.
     init(negotiated: NegotiatedSession, posted: Instant) throws {
@@ -29,6 +28,7 @@ struct LiveMeter: ~Copyable {
         for media in negotiated.media where media.kind == .video && media.direction.receives {
             if media.codec.isNamed("VP8") { vp8 = try VP8Decoder() }
             if media.codec.isNamed("H264") { h264 = try H264Decoder() }
+            rate = FrameRateMeter(clockRate: media.codec.clockRate)
         }
         let audio = negotiated.media.first { $0.kind == .audio && $0.direction.receives }
         sound = try SoundMeter(codecs: audio?.receivePayloadTypes ?? [:])
@@ -67,8 +67,7 @@ struct LiveMeter: ~Copyable {
         let now = MonotonicClock.now
         framesDecoded += 1
         note("firstPicture", at: now)
-        if firstFrame == nil { firstFrame = now }
-        newestFrame = now
+        rate?.add(timestamp: frame.timestamp, arrival: frame.lastArrival)
         lastPicture = picture
         guard let stamp = TestPictureReader.read(picture) else { return }
         stamps.append(stamp)
@@ -83,12 +82,12 @@ struct LiveMeter: ~Copyable {
         device: String, duration: Duration, statistics: ViewingStatistics, notes: [String]
     ) -> LiveReport {
         let video = statistics.tracks.first { $0.kind == "video" }.map { track in
-            let span = newestFrame.flatMap { newest in firstFrame.map { (newest - $0).inSeconds } } ?? 0
-            return LiveReport.Video(
+            LiveReport.Video(
                 codec: track.codec, width: lastPicture?.width ?? 0, height: lastPicture?.height ?? 0,
-                framesDecoded: framesDecoded, keyFrames: Int(track.keyFrames), packets: track.packets,
+                framesDecoded: framesDecoded, backlogFrames: rate?.backlogFrames ?? 0, keyFrames: Int(track.keyFrames),
+                packets: track.packets,
                 packetsLost: track.lost, packetsRetransmitted: track.retransmitted,
-                framesPerSecond: span > 0 ? Double(framesDecoded - 1) / span : 0,
+                framesPerSecond: rate?.framesPerSecond ?? 0,
                 testPictureFramesMissing: missingFrames)
         }
         let audio = statistics.tracks.first { $0.kind == "audio" }.map { track in

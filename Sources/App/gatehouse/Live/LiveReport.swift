@@ -17,10 +17,13 @@ struct LiveReport: Codable, Sendable {
         var width: Int
         var height: Int
         var framesDecoded: Int
+        /// How many of them were older than the start: the pictures since the last key frame, which come at once.
+        var backlogFrames: Int
         var keyFrames: Int
         var packets: UInt64
         var packetsLost: UInt64
         var packetsRetransmitted: UInt64
+        /// By the camera's clock, after the backlog; 0 where there were too few frames.
         var framesPerSecond: Double
         /// Whether frame numbers of a test picture were read, and how many of them were missing between the first and
         /// the last.
@@ -80,7 +83,8 @@ extension LiveReport {
         if let video {
             lines.append(
                 "Picture  \(video.codec) \(video.width)×\(video.height), \(video.framesDecoded) frames decoded "
-                    + "(\(video.keyFrames) key frames, \(String(format: "%.1f", video.framesPerSecond)) a second), "
+                    + "(\(video.keyFrames) key frames, \(video.backlogFrames) from before the start), "
+                    + "\(String(format: "%.1f", video.framesPerSecond)) a second, "
                     + "\(video.packetsLost) of \(video.packets + video.packetsLost) packets lost, "
                     + "\(video.packetsRetransmitted) sent again")
             if let missing = video.testPictureFramesMissing { lines.append("         \(missing) frames missing") }

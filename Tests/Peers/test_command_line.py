@@ -1,0 +1,117 @@
+"""What the commands print for people, right and wrong."""
+
+import json
+import os
+import subprocess
+import unicodedata
+from pathlib import Path
+
+import pytest
+from peers.gateway import DOORBELL, Gateway
+from peers.ports import free_port
+
+
+class CommandLine:
+    """Commands that speak to one gateway by its address."""
+
+    def __init__(self, binary: Path, address: str, token: str) -> None:
+        self._binary, self._address = binary, address
+        self._environment = os.environ | {"GATEHOUSE_TOKEN": token}
+
+    def run(self, *arguments: str, address: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self._binary), *arguments, "--gateway", address or self._address],
+            capture_output=True, text=True, timeout=60, env=self._environment,
+        )  # fmt: skip
+
+    def error(self, *arguments: str, address: str | None = None) -> str:
+        """What a command that fails prints: one line, without the names of classes and requests."""
+        result = self.run(*arguments, address=address)
+        assert result.returncode == 1, result.stdout + result.stderr
+        assert result.stderr.startswith("gatehouse: ") and result.stderr.count("\n") == 1, result.stderr
+        for raw in ("Error Domain", "GET /v1", "HTTPClientError", "errno", "SSLError", "sslError", "(null)"):
+            assert raw not in result.stderr
+        return result.stderr
+
+
+@pytest.fixture
+def line(binary: Path, gateway: Gateway) -> CommandLine:
+    return CommandLine(binary, f"http://127.0.0.1:{gateway.port}", gateway.token)
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes; for what this test uses."""
+    wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
+    return len(text) + wide - sum(unicodedata.combining(one) != 0 for one in text)
+
+
+def test_devices_stand_in_columns_whatever_their_names(line: CommandLine, gateway: Gateway) -> None:
+    for name in ("玄関カメラ", "Tu\u0308r 🔔"):
+        body = json.dumps({"name": name, "source": "rtsp://127.0.0.1:9/none"})
+        answer = gateway.client.request(
+            "PUT", f"/v1/cameras/{len(name)}", body, {"Content-Type": "application/json"}
+        )
+        assert answer.status == 201, answer.text
+    try:
+        rows = [row for row in line.run("devices").stdout.splitlines() if not row.startswith("  ")]
+    finally:
+        for name in ("5", "6"):
+            gateway.client.request("DELETE", f"/v1/cameras/{name}")
+    header = rows[0]
+    assert header.split() == ["ID", "NAME", "STATE", "TRACKS"]
+    assert len(rows) == len(gateway.cameras) + 3
+    for row in rows[1:]:
+        # Two spaces or more end each cell in front of the header's words.
+        for word in ("NAME", "STATE"):
+            place = header.index(word)
+            before = next(row[:end] for end in range(len(row) + 1) if columns(row[:end]) == place)
+            assert before.endswith("  ") and row[len(before)] != " ", (word, row)
+
+
+def test_live_tells_the_rate_of_the_camera_and_the_backlog_apart(line: CommandLine, gateway: Gateway) -> None:
+    gateway.wait_until_flowing("front-door")
+    report = json.loads(line.run("live", "front-door", "--duration", "3", "--json").stdout)["video"]
+    assert report["framesPerSecond"] == pytest.approx(15, abs=0.5)
+    assert 0 <= report["backlogFrames"] < report["framesDecoded"]
+    assert "from before the start), 15." in line.run("live", "front-door", "--duration", "1").stdout
+
+
+def test_errors_name_what_was_wrong_and_the_command_that_helps(
+    line: CommandLine, binary: Path, gateway: Gateway, tmp_path: Path
+) -> None:
+    for command in (["live", "attic"], ["talk", "attic", "--chime"], ["press", "attic"]):
+        assert "gatehouse devices lists them" in line.error(*command)
+    assert "has no button" in line.error("press", "garden")
+    assert "No such file or directory" in line.error("talk", "front-door", str(tmp_path / "none.wav"))
+    assert "Is a directory" in line.error("talk", "front-door", str(tmp_path))
+    assert "No such file or directory" in line.error("live", "front-door", "--talk", str(tmp_path / "none.wav"))
+    text = tmp_path / "text.wav"
+    text.write_text("no sound")
+    assert f"{text} cannot be played" in line.error("live", "front-door", "--talk", str(text))
+    stranger = CommandLine(binary, f"http://127.0.0.1:{gateway.port}", "gatehouse_wrong")
+    assert "gatehouse token shows the right one" in stranger.error("devices")
+
+
+def test_errors_of_the_way_to_the_gateway_are_told_at_once(line: CommandLine, gateway: Gateway) -> None:
+    assert "no gateway runs at http://127.0.0.1:9" in line.error("devices", address="http://127.0.0.1:9")
+    assert "is not the address of a gateway" in line.error("devices", address="front-door")
+    assert "is not the address of a gateway" in line.error("devices", address="ftp://127.0.0.1:9")
+    assert "not known to this machine" in line.error("devices", address="http://gatehouse.invalid:8080")
+    plain = f"https://127.0.0.1:{gateway.port}"
+    assert "try http://" in line.error("devices", address=plain)
+
+
+def test_a_certificate_that_the_gateway_signed_itself_can_be_named(binary: Path, tmp_path: Path) -> None:
+    port, secure = free_port(), free_port()
+    section = {"http": {"host": "127.0.0.1", "port": port, "https": {"port": secure}}}
+    gateway = Gateway(binary, tmp_path, [DOORBELL], section)
+    try:
+        line = CommandLine(binary, f"https://127.0.0.1:{secure}", gateway.token)
+        assert "name the copy with --certificate" in line.error("devices")
+        certificate = tmp_path / "state/https-certificate.pem"
+        listed = line.run("devices", "--certificate", str(certificate))
+        assert listed.returncode == 0 and "front-door" in listed.stdout, listed.stderr
+        key = tmp_path / "state/https-key.pem"
+        assert "cannot be read as a certificate" in line.error("devices", "--certificate", str(key))
+    finally:
+        assert gateway.stop() == 0
