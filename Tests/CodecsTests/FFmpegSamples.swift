@@ -60,7 +60,8 @@ enum FFmpegSamples {
         case .av1:
             return frames(
                 ofIVF: try run(
-                    raw, input, ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8"] + options + ["-f", "ivf"]))
+                    raw, input,
+                    ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8"] + options + ["-f", "ivf"]))
         case .vp8, .vp9:
             let encoder = codec == .vp8 ? "libvpx" : "libvpx-vp9"
             return frames(

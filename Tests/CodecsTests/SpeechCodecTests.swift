@@ -145,7 +145,8 @@ import Testing
             name: name, clockRate: name == "opus" ? 48_000 : 8000, formatParameters: FormatParameters(parsing: ""))
         // Nothing makes G.722 here, and any byte is two samples of it.
         let source =
-            name == "G722" ? MediaCodec.pcma : name == "MP4A-LATM" ? MediaCodec(name: "mpeg4-generic", clockRate: 8000) : codec
+            name == "G722"
+            ? MediaCodec.pcma : name == "MP4A-LATM" ? MediaCodec(name: "mpeg4-generic", clockRate: 8000) : codec
         let packets = try Self.encode(source)
         let decoder = try SpeechDecoders.make(for: codec)
         for _ in 0..<1500 {

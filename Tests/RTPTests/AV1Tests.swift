@@ -11,7 +11,9 @@ import Transport
 
     private func elements(_ payload: [UInt8]) -> (elements: [[UInt8]], isWhole: Bool) {
         var result: [[UInt8]] = []
-        let isWhole = payload.withUnsafeBytes { AV1.forEachElement(of: $0) { element, _, _ in result.append(Array(element)) } }
+        let isWhole = payload.withUnsafeBytes {
+            AV1.forEachElement(of: $0) { element, _, _ in result.append(Array(element)) }
+        }
         return (result, isWhole)
     }
 
@@ -95,7 +97,8 @@ import Transport
     @Test func unitsGetTheirSizesAndDelimitersAreLeftOut() throws {
         var assembler = VideoFrameAssembler(format: .av1)
         let withSize: [UInt8] = [0x2A, 2, 7, 7]
-        let payload: [UInt8] = [0x08, 1, 0x10, UInt8(Self.sequenceHeader.count)] + Self.sequenceHeader + [4] + withSize
+        let payload: [UInt8] =
+            [0x08, 1, 0x10, UInt8(Self.sequenceHeader.count)] + Self.sequenceHeader + [4] + withSize
             + [3, 0x34, 0x00, 0x10]
         let frame = try #require(frames([payload], &assembler).first)
         #expect(

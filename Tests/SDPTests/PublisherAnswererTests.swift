@@ -148,7 +148,8 @@ import Transport
             Issue.record("there is no codec in common")
             return
         }
-        #expect(reason.contains("VP9") && reason.contains("VP8") && reason.contains("AV1") && reason.contains("publish"))
+        #expect(
+            reason.contains("VP9") && reason.contains("VP8") && reason.contains("AV1") && reason.contains("publish"))
     }
 
     @Test func damagedOffersAreAnsweredOrRefused() throws {

@@ -66,7 +66,9 @@ extension MediaCodec {
     /// Whether it is a camera's sound that can be made Opus for viewers.
     public var isTranscodableSound: Bool {
         let name = name.lowercased()
-        if ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "g722", "opus", "g721"].contains(name) { return true }
+        if ["mpeg4-generic", "mp4a-latm", "l16", "pcm", "pcmu", "pcma", "g722", "opus", "g721"].contains(name) {
+            return true
+        }
         // G.726 has four rates (RFC 3551, section 4.5.4); a name with another one is no codec at all.
         let variant = name.hasPrefix("aal2-") ? String(name.dropFirst(5)) : name
         return ["g726-16", "g726-24", "g726-32", "g726-40"].contains(variant)

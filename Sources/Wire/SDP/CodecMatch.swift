@@ -42,7 +42,9 @@ struct CodecMatch: Sendable {
             parameters[name].flatMap { Int($0) } ?? value
         }
         let (own, theirs) = (number(stream, "profile", default: 0), number(offered, "profile", default: 0))
-        guard own <= theirs, number(stream, "tier", default: 0) <= number(offered, "tier", default: 0) else { return nil }
+        guard own <= theirs, number(stream, "tier", default: 0) <= number(offered, "tier", default: 0) else {
+            return nil
+        }
         var match = CodecMatch(rank: own == theirs ? 0 : 10)
         let (level, theirLevel) = (number(stream, "level-idx", default: 5), number(offered, "level-idx", default: 5))
         if stream["level-idx"] != nil, level > theirLevel {
