@@ -50,8 +50,9 @@ import Transport
         var reporter = ConnectionReporter(shared: shared, logger: logger)
         let peer = try #require(TransportAddress("192.0.2.1", port: 1))
         final class Connection {}
+        let connections = (0...61).map { _ in Connection() }
         for second in UInt64(1)...61 {
-            #expect(shared.connections.enter(Connection(), from: peer) {})
+            #expect(shared.connections.enter(connections[Int(second)], from: peer, close: {}))
             reporter.report(at: second)
         }
         reporter.report(at: 63)

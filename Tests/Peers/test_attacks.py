@@ -77,7 +77,7 @@ def test_the_owner_gets_in_while_strangers_hold_all_connections(
     use(owner)
     calm = use(owner)
     before = resident(besieged)
-    with attackers.attack(kind, ports.get(listener, besieged.port), connections=900) as done:
+    with attackers.attack(kind, ports.get(listener, besieged.port), 900, listener) as done:
         during = use(owner)
         eventually(lambda: owner.metric("gatehouse_connections") < 660, "the connections are bounded", within=5)
         peak = resident(besieged)

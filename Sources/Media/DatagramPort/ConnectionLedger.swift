@@ -56,13 +56,27 @@ public final class ConnectionLedger: Sendable {
         let close: @Sendable () -> Void
     }
 
+    /// How often a host may still take another's place.
+    private struct Allowance {
+        var places: Double
+        var at: Instant
+    }
+
     private struct State {
+        var allowances: [TransportAddress: Allowance] = [:]
         var entries: [ObjectIdentifier: Entry] = [:]
         var hosts: [TransportAddress: Int] = [:]
         var principals: [String: Int] = [:]
         var nextNumber: UInt64 = 0
         var counts = Counts()
     }
+
+    /// How many places a host may take in a burst, and a second. One that opens connections without end would otherwise
+    /// keep everybody busy with closing the older ones.
+    static let placesAtOnce = 64.0
+    static let placesPerSecond = 10.0
+    /// The hosts whose allowances are remembered.
+    private static let maximumHosts = 1024
 
     /// The limits that hold.
     public let limits: Limits
@@ -95,9 +109,14 @@ public final class ConnectionLedger: Sendable {
     ///
     /// - Parameters:
     ///   - connection: Whatever stands for it; ``leave(_:)`` must be called before it goes.
+    ///   - peer: Where it comes from.
+    ///   - now: The time.
     ///   - close: Closes it. Called on any thread, at most once.
     /// - Returns: False when there is no room; the connection is not counted then.
-    public func enter(_ connection: AnyObject, from peer: TransportAddress, close: @escaping @Sendable () -> Void) -> Bool {
+    public func enter(
+        _ connection: AnyObject, from peer: TransportAddress, at now: Instant = MonotonicClock.now,
+        close: @escaping @Sendable () -> Void
+    ) -> Bool {
         let key = ObjectIdentifier(connection)
         let host = Self.host(of: peer)
         let limits = limits
@@ -111,7 +130,8 @@ public final class ConnectionLedger: Sendable {
                 Self.add(Entry(host: host, number: state.nextNumber, close: close), key, to: &state)
                 return (true, nil)
             }
-            guard let victim, let entry = Self.remove(victim, from: &state) else {
+            guard let victim, Self.mayTakePlace(host, at: now, &state), let entry = Self.remove(victim, from: &state)
+            else {
                 state.counts.refused += 1
                 state.counts.lastHost = host
                 return (false, nil)
@@ -167,6 +187,24 @@ public final class ConnectionLedger: Sendable {
     public static func host(of peer: TransportAddress) -> TransportAddress {
         if peer.family == .ipv4 || peer.isLoopback { return peer.withPort(0) }
         return TransportAddress(ipv6High: peer.high, low: 0, port: 0)
+    }
+
+    private static func mayTakePlace(_ host: TransportAddress, at now: Instant, _ state: inout State) -> Bool {
+        if host.isLoopback { return true }
+        if state.allowances.count >= Self.maximumHosts, state.allowances[host] == nil {
+            // Those who have not taken a place for so long have all of them again.
+            let full = Self.placesAtOnce / Self.placesPerSecond
+            state.allowances = state.allowances.filter { (now - $0.value.at).inSeconds < full }
+            guard state.allowances.count < Self.maximumHosts else { return false }
+        }
+        var allowance = state.allowances[host] ?? Allowance(places: Self.placesAtOnce, at: now)
+        allowance.places = min(
+            Self.placesAtOnce, allowance.places + max(0, (now - allowance.at).inSeconds) * Self.placesPerSecond)
+        allowance.at = now
+        let isAllowed = allowance.places >= 1
+        if isAllowed { allowance.places -= 1 }
+        state.allowances[host] = allowance
+        return isAllowed
     }
 
     private static func add(_ entry: Entry, _ key: ObjectIdentifier, to state: inout State) {
