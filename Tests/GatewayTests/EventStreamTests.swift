@@ -3,8 +3,8 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
-import NIOConcurrencyHelpers
 import HummingbirdTesting
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import Gateway

@@ -46,7 +46,8 @@ import Transport
                 lines.withLockedValue { $0.append(line) }
             }
         }
-        let shared = ConnectionGuard(connections: ConnectionLedger(limits: .init(total: 4, perHost: 1, perPrincipal: 1)))
+        let shared = ConnectionGuard(
+            connections: ConnectionLedger(limits: .init(total: 4, perHost: 1, perPrincipal: 1)))
         var reporter = ConnectionReporter(shared: shared, logger: logger)
         let peer = try #require(TransportAddress("192.0.2.1", port: 1))
         final class Connection {}

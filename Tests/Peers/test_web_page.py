@@ -1,6 +1,7 @@
 """The gateway's own page in Chromium: sign-in, live view, the doorbell's button and talkback, as a person uses it."""
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
