@@ -57,6 +57,30 @@ import Transport
         #expect(!owner.hasGivenWay && !small.hasGivenWay && !new.hasGivenWay)
     }
 
+    @Test func aHostThatOpensConnectionsWithoutEndDisplacesFewAndTheOthersGetIn() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 200, perHost: 100, perPrincipal: 100))
+        let start = Instant.zero
+        let hosts = try ["192.0.2.1", "192.0.2.2"].map { try address($0) }
+        var kept: [Connection] = []
+        func enter(_ host: TransportAddress, at now: Instant) -> Bool {
+            kept.append(Connection())
+            return ledger.enter(kept[kept.count - 1], from: host, at: now, close: {})
+        }
+        var admitted = 0
+        for number in 0..<5_000 where enter(hosts[number % 2], at: start) { admitted += 1 }
+        // What was free, and a burst of each.
+        #expect(admitted == 180 + 2 * 64)
+        // Others find the last tenth free, and then take the attackers' places.
+        for number in 1...64 {
+            let isAdmitted = enter(try address("198.51.100.\(number)"), at: start)
+            #expect(isAdmitted)
+        }
+        let later = start + .seconds(1)
+        admitted = 0
+        for _ in 0..<1_000 where enter(hosts[0], at: later) { admitted += 1 }
+        #expect(admitted == 10)
+    }
+
     @Test func aPrincipalKeepsItsShareAlone() throws {
         let ledger = ConnectionLedger(limits: .init(total: 4, perHost: 4, perPrincipal: 2))
         let guests = try (0..<4).map { _ in try #require(try enter(ledger, "192.0.2.1")) }

@@ -1,5 +1,6 @@
 import DatagramPort
 import HTTPTypes
+import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
@@ -63,21 +64,33 @@ import Testing
 
     @Test func aConnectionIsCountedFromItsBeginningToItsEnd() throws {
         let ledger = ConnectionLedger(limits: .init(total: 2, perHost: 2, perPrincipal: 1))
-        let first = try self.channel(ConnectionLimitHandler(connections: ledger))
-        let second = try self.channel(ConnectionLimitHandler(connections: ledger), from: "192.0.2.2")
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let listener = EmbeddedChannel(handler: ConnectionAdmissionHandler(connections: ledger, logger: logger))
+        func accept(_ address: String) throws -> EmbeddedChannel {
+            let connection = EmbeddedChannel()
+            let remote = try SocketAddress(ipAddress: address, port: 40_000)
+            connection.remoteAddress = remote
+            connection.connect(to: remote, promise: nil)
+            listener.pipeline.syncOperations.fireChannelRead(NIOAny(connection as any Channel))
+            connection.embeddedEventLoop.run()
+            return connection
+        }
+        let first = try accept("192.0.2.1")
+        let second = try accept("192.0.2.2")
         #expect(ledger.counts.connections == 2)
         ledger.vouch(for: second, principal: "owner")
         // The stranger gives way, and then nobody does.
-        let third = try self.channel(ConnectionLimitHandler(connections: ledger), from: "192.0.2.3")
+        let third = try accept("192.0.2.3")
         first.embeddedEventLoop.run()
         #expect(!first.isActive && second.isActive && third.isActive)
         ledger.vouch(for: third, principal: "guest")
         #expect(ledger.isFull)
-        let fourth = try self.channel(ConnectionLimitHandler(connections: ledger), from: "192.0.2.4")
+        let fourth = try accept("192.0.2.4")
         #expect(!fourth.isActive)
         #expect(ledger.counts.gaveWay == 1 && ledger.counts.refused == 1)
         for channel in [second, third] { _ = try channel.finish() }
         #expect(ledger.counts.connections == 0)
+        _ = try listener.finish()
     }
 
     @Test func aClientThatAcceptsNothingIsClosedAndASlowOneIsNot() throws {

@@ -4,6 +4,7 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import NIOConcurrencyHelpers
 import Testing
 
 @testable import Gateway
@@ -56,5 +57,16 @@ import Testing
             #expect(await gateway.hub.watcherCount == 0)
             #expect(try await client.get("/healthz").status == .ok)
         }
+    }
+
+    @Test func aWatcherThatReadsTooSlowlyIsCutOffOnceAndTheConnectionIsTold() async throws {
+        let gateway = try TestGateway()
+        let cuts = NIOLockedValueBox(0)
+        let events = try await gateway.hub.changes(principal: "owner", onCutOff: { cuts.withLockedValue { $0 += 1 } })
+        #expect(await gateway.hub.watcherCount == 1)
+        for _ in 0..<300 { await gateway.hub.sendHeartbeat() }
+        #expect(cuts.withLockedValue { $0 } == 1)
+        #expect(await gateway.hub.watcherCount == 0)
+        withExtendedLifetime(events) {}
     }
 }

@@ -1,4 +1,3 @@
-import DatagramPort
 import Foundation
 import NIOCore
 import NIOEmbedded
@@ -19,7 +18,7 @@ import Testing
             let remote = try SocketAddress(ipAddress: "192.0.2.1", port: 40_000)
             self.channel.remoteAddress = remote
             try self.channel.pipeline.syncOperations.addHandler(self.reads)
-            try GatewayHTTPChannel.addHandlers(to: self.channel, connections: ConnectionLedger())
+            try GatewayHTTPChannel.addHandlers(to: self.channel)
             try self.channel.pipeline.syncOperations.addHandler(self.application)
             self.channel.connect(to: remote, promise: nil)
             self.channel.embeddedEventLoop.run()

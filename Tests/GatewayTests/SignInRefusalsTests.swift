@@ -46,12 +46,14 @@ import Transport
                 lines.withLockedValue { $0.append(line) }
             }
         }
-        let shared = ConnectionGuard(connections: ConnectionLedger(limits: .init(total: 4, perHost: 1, perPrincipal: 1)))
+        let shared = ConnectionGuard(
+            connections: ConnectionLedger(limits: .init(total: 4, perHost: 1, perPrincipal: 1)))
         var reporter = ConnectionReporter(shared: shared, logger: logger)
         let peer = try #require(TransportAddress("192.0.2.1", port: 1))
         final class Connection {}
+        let connections = (0...61).map { _ in Connection() }
         for second in UInt64(1)...61 {
-            #expect(shared.connections.enter(Connection(), from: peer) {})
+            #expect(shared.connections.enter(connections[Int(second)], from: peer, close: {}))
             reporter.report(at: second)
         }
         reporter.report(at: 63)

@@ -121,7 +121,8 @@ import Testing
             #expect(await gateway.liveView.list.isEmpty)
             // Afterwards, and for what never was, there is nothing.
             #expect(try await client.send(.delete, location, token: nil).status == .notFound)
-            #expect(try await client.send(.patch, "/whep/door/x", "a", type: Self.fragment, token: nil).status == .notFound)
+            #expect(
+                try await client.send(.patch, "/whep/door/x", "a", type: Self.fragment, token: nil).status == .notFound)
         }
     }
 
@@ -138,7 +139,8 @@ import Testing
                 #expect(try await client.send(.delete, path, token: nil).status == .notFound)
             }
             for (method, path) in [
-                (HTTPRequest.Method.get, location), (.options, location), (.post, "/whep/door"), (.delete, "/whep/door"),
+                (HTTPRequest.Method.get, location), (.options, location), (.post, "/whep/door"),
+                (.delete, "/whep/door"),
                 (.delete, "/v1/sessions/\(id)"), (.get, "/v1/sessions/\(id)"), (.delete, location + "/x"),
             ] {
                 #expect(try await client.send(method, path, token: nil).status == .unauthorized, "\(method) \(path)")

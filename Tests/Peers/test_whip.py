@@ -221,7 +221,7 @@ def test_refuses_who_may_not_publish_and_what_cannot_be_taken(gateway: Gateway) 
         "another type": (client.request("POST", "/whip/phone", offer(), {"Content-Type": "text/plain"}), 415),
         "no SDP": (client.whip("phone", "hello"), 400),
         "no such device": (client.whip("attic", offer()), 404),
-        "a camera of its own": (client.whip("front-door", offer()), 400),
+        "a camera of its own": (client.whip("front-door", offer()), 409),
         "who sends nothing": (client.whip("phone", watching), 406),
         "two pictures": (client.whip("phone", two.replace("a=recvonly", "a=sendonly")), 406),
         "a codec that nobody plays": (client.whip("phone", re.sub("(VP8|H264|VP9|AV1)/", "X-\\1/", offer())), 406),

@@ -34,6 +34,10 @@ public struct GatewayService: Service {
     private let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
 
+    /// How many connections wait in the kernel. Those that find the queue full come back after a second, the owner's too,
+    /// so it holds what several hosts open while the listener takes no notice for a moment.
+    static let backlog = 1024
+
     /// Puts the parts together. Opens the state folder and makes the token at the first start, but no socket.
     /// - Parameters:
     ///   - configuration: the config.
@@ -116,7 +120,7 @@ public struct GatewayService: Service {
             Listener(
                 application: self.application(
                     scheme: "http", host: self.configuration.http.host, port: self.configuration.http.port,
-                    server: GatewayHTTPChannel.server(self.shared.connections), readiness),
+                    server: GatewayHTTPChannel.server, readiness),
                 key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
         defer {
@@ -140,12 +144,12 @@ public struct GatewayService: Service {
         Application(
             router: self.api.router(scheme: scheme),
             server: server,
-            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { [connections = self.shared.connections, logger = self.logger] channel in
                 // A listener that has closed already needs none.
                 try? await channel.eventLoop.submit {
                     try channel.pipeline.syncOperations.addHandler(
-                        AcceptPauseHandler(connections: connections, logger: logger), position: .first)
+                        ConnectionAdmissionHandler(connections: connections, logger: logger), position: .first)
                 }.get()
                 await readiness.oneIsReady(scheme: scheme, port: channel.localAddress?.port ?? port)
             },
@@ -161,7 +165,7 @@ public struct GatewayService: Service {
         tls.applicationProtocols = ["http/1.1"]
         let application = self.application(
             scheme: "https", host: host, port: https.port,
-            server: try .tls(GatewayHTTPChannel.server(self.shared.connections), tlsConfiguration: tls), readiness)
+            server: try .tls(GatewayHTTPChannel.server, tlsConfiguration: tls), readiness)
         return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
     }
 

@@ -10,6 +10,8 @@ struct ChangeStream {
     private struct Watcher {
         let principal: String
         let continuation: AsyncStream<HomeEvent>.Continuation
+        /// Called when it is cut off, because it may not be reading and would not see its stream's end.
+        let onCutOff: @Sendable () -> Void
     }
 
     /// How many changes a watcher may lag behind, besides the state that it is sent first.
@@ -58,6 +60,7 @@ struct ChangeStream {
             watcher.continuation.yield(HomeEvent(id: "", change: .missed(reason: Self.cutOff)))
             watcher.continuation.finish()
             self.watchers[id] = nil
+            watcher.onCutOff()
         }
         return event
     }
@@ -70,7 +73,7 @@ struct ChangeStream {
     /// Adds a watcher: `initial` first, whole however long it is, then what it missed since `lastEventID`, then what
     /// comes.
     mutating func addWatcher(
-        principal: String, initial: [HomeChange], lastEventID: String?,
+        principal: String, initial: [HomeChange], lastEventID: String?, onCutOff: @escaping @Sendable () -> Void = {},
         onTermination: @escaping @Sendable (UInt64) -> Void
     ) -> AsyncStream<HomeEvent> {
         let missed = self.missed(since: lastEventID, by: principal)
@@ -88,7 +91,7 @@ struct ChangeStream {
         let id = self.nextWatcher
         self.nextWatcher &+= 1
         continuation.onTermination = { _ in onTermination(id) }
-        self.watchers[id] = Watcher(principal: principal, continuation: continuation)
+        self.watchers[id] = Watcher(principal: principal, continuation: continuation, onCutOff: onCutOff)
         return stream
     }
 

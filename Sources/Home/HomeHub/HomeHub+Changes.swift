@@ -6,7 +6,7 @@ extension HomeHub {
     /// first, then the doorbell presses that it missed since `lastEventID`, then every change.
     /// - Throws: `resourceExhausted` when too many watch already, or too many of this principal's.
     public func changes(
-        principal: String, lastEventID: String? = nil
+        principal: String, lastEventID: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> AsyncStream<HomeEvent> {
         // Those who would be refused anyway cost no look at the sessions.
         try self.requirePlace(principal)
@@ -19,8 +19,9 @@ extension HomeHub {
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
             .map { HomeChange.session(.started, $0) }
-        return self.changeStream.addWatcher(principal: principal, initial: initial, lastEventID: lastEventID) {
-            id in
+        return self.changeStream.addWatcher(
+            principal: principal, initial: initial, lastEventID: lastEventID, onCutOff: onCutOff
+        ) { id in
             Task { await self.removeWatcher(id) }
         }
     }

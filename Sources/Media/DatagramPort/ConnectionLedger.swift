@@ -22,6 +22,12 @@ public final class ConnectionLedger: Sendable {
             self.perPrincipal = perPrincipal
         }
 
+        /// How many connections there may be before one of a host with so many has to take another's place: a host with
+        /// many leaves the last tenth to those with few.
+        func room(forHostWith count: Int) -> Int {
+            count >= max(1, total / 20) ? total - total / 10 : total
+        }
+
         /// Descriptors that no client takes: those of cameras, files and the process itself.
         public static let reservedDescriptors = 384
 
@@ -56,13 +62,35 @@ public final class ConnectionLedger: Sendable {
         let close: @Sendable () -> Void
     }
 
+    /// The connections of one host.
+    private struct Host {
+        var count = 0
+        /// Those over which nobody has signed in, the oldest first.
+        var strangers: [(number: UInt64, key: ObjectIdentifier)] = []
+    }
+
+    /// How often a host may still take another's place.
+    private struct Allowance {
+        var places: Double
+        var at: Instant
+    }
+
     private struct State {
+        var allowances: [TransportAddress: Allowance] = [:]
         var entries: [ObjectIdentifier: Entry] = [:]
-        var hosts: [TransportAddress: Int] = [:]
+        var hosts: [TransportAddress: Host] = [:]
+        var strangerCount = 0
         var principals: [String: Int] = [:]
         var nextNumber: UInt64 = 0
         var counts = Counts()
     }
+
+    /// How many places a host may take in a burst, and a second. One that opens connections without end would otherwise
+    /// keep everybody busy with closing the older ones.
+    static let placesAtOnce = 64.0
+    static let placesPerSecond = 10.0
+    /// The hosts whose allowances are remembered.
+    private static let maximumHosts = 1024
 
     /// The limits that hold.
     public let limits: Limits
@@ -86,32 +114,37 @@ public final class ConnectionLedger: Sendable {
     /// Whether a further connection would be refused whatever host it comes from.
     public var isFull: Bool {
         let total = limits.total
-        return state.withLock { state in
-            state.entries.count >= total && !state.entries.values.contains { $0.principal == nil }
-        }
+        return state.withLock { $0.entries.count >= total && $0.strangerCount == 0 }
     }
 
     /// Counts one more connection, for which another one may have to give way.
     ///
     /// - Parameters:
     ///   - connection: Whatever stands for it; ``leave(_:)`` must be called before it goes.
+    ///   - peer: Where it comes from.
+    ///   - now: The time.
     ///   - close: Closes it. Called on any thread, at most once.
     /// - Returns: False when there is no room; the connection is not counted then.
-    public func enter(_ connection: AnyObject, from peer: TransportAddress, close: @escaping @Sendable () -> Void) -> Bool {
+    public func enter(
+        _ connection: AnyObject, from peer: TransportAddress, at now: Instant = MonotonicClock.now,
+        close: @escaping @Sendable () -> Void
+    ) -> Bool {
         let key = ObjectIdentifier(connection)
         let host = Self.host(of: peer)
         let limits = limits
         let (isAdmitted, giveWay) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             var victim: ObjectIdentifier?
-            if !host.isLoopback, state.hosts[host, default: 0] >= limits.perHost {
-                victim = Self.oldestStranger(state.entries) { $0 == host }
-            } else if state.entries.count >= limits.total {
-                victim = Self.strangerOfTheLargestHost(state.entries)
+            let present = state.hosts[host]?.count ?? 0
+            if !host.isLoopback, present >= limits.perHost {
+                victim = state.hosts[host]?.strangers.first?.key
+            } else if state.entries.count >= limits.room(forHostWith: host.isLoopback ? 0 : present) {
+                victim = Self.strangerOfTheLargestHost(state.hosts)
             } else {
                 Self.add(Entry(host: host, number: state.nextNumber, close: close), key, to: &state)
                 return (true, nil)
             }
-            guard let victim, let entry = Self.remove(victim, from: &state) else {
+            guard let victim, Self.mayTakePlace(host, at: now, &state), let entry = Self.remove(victim, from: &state)
+            else {
                 state.counts.refused += 1
                 state.counts.lastHost = host
                 return (false, nil)
@@ -135,6 +168,7 @@ public final class ConnectionLedger: Sendable {
             guard count < share else { return }
             state.principals[principal] = count + 1
             state.entries[key]?.principal = principal
+            Self.removeStranger(key, of: entry.host, from: &state)
         }
     }
 
@@ -150,7 +184,7 @@ public final class ConnectionLedger: Sendable {
     public func shed(_ count: Int) -> Int {
         let closing = state.withLock { state -> [@Sendable () -> Void] in
             var closing: [@Sendable () -> Void] = []
-            while closing.count < count, let victim = Self.strangerOfTheLargestHost(state.entries),
+            while closing.count < count, let victim = Self.strangerOfTheLargestHost(state.hosts),
                 let entry = Self.remove(victim, from: &state)
             {
                 state.counts.gaveWay += 1
@@ -169,16 +203,43 @@ public final class ConnectionLedger: Sendable {
         return TransportAddress(ipv6High: peer.high, low: 0, port: 0)
     }
 
+    private static func mayTakePlace(_ host: TransportAddress, at now: Instant, _ state: inout State) -> Bool {
+        if host.isLoopback { return true }
+        if state.allowances.count >= Self.maximumHosts, state.allowances[host] == nil {
+            // Those who have not taken a place for so long have all of them again.
+            let full = Self.placesAtOnce / Self.placesPerSecond
+            state.allowances = state.allowances.filter { (now - $0.value.at).inSeconds < full }
+            guard state.allowances.count < Self.maximumHosts else { return false }
+        }
+        var allowance = state.allowances[host] ?? Allowance(places: Self.placesAtOnce, at: now)
+        allowance.places = min(
+            Self.placesAtOnce, allowance.places + max(0, (now - allowance.at).inSeconds) * Self.placesPerSecond)
+        allowance.at = now
+        let isAllowed = allowance.places >= 1
+        if isAllowed { allowance.places -= 1 }
+        state.allowances[host] = allowance
+        return isAllowed
+    }
+
     private static func add(_ entry: Entry, _ key: ObjectIdentifier, to state: inout State) {
         state.nextNumber += 1
-        state.hosts[entry.host, default: 0] += 1
+        state.strangerCount += 1
+        state.hosts[entry.host, default: Host()].count += 1
+        state.hosts[entry.host]?.strangers.append((entry.number, key))
         state.entries[key] = entry
+    }
+
+    private static func removeStranger(_ key: ObjectIdentifier, of host: TransportAddress, from state: inout State) {
+        guard let index = state.hosts[host]?.strangers.firstIndex(where: { $0.key == key }) else { return }
+        state.hosts[host]?.strangers.remove(at: index)
+        state.strangerCount -= 1
     }
 
     private static func remove(_ key: ObjectIdentifier, from state: inout State) -> Entry? {
         guard let entry = state.entries.removeValue(forKey: key) else { return nil }
-        let count = state.hosts[entry.host, default: 1]
-        state.hosts[entry.host] = count > 1 ? count - 1 : nil
+        removeStranger(key, of: entry.host, from: &state)
+        state.hosts[entry.host]?.count -= 1
+        if state.hosts[entry.host]?.count == 0 { state.hosts[entry.host] = nil }
         if let principal = entry.principal {
             let count = state.principals[principal, default: 1]
             state.principals[principal] = count > 1 ? count - 1 : nil
@@ -186,26 +247,18 @@ public final class ConnectionLedger: Sendable {
         return entry
     }
 
-    private static func oldestStranger(
-        _ entries: [ObjectIdentifier: Entry], of isCandidate: (TransportAddress) -> Bool
-    ) -> ObjectIdentifier? {
-        entries.filter { $0.value.principal == nil && isCandidate($0.value.host) }
-            .min { $0.value.number < $1.value.number }?.key
-    }
-
-    private static func strangerOfTheLargestHost(_ entries: [ObjectIdentifier: Entry]) -> ObjectIdentifier? {
-        var strangers: [TransportAddress: (count: Int, oldest: UInt64, key: ObjectIdentifier)] = [:]
-        for (key, entry) in entries where entry.principal == nil {
-            guard let known = strangers[entry.host] else {
-                strangers[entry.host] = (1, entry.number, key)
+    private static func strangerOfTheLargestHost(_ hosts: [TransportAddress: Host]) -> ObjectIdentifier? {
+        var largest: (count: Int, oldest: (number: UInt64, key: ObjectIdentifier))?
+        for host in hosts.values {
+            guard let oldest = host.strangers.first else { continue }
+            // Among hosts with as many strangers the oldest connection decides, so no dictionary's order does.
+            if let largest,
+                (host.strangers.count, largest.oldest.number) <= (largest.count, oldest.number)
+            {
                 continue
             }
-            let isOlder = entry.number < known.oldest
-            strangers[entry.host] = (
-                known.count + 1, isOlder ? entry.number : known.oldest, isOlder ? key : known.key
-            )
+            largest = (host.strangers.count, oldest)
         }
-        // Among hosts with as many strangers the oldest connection decides, so no dictionary's order does.
-        return strangers.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.key
+        return largest?.oldest.key
     }
 }

@@ -9,8 +9,8 @@ public struct RTSPServerConfiguration: Sendable {
     public var session: RTSPServerSession.Configuration
     /// How many connections there may be.
     public var maximumConnections = 128
-    /// How many connections of one host may be without a right password yet; then the oldest gives way. Those with one are not counted: everything
-    /// behind a container's bridge, a proxy or on this machine has one address.
+    /// How many connections of one host may be without a right password yet; then the oldest gives way. Those with one
+    /// are not counted: everything behind a container's bridge, a proxy or on this machine has one address.
     public var maximumConnectionsPerHost = 32
     /// How many readers may play.
     public var maximumReaders = 64

@@ -1,7 +1,7 @@
 """Attacks on a gateway's listeners by hosts without a token. Run as a program of its own, inside of the attackers'
 network namespace:
 
-    python3 attacks.py KIND HOST PORT --connections N --sources ADDRESS,ADDRESS,...
+    python3 attacks.py KIND HOST PORT --listener http|https|rtsp --connections N --sources ADDRESS,ADDRESS,...
 
 It prints `ready` when the attack is at its full size and goes on until its standard input closes. Then it prints what it
 did as JSON.
@@ -11,10 +11,15 @@ import argparse
 import json
 import select
 import socket
+import ssl
 import sys
 import time
 
-PIPELINE = b"GET / HTTP/1.1\r\nHost: door\r\n\r\n" * 2000
+PIPELINES = {
+    "http": b"GET / HTTP/1.1\r\nHost: door\r\n\r\n" * 2000,
+    "https": b"GET / HTTP/1.1\r\nHost: door\r\n\r\n" * 500,
+    "rtsp": b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n" * 2000,
+}
 WRONG = b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer gatehouse_wrong-wrong-wrong-wrong-wrong\r\n\r\n"
 SLOW = b"POST /whep/front-door HTTP/1.1\r\nHost: door\r\nX: "
 
@@ -22,12 +27,15 @@ SLOW = b"POST /whep/front-door HTTP/1.1\r\nHost: door\r\nX: "
 class Attack:
     """Holds connections of several hosts, and opens another one for each that is closed."""
 
-    def __init__(self, kind: str, host: str, port: int, sources: list[str], count: int) -> None:
-        self.kind, self.target, self.sources, self.count = kind, (host, port), sources, count
+    def __init__(self, kind: str, host: str, port: int, listener: str, sources: list[str], count: int) -> None:
+        self.kind, self.listener, self.target = kind, listener, (host, port)
+        self.sources, self.count = sources, count
         self.sockets: dict[int, socket.socket] = {}
         self.poll = select.epoll()
         self.opened = self.refused = self.sent = 0
         self.answers = 0
+        self.tls = ssl.create_default_context()
+        self.tls.check_hostname, self.tls.verify_mode = False, ssl.CERT_NONE
 
     def open_one(self) -> bool:
         family = socket.AF_INET6 if ":" in self.target[0] else socket.AF_INET
@@ -38,6 +46,8 @@ class Attack:
             if self.kind == "pipelined":
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.connect(self.target)
+            if self.kind == "pipelined" and self.listener == "https":
+                connection = self.tls.wrap_socket(connection)
         except OSError:
             self.refused += 1
             connection.close()
@@ -68,13 +78,13 @@ class Attack:
             return self.close_one(number)
         try:
             if events & select.EPOLLOUT:
-                self.sent += self.sockets[number].send(PIPELINE)
+                self.sent += self.sockets[number].send(PIPELINES[self.listener])
             if events & select.EPOLLIN:
                 if not self.sockets[number].recv(65536):
                     return self.close_one(number)
                 self.answers += 1
                 self.sent += self.sockets[number].send(WRONG)
-        except BlockingIOError:
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             pass
         except OSError:
             self.close_one(number)
@@ -109,7 +119,8 @@ if __name__ == "__main__":
     parser.add_argument("kind", choices=["idle", "pipelined", "guesses", "slow"])
     parser.add_argument("host")
     parser.add_argument("port", type=int)
+    parser.add_argument("--listener", choices=sorted(PIPELINES), default="http")
     parser.add_argument("--connections", type=int, default=512)
     parser.add_argument("--sources", required=True)
     given = parser.parse_args()
-    Attack(given.kind, given.host, given.port, given.sources.split(","), given.connections).run()
+    Attack(given.kind, given.host, given.port, given.listener, given.sources.split(","), given.connections).run()

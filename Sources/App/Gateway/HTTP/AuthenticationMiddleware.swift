@@ -24,7 +24,9 @@ struct AuthenticationMiddleware: RouterMiddleware {
         if request.uri.path.hasPrefix("/v1/webhooks/") { return try await next(request, context) }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
             // The path itself is the permission, and the route looks at it.
-            if request.headers[.authorization] == nil, Self.isSession(request) { return try await next(request, context) }
+            if request.headers[.authorization] == nil, Self.isSession(request) {
+                return try await next(request, context)
+            }
             throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
         }
         if let device = self.webhooks.device(holding: token) {

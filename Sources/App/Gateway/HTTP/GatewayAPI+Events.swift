@@ -7,8 +7,11 @@ import ServiceLifecycle
 extension GatewayAPI {
     func addEventRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/events") { request, context in
+            // A watcher that is cut off reads too slowly, so what is being written for it may never be taken, and the
+            // connection would stay for as long as it takes a byte now and then.
             let events = try await self.hub.changes(
-                principal: self.principal(context), lastEventID: request.headers[Self.lastEventID])
+                principal: self.principal(context), lastEventID: request.headers[Self.lastEventID],
+                onCutOff: { [channel = context.channel] in channel.close(promise: nil) })
             return Response(
                 status: .ok,
                 headers: [

@@ -25,6 +25,7 @@ extension OpenAPIDocument {
                     Accept-Patch: {schema: {type: string, const: application/trickle-ice-sdpfrag}}
                   content: {application/sdp: {schema: {type: string}}}
                 "406": {$ref: "#/components/responses/Failure"}
+                "409": {$ref: "#/components/responses/Failure"}
                 default: {$ref: "#/components/responses/Failure"}
             options:
               summary: What the endpoint takes
@@ -32,12 +33,16 @@ extension OpenAPIDocument {
               responses:
                 "\#(optionsStatus)":
                   description: See the headers.
-                  headers: {Accept-Post: {schema: {type: string, const: application/sdp}}}
+                  headers:
+                    Accept-Post: {schema: {type: string, const: application/sdp}}
+                    Link: {description: STUN and TURN servers., schema: {type: string}}
                 default: {$ref: "#/components/responses/Failure"}
           /\#(name.lowercased())/{device}/{session}:
             parameters: [{$ref: "#/components/parameters/device"}, {$ref: "#/components/parameters/session"}]
             patch:
               summary: Add candidates or restart ICE
+              description: The session's address is the permission; a token that is sent must be its owner's.
+              security: [{bearer: []}, {}]
               operationId: patch\#(name)
               parameters:
                 - name: If-Match
@@ -58,6 +63,8 @@ extension OpenAPIDocument {
                 default: {$ref: "#/components/responses/Failure"}
             delete:
               summary: End the session
+              description: The session's address is the permission; a token that is sent must be its owner's.
+              security: [{bearer: []}, {}]
               operationId: end\#(name)
               responses:
                 "200": {description: It has ended.}

@@ -1,4 +1,3 @@
-import DatagramPort
 import Glibc
 import HTTPTypes
 import Hummingbird
@@ -13,8 +12,8 @@ import NIOHTTPTypesHTTP1
 /// One HTTP/1.1 connection, from the socket up to the requests.
 ///
 /// The library's own pipeline parses all requests of a read at once. This one has the same parts, and between them those
-/// that bound what a client costs: see ``RequestPacer``, ``RequestGate``, ``StalledClientHandler`` and
-/// ``ConnectionLimitHandler``. The last two stand below TLS.
+/// that bound what a client costs: see ``RequestPacer``, ``RequestGate``, and ``StalledClientHandler``, which stands below
+/// TLS. Which connections there are at all is the ``ConnectionAdmissionHandler``'s business.
 struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -26,17 +25,14 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     static let maximumRead = 16 * 1024
 
     let responder: HTTPChannelHandler.Responder
-    let connections: ConnectionLedger
 
     /// What a listener is made with.
-    static func server(_ connections: ConnectionLedger) -> HTTPServerBuilder {
-        HTTPServerBuilder { GatewayHTTPChannel(responder: $0, connections: connections) }
-    }
+    static let server = HTTPServerBuilder { GatewayHTTPChannel(responder: $0) }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try Self.setOptions(of: channel)
-            try Self.addHandlers(to: channel, connections: self.connections)
+            try Self.addHandlers(to: channel)
             try channel.pipeline.syncOperations.addHandlers([
                 HTTP1ToHTTPServerCodec(secure: false), RequestDeadlineHandler(),
                 HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger),
@@ -51,11 +47,10 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     }
 
     /// The part of the pipeline that is about bytes and HTTP/1.1, in the order from the socket up.
-    static func addHandlers(to channel: any Channel, connections: ConnectionLedger) throws {
+    static func addHandlers(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         // Below TLS, which has added itself already.
-        try pipeline.addHandlers(
-            [ConnectionLimitHandler(connections: connections), StalledClientHandler()], position: .first)
+        try pipeline.addHandler(StalledClientHandler(), position: .first)
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = Self.maximumHeaderBytes
         limits.maxHeaderListSize = Self.maximumHeaderBytes * 2

@@ -86,7 +86,8 @@ enum RequestRules {
         case .headerOverflow:
             return RequestRefusal(
                 status: .requestHeaderFieldsTooLarge,
-                message: "a header is longer than \(GatewayHTTPChannel.maximumHeaderBytes) bytes, or there are too many")
+                message: "a header is longer than \(GatewayHTTPChannel.maximumHeaderBytes) bytes, or there are too many"
+            )
         case .invalidVersion:
             return RequestRefusal(status: .httpVersionNotSupported, message: "the gateway speaks HTTP/1.1 here")
         case .invalidChunkSize:

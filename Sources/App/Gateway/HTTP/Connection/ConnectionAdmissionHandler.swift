@@ -2,12 +2,13 @@ import DatagramPort
 import Glibc
 import Logging
 import NIOCore
+import Transport
 
-/// Pauses a listener that has run out of descriptors, or that has no place left. It stands on the listener's own channel.
+/// Decides which connections a listener takes, before anything is made for them, and pauses it when it has run out of
+/// descriptors. It stands on the listener's own channel.
 ///
-/// Without it the library waits a second before it asks for the next connection, but leaves the socket in the selector,
-/// which then wakes the event loop again and again and keeps a core busy.
-final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// A connection counts from here on until it has closed, so also while its TLS handshake runs.
+final class ConnectionAdmissionHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
 
@@ -27,9 +28,22 @@ final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
         self.logger = logger
     }
 
+    /// Whose a connection is; the unspecified address for one that has none.
+    static func peer(_ address: SocketAddress?) -> TransportAddress {
+        address?.ipAddress.flatMap { TransportAddress($0, port: 0) } ?? TransportAddress(ipv4: 0, port: 0)
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let connection = self.unwrapInboundIn(data)
+        let isAdmitted = self.connections.enter(
+            connection, from: Self.peer(connection.remoteAddress), close: { connection.close(promise: nil) })
+        guard isAdmitted else {
+            connection.close(promise: nil)
+            if self.connections.isFull { self.pause(context, for: Self.fullPause) }
+            return
+        }
+        connection.closeFuture.whenComplete { [connections = self.connections] _ in connections.leave(connection) }
         context.fireChannelRead(data)
-        if self.connections.isFull { self.pause(context, for: Self.fullPause) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -49,7 +63,8 @@ final class AcceptPauseHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func pause(_ context: ChannelHandlerContext, for time: TimeAmount) {
         guard self.resumption == nil else { return }
-        // Only this takes the socket out of the selector.
+        // The library's own pause leaves the socket in the selector, which then wakes the event loop again and again and
+        // keeps a core busy. Only this takes it out.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         self.resumption = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
             self.resumption = nil
