@@ -142,10 +142,10 @@ import Transport
 
     @Test func theBudgetFollowsWhatIsSent() {
         var budget = RetransmissionBudget()
-        #expect(!budget.take(1))
+        #expect(budget.take(1) == false)
         budget.refill(bytesSent: 1_000, recentBytes: 1_000)
         #expect(budget.take(1_500) && !budget.take(501) && budget.take(500) && !budget.take(1))
-        #expect(!budget.take(-1))
+        #expect(budget.take(-1) == false)
         // An hour without a request saves up one second of the stream, or what a key frame needs.
         budget.refill(bytesSent: 900_000_000, recentBytes: 250_000)
         #expect(budget.credit == 500_000)

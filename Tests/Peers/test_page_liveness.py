@@ -50,7 +50,7 @@ def house(
 ) -> Iterator[Gateway]:
     running = Gateway(
         binary, tmp_path_factory.mktemp("liveness"),
-        [cameras.camera("yard", "vp8"), cameras.camera("tone", "tone"), Camera("hall")],
+        [cameras.camera("yard", "vp8"), cameras.camera("tone", "sound"), Camera("hall")],
     )  # fmt: skip
     yield running
     assert running.stop() == 0, running.process.output()[-4000:]

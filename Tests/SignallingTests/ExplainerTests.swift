@@ -29,7 +29,7 @@ import Transport
         #expect(
             text.contains(
                 "A camera with H.265 video: is made VP8 and plays as payload type 96, repeated as 97 with "
-                    + "`transcodeVideo: true`."))
+                    + "`transcodeVideo: auto`."))
         #expect(text.contains("A camera with AAC sound: is made opus and plays as payload type 111."))
         #expect(text.contains("Talkback is possible"))
         #expect(text.contains("not carried by this gateway"))

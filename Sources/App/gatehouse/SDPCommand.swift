@@ -109,8 +109,10 @@ struct SDPAnswerCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A camera's description, as its RTSP server gives it.", valueName: "file"))
     var camera: String?
 
-    @Flag(help: "Make VP8 of the camera's picture where the viewer cannot play it, as transcodeVideo: true does.")
-    var transcodeVideo = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Make VP8 of the camera's picture where the viewer cannot play it, as transcodeVideo: auto does.")
+    var transcodeVideo = true
 
     @OptionGroup var options: ReadingOptions
 
@@ -155,22 +157,21 @@ struct SDPAnswerCommand: ParsableCommand {
 
     /// The camera that answers, and what is to be said of it.
     private func described() throws -> (LiveViewNegotiation, [String]) {
-        let transcodesVideo = transcodeVideo || CameraStation.Configuration().transcodesVideo != .never
         guard let camera else {
             return (
                 LiveViewNegotiation(
-                    camera: "front-door", tracks: BuiltInCamera.tracks, speaks: true, transcodesVideo: transcodesVideo),
+                    camera: "front-door", tracks: BuiltInCamera.tracks, speaks: true, transcodesVideo: transcodeVideo),
                 ["answered for the built-in doorbell, which sends VP8 and Opus; --camera FILE names another camera"]
             )
         }
         let file = try DescriptionFile(camera)
         try file.requireUsable(
-            DescriptionExplainer(transcodesVideo: transcodesVideo).explain(file.description, as: .camera))
+            DescriptionExplainer(transcodesVideo: transcodeVideo).explain(file.description, as: .camera))
         let offering = CameraOffering(file.description)
         return (
             LiveViewNegotiation(
                 camera: "camera", tracks: offering.tracks, speaks: offering.hasSpeaker,
-                transcodesVideo: transcodesVideo),
+                transcodesVideo: transcodeVideo),
             offering.notes
         )
     }

@@ -107,8 +107,8 @@ public struct CameraProbeReport: Sendable, Hashable {
         case "VP8", "VP9": text = "Picture: \(name) goes to every viewer as it is."
         case "AV1":
             text =
-                "Picture: AV1 goes to the viewers that play it, as it is; for others name a substream in H.264, or "
-                + "set transcodeVideo: true."
+                "Picture: AV1 goes to the viewers that play it, as it is; for others it is made VP8, which takes processor "
+                + "time, unless you name a substream in H.264."
         case "H265":
             text =
                 "Picture: H.265 goes to the viewers that play it; for others it is made VP8, which takes processor time, "

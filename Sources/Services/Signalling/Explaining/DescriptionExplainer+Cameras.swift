@@ -44,14 +44,14 @@ extension DescriptionExplainer {
         guard codec.passThroughRank != nil else {
             if let made { return ", made \(made == "opus" ? "Opus" : made) for viewers" }
             return codec.isTranscodableVideo
-                ? ", not played as it is: viewers get VP8 with `transcodeVideo: true`"
+                ? ", not played as it is: viewers get VP8 with `transcodeVideo: auto`"
                 : ", not played: it cannot be made into what browsers play"
         }
         var text = ", passed on to viewers as it is"
         // Every browser plays the others.
         if codec.isVideo, !codec.isNamed("H264"), !codec.isNamed("VP8") {
             text += " where they offer it; others get "
-            text += made ?? (codec.isTranscodableVideo ? "VP8 with `transcodeVideo: true`" : "no picture")
+            text += made ?? (codec.isTranscodableVideo ? "VP8 with `transcodeVideo: auto`" : "no picture")
         }
         if codec.isNamed("H264"), H264Profile(codec.formatParameters) == nil {
             text += " (its profile is not told; B-frames would not play in browsers)"

@@ -108,7 +108,7 @@ extension DescriptionExplainer {
             guard kind == .video, !transcodesVideo, let made = try? answer(offer, kind, codec, true) else {
                 return .failure(error)
             }
-            return .success((Self.words(made, kind, offer) + " with `transcodeVideo: true`", false))
+            return .success((Self.words(made, kind, offer) + " with `transcodeVideo: auto`", false))
         }
     }
 

@@ -7,8 +7,8 @@ public struct DescriptionExplainer: Sendable {
     /// Whether VP8 is made of video that a viewer cannot play.
     public var transcodesVideo: Bool
 
-    /// - Parameter transcodesVideo: as the config's `transcodeVideo`.
-    public init(transcodesVideo: Bool = CameraStation.Configuration().transcodesVideo != .never) {
+    /// - Parameter transcodesVideo: whether the config's `transcodeVideo` is `auto`, its default, or `true`.
+    public init(transcodesVideo: Bool = true) {
         self.transcodesVideo = transcodesVideo
     }
 

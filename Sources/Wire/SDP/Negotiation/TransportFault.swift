@@ -2,8 +2,8 @@
 public enum TransportFault: Error, Hashable, Sendable {
     /// `a=ice-ufrag` or `a=ice-pwd` is missing.
     case noCredentials
-    /// `a=ice-ufrag` or `a=ice-pwd` is empty, too long, or holds other than printable ASCII.
-    case unusableCredentials
+    /// `a=ice-ufrag` or `a=ice-pwd` has a length that RFC 8839 does not allow, or holds other than printable ASCII.
+    case unusableCredentials(String)
     /// There is no `a=fingerprint`.
     case noFingerprint
     /// There are `a=fingerprint` lines, and none has the right form.
@@ -17,8 +17,8 @@ extension TransportFault: CustomStringConvertible {
         switch self {
         case .noCredentials:
             "no ICE credentials: a=ice-ufrag and a=ice-pwd must stand here or at the session level"
-        case .unusableCredentials:
-            "a=ice-ufrag or a=ice-pwd is empty, too long, or holds other than printable ASCII"
+        case .unusableCredentials(let reason):
+            reason
         case .noFingerprint:
             "no a=fingerprint: media is only sent over DTLS-SRTP, which needs the fingerprint of the certificate"
         case .unreadableFingerprint:
