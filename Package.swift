@@ -47,6 +47,7 @@ var targets: [Target] = [
     .target(name: "CAVCodec", path: "Sources/System/CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "CJPEG", path: "Sources/System/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CLinuxUDP", path: "Sources/System/CLinuxUDP"),
+    .target(name: "CFileStatus", path: "Sources/System/CFileStatus"),
     module("Transport", floor: "System"),
 
     // Floor 1: bytes to values and back.
@@ -168,7 +169,7 @@ if !coreOnly {
             "Gateway", floor: "App",
             [
                 "Transport", "SDP", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS", "HomeTypes",
-                "HomeHub", "COpenSSL", "RTSP", "RTSPServer", "ONVIF",
+                "HomeHub", "COpenSSL", "CFileStatus", "RTSP", "RTSPServer", "ONVIF",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -193,7 +194,8 @@ if !coreOnly {
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Gateway", "LiveViewClient", "Benchmarks", "Cameras", "Signalling", "ONVIF", "SDP", "RTP", "HomeTypes",
+                "Gateway", "CFileStatus", "LiveViewClient", "Benchmarks", "Cameras", "Signalling", "ONVIF", "SDP",
+                "RTP", "HomeTypes",
                 "Codecs", "DTLS",
                 "DatagramPort",
                 "FragmentedMP4", "Transport",

@@ -53,7 +53,8 @@ import Transport
         final class Connection {}
         let connections = (0...61).map { _ in Connection() }
         for second in UInt64(1)...61 {
-            #expect(shared.connections.enter(connections[Int(second)], from: peer, close: {}))
+            let isAdmitted = shared.connections.enter(connections[Int(second)], from: peer, close: {})
+            #expect(isAdmitted)
             reporter.report(at: second)
         }
         reporter.report(at: 63)

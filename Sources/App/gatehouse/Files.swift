@@ -1,3 +1,4 @@
+import CFileStatus
 import Foundation
 import Glibc
 
@@ -31,14 +32,11 @@ enum InputFile {
     private static func read(
         _ descriptor: Int32, _ path: String, limit: Int, what: String
     ) throws(FileFault) -> [UInt8] {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileFault(path, "read", error: errno) }
+        var status = file_status()
+        guard file_status_of_descriptor(descriptor, &status) else { throw FileFault(path, "read", error: errno) }
         let tooLong = FileFault("\(path) is no \(what): it is longer than \(limit) bytes, the most that is read")
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR: throw FileFault("\(path) is a folder; name a file in it")
-        case S_IFREG where status.st_size > limit: throw tooLong
-        default: break
-        }
+        if status.is_folder { throw FileFault("\(path) is a folder; name a file in it") }
+        if status.is_regular, status.size > limit { throw tooLong }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count <= limit {
@@ -57,15 +55,15 @@ enum InputFile {
 enum OutputFile {
     /// Fails unless `path` is a file that can be written, or can be made in a folder that can be written.
     static func check(_ path: String) throws(FileFault) {
-        var status = stat()
-        if stat(path, &status) == 0 {
-            guard status.st_mode & S_IFMT != S_IFDIR else { throw FileFault("\(path) is a folder; name a file in it") }
+        var status = file_status()
+        if file_status_of_path(path, true, &status) {
+            guard !status.is_folder else { throw FileFault("\(path) is a folder; name a file in it") }
             guard access(path, W_OK) == 0 else { throw FileFault(path, "written", error: errno) }
             return
         }
         guard errno == ENOENT else { throw FileFault(path, "written", error: errno) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard file_status_of_path(folder, true, &status), status.is_folder else {
             throw FileFault("\(path) cannot be written: there is no folder \(folder)")
         }
         guard access(folder, W_OK | X_OK) == 0 else {

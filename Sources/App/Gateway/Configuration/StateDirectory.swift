@@ -1,4 +1,4 @@
-import Dispatch
+import CFileStatus
 import Foundation
 import Glibc
 
@@ -95,29 +95,29 @@ public struct StateDirectory: Sendable, Equatable {
     /// - Returns: its size in bytes.
     @discardableResult
     func checkPrivate(_ descriptor: Int32, _ path: String) throws(Failure) -> Int {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        var status = file_status()
+        guard file_status_of_descriptor(descriptor, &status), status.is_regular else {
             throw Failure(path: path, reason: "is no regular file; move it away")
         }
-        guard self.isTrusted(owner: status.st_uid) else {
+        guard self.isTrusted(owner: status.owner) else {
             throw Failure(
                 path: path,
                 reason:
-                    "belongs to the user with the number \(status.st_uid), who could change it at any time; if it is "
+                    "belongs to the user with the number \(status.owner), who could change it at any time; if it is "
                     + "the gateway's, run chown \(geteuid()) on it")
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard status.permissions & 0o077 == 0 else {
             throw Failure(path: path, reason: "others may read or change this secret; run chmod 600 on it")
         }
-        return Int(status.st_size)
+        return Int(status.size)
     }
 
     /// Whether a file's owner may be: who runs this process, or root. Root itself, for example with `gatehouse token`,
     /// reads the files of the user whom the folder belongs to.
     private func isTrusted(owner: uid_t) -> Bool {
         if owner == geteuid() || owner == 0 { return true }
-        var folder = stat()
-        return geteuid() == 0 && stat(self.path, &folder) == 0 && folder.st_uid == owner
+        var folder = file_status()
+        return geteuid() == 0 && file_status_of_path(self.path, true, &folder) && folder.owner == owner
     }
 
     private static func openFailure(_ code: Int32) -> String {
@@ -134,9 +134,9 @@ public struct StateDirectory: Sendable, Equatable {
             throw Failure(path: path, reason: "would be larger than 1 MiB and is left as it is", isTooLarge: true)
         }
         try self.create()
-        var present = stat()
+        var present = file_status()
         // A file would be put in the place of whatever is there; what is no file has not been put there by a gateway.
-        if lstat(path, &present) == 0, present.st_mode & S_IFMT != S_IFREG {
+        if file_status_of_path(path, false, &present), !present.is_regular {
             throw Failure(path: path, reason: "is no regular file; move it away")
         }
         let temporary = "\(path).\(getpid()).new"

@@ -1,4 +1,4 @@
-import Dispatch
+import CFileStatus
 import Foundation
 import Glibc
 
@@ -54,17 +54,17 @@ public final class StateDirectoryLock: Sendable {
 
     /// Who may write the folder may put other files in the place of the gateway's.
     private static func check(_ directory: StateDirectory) throws(StateDirectory.Failure) {
-        var status = stat()
-        guard stat(directory.path, &status) == 0 else {
+        var status = file_status()
+        guard file_status_of_path(directory.path, true, &status) else {
             throw .init(path: directory.path, reason: "cannot be looked at: \(String(cString: strerror(errno)))")
         }
-        guard status.st_uid == geteuid() else {
+        guard status.owner == geteuid() else {
             throw .init(
                 path: directory.path,
-                reason: "belongs to the user with the number \(status.st_uid), who could change the gateway's secrets; "
+                reason: "belongs to the user with the number \(status.owner), who could change the gateway's secrets; "
                     + "run chown \(geteuid()) on it, or start the gateway as that user")
         }
-        guard status.st_mode & 0o022 == 0 else {
+        guard status.permissions & 0o022 == 0 else {
             throw .init(
                 path: directory.path,
                 reason: "others may write this folder, and so change secrets; run chmod go-w on it")

@@ -28,7 +28,7 @@ struct LiveMeter: ~Copyable {
         for media in negotiated.media where media.kind == .video && media.direction.receives {
             if media.codec.isNamed("VP8") { vp8 = try VP8Decoder() }
             if media.codec.isNamed("H264") { h264 = try H264Decoder() }
-            rate = FrameRateMeter(clockRate: media.codec.clockRate)
+            rate = FrameRateMeter(clockRate: UInt32(clamping: media.codec.clockRate))
         }
         let audio = negotiated.media.first { $0.kind == .audio && $0.direction.receives }
         sound = try SoundMeter(codecs: audio?.receivePayloadTypes ?? [:])

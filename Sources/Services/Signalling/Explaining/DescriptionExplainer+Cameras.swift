@@ -4,7 +4,8 @@ import SDP
 extension DescriptionExplainer {
     func explainCamera(_ description: SessionDescription) -> DescriptionExplanation {
         let offering = CameraOffering(description)
-        let layout = TrackLayout(camera: "camera", tracks: offering.tracks, transcodesVideo: transcodesVideo ? .automatic : .never)
+        let layout = TrackLayout(
+            camera: "camera", tracks: offering.tracks, transcodesVideo: transcodesVideo ? .automatic : .never)
         let ranked = LiveViewNegotiation.ranked(layout.tracks, hint: nil)
         var lines = ["A camera's description with \(Self.count(description.media.count, "media description"))."]
         for (index, verdict) in offering.verdicts.enumerated() {

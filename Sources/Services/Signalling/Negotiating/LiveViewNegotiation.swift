@@ -44,7 +44,8 @@ public struct LiveViewNegotiation: Sendable {
     ///   - transcodesVideo: whether VP8 is made of video that a viewer cannot play.
     public init(camera: String, tracks: [TrackDescription], speaks: Bool, transcodesVideo: Bool) {
         self.init(
-            camera: camera, layout: TrackLayout(
+            camera: camera,
+            layout: TrackLayout(
                 camera: camera, tracks: tracks, transcodesVideo: transcodesVideo ? .automatic : .never),
             speaks: speaks, transcodesVideo: transcodesVideo)
     }
