@@ -160,6 +160,7 @@ import Transport
         profile.avoidedKeepAlives = [.getParameter, .setParameter]
         profile.backChannel = .breaksConnection
         profile.authentication = "Digest MD5"
+        profile.takesDigest = true
         profile.certificateFingerprint = "AA:BB"
         profile.quirks = [.soundStops, .wrongServerPort]
         #expect(CameraProfile(fields: profile.fields) == profile)

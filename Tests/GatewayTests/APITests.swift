@@ -28,7 +28,15 @@ import Testing
                     #expect(try await client.send(route.method, path, token: nil).status == .forbidden)
                     continue
                 }
-                for token in [nil, "", "gatehouse_wrong", "owner"] {
+                // The address of a WHEP or WHIP session is its capability: players send no token to it.
+                let isCapability =
+                    (route.path.hasPrefix("/whep/") || route.path.hasPrefix("/whip/"))
+                    && [.patch, .delete].contains(route.method)
+                if isCapability {
+                    let status = try await client.send(route.method, path, token: nil).status
+                    #expect([.notFound, .unsupportedMediaType].contains(status), "\(route.method) \(route.path)")
+                }
+                for token in isCapability ? ["", "gatehouse_wrong"] : [nil, "", "gatehouse_wrong", "owner"] {
                     let response = try await client.send(route.method, path, token: token)
                     #expect(
                         (response.status == .ok) == isOpen && (response.status == .unauthorized) == !isOpen,

@@ -79,7 +79,7 @@ import Testing
             let name = try await client.send(.put, "/v1/cameras/..%2Fx", #"{"source":"whip"}"#, type: json)
             #expect(name.status == .badRequest || name.status == .notFound)
             let foreign = try await client.send(.delete, "/v1/cameras/door")
-            #expect(foreign.status == .badRequest)
+            #expect(foreign.status == .conflict)
             #expect(foreign.failure?.message.contains("config file gatehouse.yaml") == true)
             #expect(await gateway.cameras.applied.count == 1)
             #expect(!FileManager.default.fileExists(atPath: gateway.folder.directory.file("cameras.yaml")))

@@ -158,7 +158,7 @@ import Testing
 
     @Test(arguments: [
         (0, "", TransportFault.noCredentials, 6), (1, "", .noCredentials, 6),
-        (1, "a=ice-pwd:", .unusableCredentials("a=ice-pwd has 0 characters; RFC 8839 asks for 22 to 256"), 11),
+        (1, "a=ice-pwd:", .unusableCredentials("a=ice-pwd has 0 characters; RFC 8839 asks for 22 to 256"), 12),
         (2, "", .noFingerprint, 6),
         (2, "a=fingerprint:sha-256 AA:BB", .unreadableFingerprint, 13),
         (

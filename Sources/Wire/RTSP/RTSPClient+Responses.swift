@@ -205,7 +205,10 @@ extension RTSPClient {
             throw .unauthorized("the camera asks for credentials in no way that is supported (Basic and Digest are)")
         }
         if request.wasAuthorized, let used = authorization?.challenge {
-            let renewed = challenges.first { $0.scheme == used.scheme }
+            // A camera that has taken one hash of Digest may ask for the other: firmwares change what they offer.
+            let renewed =
+                challenges.first { $0.scheme == used.scheme }
+                ?? (hasAuthenticated && used.scheme != .basic ? challenges.first { $0.scheme != .basic } : nil)
             // A nonce that ran out is renewed. A first attempt that fails without "stale" is a wrong password, and
             // trying it again would only help to lock the account.
             if let renewed, renewed.isStale || hasAuthenticated, request.renewals < (hasAuthenticated ? 2 : 1) {
