@@ -83,7 +83,7 @@ def test_errors_name_what_was_wrong_and_the_command_that_helps(
         assert "gatehouse devices lists them" in line.error(*command)
     assert "has no button" in line.error("press", "garden")
     assert "No such file or directory" in line.error("talk", "front-door", str(tmp_path / "none.wav"))
-    assert "Is a directory" in line.error("talk", "front-door", str(tmp_path))
+    assert "is a folder; name a file in it" in line.error("talk", "front-door", str(tmp_path))
     assert "No such file or directory" in line.error("live", "front-door", "--talk", str(tmp_path / "none.wav"))
     text = tmp_path / "text.wav"
     text.write_text("no sound")

@@ -41,7 +41,16 @@ public struct FrameRateMeter: Sendable {
     /// How many frames belonged to the backlog.
     public var backlogFrames: Int {
         guard let earliest = remembered.map(\.lateness).min() else { return 0 }
-        return remembered.firstIndex { $0.lateness <= earliest + Self.tolerance } ?? 0
+        var backlog = remembered.firstIndex { $0.lateness <= earliest + Self.tolerance } ?? 0
+        // The last pictures of the backlog come within the tolerance. Their timestamps stand closer together than those of
+        // the camera, so that a player shows the newest at once.
+        let spacings = zip(remembered.dropFirst(backlog + 1), remembered.dropFirst(backlog)).map { $0.media - $1.media }
+        let usual = spacings.sorted().dropFirst(spacings.count / 2).first ?? 0
+        for spacing in spacings.prefix(spacings.count / 2) {
+            guard spacing < usual / 2 else { break }
+            backlog += 1
+        }
+        return backlog
     }
 
     /// Frames in a second of media after the backlog; nil while there are less than two.
