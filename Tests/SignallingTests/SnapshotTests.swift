@@ -40,7 +40,8 @@ private enum PicturesOfTheBuiltInCamera {
                 packetizer.packetize(bytes) { payload in
                     pool.append(
                         PacketBatch.Packet(
-                            offset: 0, length: 0, timestamp: UInt32(first) * 6_000 + UInt32(number * 6_000), sequenceNumber: sequence,
+                            offset: 0, length: 0, timestamp: UInt32(first) * 6_000 + UInt32(number * 6_000),
+                            sequenceNumber: sequence,
                             payloadType: 96, flags: payload.flags),
                         payload: payload.bytes)
                     sequence &+= 1
