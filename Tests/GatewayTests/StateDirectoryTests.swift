@@ -37,9 +37,9 @@ import Testing
         }
         #expect(mkfifo(path, 0o600) == 0)
         // A FIFO without a writer, and with one.
-        for reason in attempt() { #expect(reason?.contains("no regular file") == true) }
+        for reason in attempt() { #expect(reason?.contains("not a regular file") == true) }
         let writer = open(path, O_RDWR | O_NONBLOCK)
-        #expect(attempt().allSatisfy { $0?.contains("no regular file") == true })
+        #expect(attempt().allSatisfy { $0?.contains("not a regular file") == true })
         close(writer)
         unlink(path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -56,7 +56,7 @@ import Testing
     @Test func aDeviceIsNotRead() throws {
         // Making one takes the rights of root.
         guard geteuid() == 0, mknod(self.directory.file("token"), S_IFCHR | 0o600, dev_t(0x105)) == 0 else { return }
-        #expect(self.reason { _ = try self.directory.readPrivate("token") }?.contains("no regular file") == true)
+        #expect(self.reason { _ = try self.directory.readPrivate("token") }?.contains("not a regular file") == true)
     }
 
     @Test(arguments: [0o640, 0o604, 0o620, 0o602, 0o666] as [mode_t])
@@ -103,7 +103,7 @@ import Testing
     @Test func theLockIsNotWhatSomebodyPutInItsPlace() throws {
         let path = self.directory.file(StateDirectoryLock.fileName)
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(self.reason { _ = try StateDirectoryLock(self.directory) }?.contains("no regular file") == true)
+        #expect(self.reason { _ = try StateDirectoryLock(self.directory) }?.contains("not a regular file") == true)
         unlink(path)
         let target = self.folder.path + "/victim"
         try Data("precious".utf8).write(to: URL(fileURLWithPath: target))

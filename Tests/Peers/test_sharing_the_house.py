@@ -204,7 +204,7 @@ def test_what_is_not_as_the_gateway_left_it_is_refused_and_not_replaced(binary: 
     for name in ("token", "webhook-tokens", "cameras.yaml", "gateway.lock"):
         (folder / name).unlink(missing_ok=True)
         os.mkfifo(folder / name, 0o600)
-        assert f"{name}: " in (output := said()) and "no regular file" in output
+        assert f"{name}: " in (output := said()) and "not a regular file" in output
         (folder / name).unlink()
         if name == "token":
             token.touch(mode=0o600)

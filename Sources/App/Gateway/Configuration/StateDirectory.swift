@@ -60,7 +60,7 @@ public struct StateDirectory: Sendable, Equatable {
     }
 
     /// Reads a private file; nil when there is none.
-    /// - Throws: when it cannot be read, when it is no regular file, when it belongs to somebody else, or when others than
+    /// - Throws: when it cannot be read, when it is not a regular file, when it belongs to somebody else, or when others than
     ///   its owner may read or write it.
     func readPrivate(_ name: String) throws(Failure) -> String? {
         let path = self.file(name)
@@ -97,7 +97,7 @@ public struct StateDirectory: Sendable, Equatable {
     func checkPrivate(_ descriptor: Int32, _ path: String) throws(Failure) -> Int {
         var status = file_status()
         guard file_status_of_descriptor(descriptor, &status), status.is_regular else {
-            throw Failure(path: path, reason: "is no regular file; move it away")
+            throw Failure(path: path, reason: "is not a regular file; move it away")
         }
         guard self.isTrusted(owner: status.owner) else {
             throw Failure(
@@ -137,7 +137,7 @@ public struct StateDirectory: Sendable, Equatable {
         var present = file_status()
         // A file would be put in the place of whatever is there; what is no file has not been put there by a gateway.
         if file_status_of_path(path, false, &present), !present.is_regular {
-            throw Failure(path: path, reason: "is no regular file; move it away")
+            throw Failure(path: path, reason: "is not a regular file; move it away")
         }
         let temporary = "\(path).\(getpid()).new"
         unlink(temporary)
