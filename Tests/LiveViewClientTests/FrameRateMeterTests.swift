@@ -24,6 +24,22 @@ struct FrameRateMeterTests {
         #expect(abs(rate - 15) < 0.01)
     }
 
+    @Test(arguments: [5, 30, 52, 150])
+    func aBacklogWhoseTimestampsStandCloseTogetherMayOutnumberTheLiveFrames(backlog: Int) throws {
+        var meter = FrameRateMeter(clockRate: 90_000)
+        var timestamp: UInt32 = 90_000
+        for number in 0..<backlog {
+            timestamp += 90
+            meter.add(timestamp: timestamp, arrival: start + .microseconds(200 * number))
+        }
+        for number in 1...30 {
+            timestamp += 6_000
+            meter.add(timestamp: timestamp, arrival: start + .milliseconds(30 + number * 67 + number % 3 * 5))
+        }
+        #expect(abs(meter.backlogFrames - backlog) <= 1)
+        #expect(abs(try #require(meter.framesPerSecond) - 15) < 0.3)
+    }
+
     @Test func aViewWithoutABacklogHasNone() throws {
         let meter = meter(backlog: 0, live: 60)
         #expect(meter.backlogFrames <= 1)

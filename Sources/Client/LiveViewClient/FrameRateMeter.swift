@@ -43,11 +43,14 @@ public struct FrameRateMeter: Sendable {
         guard let earliest = remembered.map(\.lateness).min() else { return 0 }
         var backlog = remembered.firstIndex { $0.lateness <= earliest + Self.tolerance } ?? 0
         // The last pictures of the backlog come within the tolerance. Their timestamps stand closer together than those of
-        // the camera, so that a player shows the newest at once.
-        let spacings = zip(remembered.dropFirst(backlog + 1), remembered.dropFirst(backlog)).map { $0.media - $1.media }
-        let usual = spacings.sorted().dropFirst(spacings.count / 2).first ?? 0
-        for spacing in spacings.prefix(spacings.count / 2) {
-            guard spacing < usual / 2 else { break }
+        // the camera, so that a player shows the newest at once. The camera's own spacing is that of the frames in the
+        // later half of the time: a backlog can have more frames than a short view adds to it.
+        let arrivals = remembered.map { $0.lateness + Double($0.media) / clockRate }
+        let middle = (arrivals.max() ?? 0) / 2
+        let spacings = zip(remembered.dropFirst(), remembered).map { $0.media - $1.media }
+        let live = zip(spacings, arrivals.dropFirst()).filter { $0.1 >= middle }.map(\.0).sorted()
+        let usual = live.dropFirst(live.count / 2).first ?? 0
+        while backlog < spacings.count, arrivals[backlog + 1] < middle, spacings[backlog] < usual / 2 {
             backlog += 1
         }
         return backlog
