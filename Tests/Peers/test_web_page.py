@@ -115,6 +115,15 @@ def test_the_button_of_the_doorbell_rings_on_the_page(page: Page) -> None:
     expect(page.locator(f"{CARD} .happening")).to_contain_text("Last: Rang")
 
 
+def test_a_page_that_opens_while_somebody_waits_says_so(page: Page) -> None:
+    page.locator(CARD).get_by_role("button", name="Ring").click()
+    expect(page.locator(f"{CARD} .happening")).to_contain_text("Last: Rang")
+    # The press is in the history now: no event of the stream tells this page of it.
+    page.reload()
+    expect(page.locator("#visitors .visitor")).to_have_count(1)
+    expect(page.locator("#visitors")).to_contain_text("Front door")
+
+
 def test_shows_what_the_camera_notices(page: Page, gateway: Gateway) -> None:
     def report(active: bool) -> None:
         body = json.dumps({"type": "person", "active": active})

@@ -73,10 +73,13 @@ extension WebPage {
           await Promise.all([...tiles.keys()].map(lookAtEvents));
         }
 
-        // What happened last at a camera; the event stream tells what comes.
+        // What happened last at a camera; the event stream reports what comes. A visitor who rang just before the stream
+        // was there still waits at the door.
         async function lookAtEvents(id) {
-          const { events } = await get(`/v1/devices/${encodeURIComponent(id)}/events?limit=1`);
+          const { events } = await get(`/v1/devices/${encodeURIComponent(id)}/events?limit=10`);
           if (events.length > 0) tiles.get(id)?.showEvent(events[0]);
+          const press = events.find(({ event }) => event === "DoorbellPressed");
+          if (press && Date.now() - Date.parse(press.timestamp) < visitorWaits) showVisitor(press);
         }
 
         async function lookAtSettings() {
@@ -100,7 +103,15 @@ extension WebPage {
           settingsTimer = setTimeout(() => lookAtSettings().catch(() => {}), 300);
         }
 
+        // Milliseconds for which the page says that somebody is at the door.
+        const visitorWaits = 45000;
+        // When each doorbell was last pressed, so that a press that is read twice rings once.
+        const pressed = new Map();
+
         function showVisitor(press) {
+          const when = Date.parse(press.timestamp);
+          if (pressed.get(press.deviceID) >= when) return;
+          pressed.set(press.deviceID, when);
           const tile = tiles.get(press.deviceID);
           const name = tile?.device.name ?? press.deviceID;
           const time = new Date(press.timestamp).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
@@ -114,7 +125,7 @@ extension WebPage {
             if (tile && !tile.live.isActive) tile.watch();
           });
           byID("visitors").replaceChildren(banner);
-          setTimeout(() => banner.remove(), 45000);
+          setTimeout(() => banner.remove(), visitorWaits);
           chime();
         }
 
