@@ -164,12 +164,15 @@ if !coreOnly {
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
 
-        // Floor 7: the process.
+        // Floor 7: the process. The web page and the OpenAPI document are files, which C embeds in the program.
+        .target(
+            name: "CWebFiles", path: "Sources/App/WebFiles", exclude: ["page", "openapi.yaml"],
+            sources: ["CWebFiles.c"]),
         module(
             "Gateway", floor: "App",
             [
                 "Transport", "SDP", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS", "HomeTypes",
-                "HomeHub", "COpenSSL", "CFileStatus", "RTSP", "RTSPServer", "ONVIF",
+                "HomeHub", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),

@@ -1,12 +1,12 @@
+import CWebFiles
 import Foundation
 import Yams
 
-/// The OpenAPI 3.1 description of the HTTP API. It is written in YAML for people and served as JSON.
+/// The OpenAPI 3.1 description of the HTTP API. People read and write it as YAML, in `Sources/App/WebFiles/openapi.yaml`;
+/// it is served as JSON.
 enum OpenAPIDocument {
     /// The document as YAML.
-    static let yaml =
-        Self.head + Self.paths + Self.livePaths + Self.streamingPaths + Self.cameraPaths + Self.eventPaths
-        + Self.components + Self.cameraSchemas + Self.eventComponents
+    static var yaml: String { openapi_document().text }
 
     /// The document as JSON.
     static func json() throws -> String {

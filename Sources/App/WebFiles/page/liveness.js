@@ -1,0 +1,111 @@
+// Milliseconds that may pass without a picture while it still counts as live. A camera that shows one or two
+// pictures a second is given the time of two and a half of them.
+export function patience(usualGap) {
+  return Math.min(5000, Math.max(1000, 2.5 * (usualGap ?? 0)));
+}
+
+// When pictures came, or packets of sound: the last time, and the usual gap between two.
+export class Pulse {
+  constructor() {
+    this.last = null;
+    this.gaps = [];
+  }
+
+  // isEvery: each of them is told, so that the gap says something.
+  beat(now, isEvery = true) {
+    if (isEvery && this.last !== null && now - this.last < 5000) {
+      this.gaps.push(now - this.last);
+      if (this.gaps.length > 9) this.gaps.shift();
+    }
+    this.last = now;
+  }
+
+  // The median: one stall does not make a camera slow.
+  get usualGap() {
+    return [...this.gaps].sort((one, other) => one - other)[this.gaps.length >> 1] ?? 0;
+  }
+}
+
+const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice);
+
+// Why a camera brings nothing, for a person; the gateway's own words stand under Details.
+export function cameraTrouble({ state, reason = "" } = {}) {
+  if (/publish/i.test(reason)) return "nobody publishes to this camera";
+  if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
+    return "the camera does not accept the user name or password";
+  }
+  switch (state) {
+  case "backingOff": case "givenUp":
+    return /refused \w+ with status 40[45]|no track|no description|nothing to play|every track/i.test(reason)
+      ? "the camera has no stream at this address" : "the camera is not reachable";
+  case "resolving": case "connecting": case "authenticating": case "describing": case "settingUp":
+    return "the camera is being connected";
+  case "stalled": return "the camera has stopped sending";
+  case "idle": case "stopped": return "the camera is switched off";
+  default: return null;
+  }
+}
+
+export function duration(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
+  return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds / 3600) % 24} h`;
+}
+
+// What there is to say about a view.
+//   state: of the session; "live" once its first picture was seen
+//   silence: milliseconds since the last picture, or packet of sound; null before the first
+//   usualGap: milliseconds between two pictures
+//   hasPicture: whether there is a picture to see, or sound alone
+//   isOnline: what the browser says of its network
+//   hasLink: whether the event stream stands
+//   answers: whether the gateway answered when it was asked last; null while it has not been asked
+//   ice: the state of the connection for media
+//   source: state and reason of the camera
+export function judge(facts) {
+  const { state, silence, usualGap, hasPicture, isOnline, hasLink, answers, ice, source } = facts;
+  const isGone = !isOnline || !hasLink || answers === false || isBroken(ice);
+  // With the gateway gone there is nothing to be patient for, except what is on its way.
+  const limit = isGone ? Math.min(patience(usualGap), Math.max(300, 2 * usualGap)) : patience(usualGap);
+  const isLive = state === "live" && silence !== null && silence <= limit && !isBroken(ice);
+  const isStalled = !isLive && silence !== null && ["live", "reconnecting"].includes(state);
+  if (!isStalled) return { isLive, isStalled, text: null, cause: null };
+  const cause = !isOnline ? "this device has no network connection"
+    : answers === false || (!hasLink && answers !== true) ? "the gateway does not answer"
+    : isBroken(ice) && state === "live" ? "the connection to the gateway is interrupted"
+    : source?.state !== "flowing" ? cameraTrouble(source)
+    : state === "reconnecting" ? "the view is being started again"
+    : silence > 4000 && answers ? "the camera sends nothing" : null;
+  return {
+    isLive, isStalled, cause,
+    text: `No ${hasPicture ? "picture" : "sound"}${silence < 1000 ? "" : " for " + duration(silence)}`
+      + (cause ? ": " + cause : ""),
+  };
+}
+
+// Whether a view that shows nothing should be started again although nothing says that it is broken: a decoder
+// that is stuck, or a session that lost its way.
+export function isStuck({ silence, sinceStart, flowingFor, hasLink, answers, canDecode }) {
+  return canDecode && hasLink && answers !== false && flowingFor > 15000 && (silence ?? sinceStart) > 15000;
+}
+
+// The number of the next attempt, after a view that showed something for so many milliseconds.
+export function attemptAfter(attempt, shownFor) {
+  return shownFor >= 1000 ? 0 : attempt;
+}
+
+// Milliseconds before an attempt: the first at once, the later ones up to half a minute apart. The jitter keeps
+// the viewers of a gateway that restarts from coming back in one moment.
+export function pauseBefore(attempt, random) {
+  if (attempt === 0) return 250 * random;
+  return Math.min(30000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + random / 2);
+}
+
+// Whether a failed start is worth another attempt. A view that has shown something is tried again whatever the
+// gateway says: the camera may have been set up differently for a moment.
+export function isWorthRetrying(status, hasShown) {
+  if (["UNAUTHENTICATED", "NO_WEBRTC"].includes(status)) return false;
+  return hasShown || ["UNAVAILABLE", "UNREACHABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"].includes(status);
+}

@@ -1,0 +1,69 @@
+// What went wrong, by what was being done and by the status of the answer.
+const byAction = {
+  watch: {
+    UNAVAILABLE: "The camera sends nothing at the moment.",
+    DEADLINE_EXCEEDED: "The camera did not answer in time.",
+    FAILED_PRECONDITION: "This browser cannot play what the camera sends.",
+    RESOURCE_EXHAUSTED: "Too many people are watching at the moment. Try again later.",
+    INVALID_ARGUMENT: "The gateway cannot work with this browser.",
+    NOT_FOUND: "This camera is not there any more.",
+  },
+  talk: {
+    UNAVAILABLE: "The camera’s speaker cannot be reached.",
+    DEADLINE_EXCEEDED: "The camera’s speaker did not answer in time.",
+    FAILED_PRECONDITION: "The camera does not accept sound from this page.",
+    NOT_FOUND: "The live view has ended. Press Watch, and then Talk again.",
+  },
+  add: {
+    INVALID_ARGUMENT: "The camera cannot be added like this.",
+    FAILED_PRECONDITION: "The camera cannot be added.",
+    RESOURCE_EXHAUSTED: "The gateway has as many cameras as it can hold. Remove one first.",
+  },
+  remove: { FAILED_PRECONDITION: "The camera cannot be removed here.", NOT_FOUND: "This camera is not there any more." },
+  ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
+  connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
+};
+const always = {
+  UNAUTHENTICATED: "You are signed out.",
+  PERMISSION_DENIED: "The gateway does not allow this from the address under which this page was opened.",
+  NOT_FOUND: "This is not there any more.",
+  UNAVAILABLE: "The camera cannot be reached at the moment.",
+  DEADLINE_EXCEEDED: "The camera did not answer in time.",
+  RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
+};
+// What the form calls the keys of the config.
+const fields = { source: "Address", name: "Name", type: "Kind", pull: "Battery" };
+
+// message is a sentence for a person; details is what somebody who looks for the cause needs, or null.
+export function inWords(error, action) {
+  // The page's own errors are sentences already.
+  if (error.isOwn) return { message: error.message, details: error.details ?? null };
+  const told = error.message ?? String(error);
+  if (action === "talk" && /is talking to|clip is being played/.test(told)) {
+    return { message: "Somebody else is using the camera’s speaker. Try again in a moment.", details: null };
+  }
+  if (action === "add" && error.status === "INVALID_ARGUMENT") {
+    const key = told.match(/^(?:[^:]*\. ?)?(\w+): /)?.[1];
+    if (key === "source") {
+      return { details: told, message: "This address cannot be used. It starts with rtsp://, rtsps:// or onvif://, "
+        + "for example rtsp://user:password@192.0.2.20/stream1." };
+    }
+    if (key in fields) return { details: told, message: `Please change the field “${fields[key]}”.` };
+  }
+  const message = byAction[action]?.[error.status] ?? always[error.status]
+    ?? "That did not work: the gateway reports a fault.";
+  return { message, details: told };
+}
+
+// The words as elements: the sentence, and the rest for those who open it.
+export function wordElements({ message, details }) {
+  if (!details) return [message];
+  const more = document.createElement("details");
+  more.className = "more";
+  const summary = document.createElement("summary");
+  summary.textContent = "Details";
+  const text = document.createElement("p");
+  text.textContent = details;
+  more.append(summary, text);
+  return [message, more];
+}
