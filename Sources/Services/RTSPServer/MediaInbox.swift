@@ -33,6 +33,8 @@ final class MediaInbox: Sendable {
         /// Something has been thrown away since the server last looked, and so does what follows: one gap costs a reader
         /// less than many.
         var isFull = false
+        /// The taps of what has been thrown away since the server last looked.
+        var cut: Set<UInt64> = []
         var drops = Drops()
         var wake: (@Sendable () -> Void)?
 
@@ -71,22 +73,28 @@ final class MediaInbox: Sendable {
     /// Takes an event of a tap. Batches are bounded in time and bytes; that a track has restarted or ended is kept always.
     func deliver(_ event: Event, from tap: UInt64, at now: Instant = MonotonicClock.now) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
-            if case .batch(let tapped) = event, !state.accept(tapped.batch, at: now) { return nil }
+            if case .batch(let tapped) = event, !state.accept(tapped.batch, at: now) {
+                state.cut.insert(tap)
+                return nil
+            }
             state.entries.append(Entry(tap: tap, event: event))
             return state.entries.count == 1 ? state.wake : nil
         }
         wake?()
     }
 
-    /// Takes everything out, into `entries`, whose storage the inbox uses from now on.
-    func take(into entries: inout [Entry]) {
+    /// Takes everything out, into `entries`, whose storage the inbox uses from now on. Answers the taps of which something
+    /// was thrown away behind it: what they bring next cannot be shown without a key frame.
+    func take(into entries: inout [Entry]) -> Set<UInt64> {
         entries.removeAll(keepingCapacity: true)
-        state.withLock { state in
+        return state.withLock { state in
             swap(&state.entries, &entries)
             state.oldest = nil
             state.byteCount = 0
             state.newest = nil
             state.isFull = false
+            defer { if !state.cut.isEmpty { state.cut = [] } }
+            return state.cut
         }
     }
 

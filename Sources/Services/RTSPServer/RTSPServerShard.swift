@@ -169,7 +169,11 @@ final class RTSPServerShard: ShardHandler {
 
     /// Takes what the taps have brought, and sends it on.
     func handleInbox(at now: Instant) {
-        inbox.take(into: &arrivals)
+        let cut = inbox.take(into: &arrivals)
+        if !cut.isEmpty {
+            // Once for a track, however many read it.
+            for id in Set(cut.compactMap { track(ofTap: $0)?.id }) { relay.requestKeyFrame(of: id) }
+        }
         var touched: [UInt64: RTSPConnection] = [:]
         for entry in arrivals {
             guard let (connection, index) = taps[entry.tap], connection.tracks.indices.contains(index) else { continue }
@@ -192,6 +196,11 @@ final class RTSPServerShard: ShardHandler {
             if connection.startDeadline != nil { answerPlay(connection, at: now) }
             service(connection, at: now)
         }
+    }
+
+    private func track(ofTap tap: UInt64) -> ReaderTrack? {
+        guard let (connection, index) = taps[tap], connection.tracks.indices.contains(index) else { return nil }
+        return connection.tracks[index]
     }
 
     /// A reader that is too slow loses frames, and one that loses more than any frame can have loses its connection.
