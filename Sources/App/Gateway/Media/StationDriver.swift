@@ -20,28 +20,41 @@ struct StationDriver: CameraDriver {
     var hasSpeaker: Bool { source.speaker != nil }
 
     func updates() -> AsyncStream<CameraUpdate> {
-        // The home needs the newest state only; a hundred are more than a camera makes while the hub looks away.
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: CameraUpdate.self, bufferingPolicy: .bufferingNewest(100))
-        continuation.yield(.source(CameraSourceStatus(station.snapshot)))
+        let inbox = UpdateInbox()
+        inbox.add(.source(CameraSourceStatus(station.snapshot)))
         // The station keeps the handler, so a handler that kept the station would keep both for ever.
         let observer = station.observe { [weak station = station, run = run] event in
             guard let station else { return }
             switch event {
-            case .state, .tracks: continuation.yield(.source(CameraSourceStatus(station.snapshot)))
-            case .buttonPressed(let press): continuation.yield(.doorbellPressed(.init(press)))
+            case .state, .tracks: inbox.add(.source(CameraSourceStatus(station.snapshot)))
+            case .buttonPressed(let press): inbox.add(.doorbellPressed(.init(press)))
             case .detection(let detection):
-                if let event = DetectionEvent(detection, run: run) { continuation.yield(.detection(event)) }
+                if let event = DetectionEvent(detection, run: run) { inbox.add(.detection(event)) }
             case .senderReport: break
             }
         }
-        if let status = events.status { continuation.yield(.eventSource(status)) }
-        events.observe(as: observer) { continuation.yield(.eventSource($0)) }
-        continuation.onTermination = { [weak station = station, weak events = events] _ in
+        if let status = events.status { inbox.add(.eventSource(status)) }
+        events.observe(as: observer) { inbox.add(.eventSource($0)) }
+        // Whoever follows lets go of the stream at the end, and with it of this.
+        let following = Following { [weak station = station, weak events = events] in
+            inbox.finish()
             station?.stopObserving(observer)
             events?.stopObserving(observer)
         }
-        return stream
+        return AsyncStream(unfolding: { await following.next(of: inbox) }, onCancel: { following.end() })
+    }
+
+    /// Calls its end once: when it is told to, or when nobody keeps it any more.
+    private final class Following: Sendable {
+        private let atEnd: Locked<(@Sendable () -> Void)?>
+
+        init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = Locked(atEnd) }
+
+        deinit { self.end() }
+
+        func next(of inbox: UpdateInbox) async -> CameraUpdate? { await inbox.next() }
+
+        func end() { self.atEnd.withLock { $0.take() }?() }
     }
 
     func press() async throws(HomeError) {

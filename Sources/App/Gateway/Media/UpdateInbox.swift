@@ -1,0 +1,135 @@
+import DatagramPort
+import HomeHub
+import HomeTypes
+import Transport
+
+/// What one camera tells the home, until the home takes it: bounded by time and bytes.
+///
+/// Where there is too much, states that newer ones have replaced go first, and then the oldest presses and detections. The
+/// present states stay always.
+final class UpdateInbox: Sendable {
+    private struct Entry {
+        var update: CameraUpdate
+        var at: Instant
+        var bytes: Int
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var byteCount = 0
+        var dropped = 0
+        var isFinished = false
+        var waiting: CheckedContinuation<CameraUpdate?, Never>?
+
+        mutating func remove(_ position: Int) {
+            self.byteCount -= self.entries.remove(at: position).bytes
+            self.dropped += 1
+        }
+
+        /// The oldest state that a newer one has replaced, and the oldest press or detection.
+        var dispensable: (replaced: Int?, event: Int?) {
+            var newer: Set<Kind> = []
+            var result: (replaced: Int?, event: Int?) = (nil, nil)
+            for position in self.entries.indices.reversed() {
+                if let kind = Kind(self.entries[position].update) {
+                    if !newer.insert(kind).inserted { result.replaced = position }
+                } else {
+                    result.event = position
+                }
+            }
+            return result
+        }
+
+        mutating func bound(at now: Instant) {
+            while let oldest = self.entries.first, now - oldest.at > UpdateInbox.maximumAge {
+                let (replaced, event) = self.dispensable
+                let position = min(replaced ?? .max, event ?? .max)
+                guard position < self.entries.count, now - self.entries[position].at > UpdateInbox.maximumAge else {
+                    break
+                }
+                self.remove(position)
+            }
+            while self.byteCount > UpdateInbox.maximumBytes {
+                let (replaced, event) = self.dispensable
+                guard let position = replaced ?? event else { break }
+                self.remove(position)
+            }
+        }
+    }
+
+    /// What replaces what; presses and detections replace nothing.
+    private enum Kind {
+        case source
+        case eventSource
+
+        init?(_ update: CameraUpdate) {
+            switch update {
+            case .source: self = .source
+            case .eventSource: self = .eventSource
+            case .doorbellPressed, .detection: return nil
+            }
+        }
+    }
+
+    /// A home that has taken nothing for so long has stopped, and a press is no news any more.
+    static let maximumAge = Duration.seconds(60)
+    /// Hundreds of updates, with long reasons.
+    static let maximumBytes = 64 << 10
+
+    private let state = Locked(State())
+
+    /// How many updates were thrown away so far.
+    var dropped: Int { self.state.withLock { $0.dropped } }
+
+    /// Takes an update in.
+    func add(_ update: CameraUpdate, at now: Instant = MonotonicClock.now) {
+        let waiting = self.state.withLock { state -> CheckedContinuation<CameraUpdate?, Never>? in
+            guard !state.isFinished else { return nil }
+            if let waiting = state.waiting.take() { return waiting }
+            let bytes = Self.size(of: update)
+            state.entries.append(Entry(update: update, at: now, bytes: bytes))
+            state.byteCount += bytes
+            state.bound(at: now)
+            return nil
+        }
+        waiting?.resume(returning: update)
+    }
+
+    /// The oldest update, when there is one; nil after the end. One caller at a time.
+    func next() async -> CameraUpdate? {
+        await withCheckedContinuation { continuation in
+            let ready = self.state.withLock { state -> CameraUpdate?? in
+                if !state.entries.isEmpty {
+                    let entry = state.entries.removeFirst()
+                    state.byteCount -= entry.bytes
+                    return .some(entry.update)
+                }
+                if state.isFinished { return .some(nil) }
+                state.waiting = continuation
+                return nil
+            }
+            if let ready { continuation.resume(returning: ready) }
+        }
+    }
+
+    /// Nobody takes anything any more.
+    func finish() {
+        let waiting = self.state.withLock { state in
+            state.isFinished = true
+            state.entries = []
+            state.byteCount = 0
+            return state.waiting.take()
+        }
+        waiting?.resume(returning: nil)
+    }
+
+    /// Roughly the memory that an update takes.
+    private static func size(of update: CameraUpdate) -> Int {
+        let fixed = 256
+        return switch update {
+        case .source(let status): fixed + (status.reason?.utf8.count ?? 0) + status.tracks.count * 64
+        case .eventSource(let status): fixed + (status.reason?.utf8.count ?? 0)
+        case .doorbellPressed, .detection: fixed
+        }
+    }
+}

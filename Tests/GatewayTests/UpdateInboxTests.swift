@@ -1,0 +1,73 @@
+import HomeHub
+import HomeTypes
+import Testing
+import Transport
+
+@testable import Gateway
+
+@Suite struct UpdateInboxTests {
+    private let start = Instant(nanoseconds: 1_000_000_000)
+
+    private func state(_ reason: String = "") -> CameraUpdate {
+        .source(CameraSourceStatus(state: .backingOff, reason: reason))
+    }
+
+    private func all(_ inbox: UpdateInbox) async -> [CameraUpdate] {
+        let end = CameraUpdate.eventSource(EventSourceStatus(state: .stopped, reason: "the end of this test"))
+        inbox.add(end, at: self.start)
+        var result: [CameraUpdate] = []
+        while let update = await inbox.next(), update != end { result.append(update) }
+        return result
+    }
+
+    @Test func thousandsOfStatesCostNoPress() async {
+        let inbox = UpdateInbox()
+        let press = CameraUpdate.doorbellPressed(.init())
+        inbox.add(press, at: self.start)
+        for number in 0..<5_000 { inbox.add(self.state("attempt \(number)"), at: self.start) }
+        let updates = await self.all(inbox)
+        #expect(updates.first == press)
+        #expect(updates.last == self.state("attempt 4999"))
+        // More than the hundred of before, in 64 KiB.
+        #expect(updates.count > 150 && updates.count + inbox.dropped == 5_001)
+    }
+
+    @Test func bytesBoundWhatIsHuge() async {
+        let inbox = UpdateInbox()
+        let long = String(repeating: "x", count: 30_000)
+        for number in 0..<9 { inbox.add(self.state("\(number)\(long)"), at: self.start) }
+        #expect(await self.all(inbox) == [self.state("7\(long)"), self.state("8\(long)")])
+        // One that is larger than everything is the present state nevertheless.
+        let huge = self.state(String(repeating: "x", count: 1 << 20))
+        inbox.add(huge, at: self.start)
+        #expect(await inbox.next() == huge)
+    }
+
+    @Test func whatNobodyTakesIsNoNewsAfterAMinute() async {
+        let inbox = UpdateInbox()
+        let press = CameraUpdate.doorbellPressed(.init())
+        inbox.add(self.state("old"), at: self.start)
+        inbox.add(press, at: self.start)
+        inbox.add(self.state("newer"), at: self.start + .seconds(59))
+        inbox.add(press, at: self.start + .seconds(61))
+        #expect(await self.all(inbox) == [self.state("newer"), press])
+        #expect(inbox.dropped == 2)
+        // An old state is the present one nevertheless, and costs no later press.
+        inbox.add(self.state("newest"), at: self.start)
+        inbox.add(press, at: self.start + .seconds(500))
+        #expect(await inbox.next() == self.state("newest"))
+        #expect(await inbox.next() == press)
+    }
+
+    @Test func whoWaitsIsToldOfTheNextAndOfTheEnd() async {
+        let inbox = UpdateInbox()
+        async let first = inbox.next()
+        inbox.add(self.state("one"))
+        #expect(await first == self.state("one"))
+        async let second = inbox.next()
+        inbox.finish()
+        #expect(await second == nil)
+        inbox.add(self.state("two"))
+        #expect(await inbox.next() == nil)
+    }
+}
