@@ -10,7 +10,11 @@ import Testing
         let bytes: [UInt8]
     }
 
-    static let findings: [Finding] = []
+    static let findings: [Finding] = [
+        Finding(
+            target: "rtsp-headers", testDescription: "a challenge's nonce with a line feed ended up in the request",
+            bytes: Array("Digest realm=\"r\", nonce=\"n\"RTSP/1.0 200 OK\r\n56, opaque=\"oest tAle=TR!E".utf8))
+    ]
 
     @Test(arguments: findings) func whatWasFoundIsMended(finding: Finding) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == finding.target })

@@ -78,6 +78,14 @@ import Transport
         #expect(schemes.allSatisfy { !$0.isStale })
     }
 
+    @Test(arguments: ["realm", "nonce", "opaque"])
+    func aChallengeCannotEndALineOfTheAnswer(parameter: String) {
+        var parameters = ["realm": "r", "nonce": "n", "opaque": "o"]
+        parameters[parameter] = "x\r\nTeardown: now"
+        let text = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ", ")
+        #expect(Challenge.list(["Digest \(text)"]).isEmpty)
+    }
+
     @Test func nothingPrintsAPassword() throws {
         let url = try RTSPURL(parsing: "rtsp://admin:hunter2@cam.example/live")
         var texts = ["\(url)", String(reflecting: url)]

@@ -67,6 +67,8 @@ public struct Challenge: Equatable, Sendable {
         + "reconnect it"
 
     private init?(scheme: String, parameters: [String: String]) {
+        // The answer repeats them, and no challenge may end a line of it.
+        guard parameters.values.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }) else { return nil }
         switch scheme {
         case "basic":
             self.scheme = .basic
