@@ -257,7 +257,8 @@ if fuzzing {
                     "Configuration/ConfigurationLoader+Cameras.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+YAML.swift",
-                    "Configuration/YAMLReader.swift", "Configuration/Reload/CameraEntry.swift",
+                    "Configuration/NameRules.swift", "Configuration/YAMLReader.swift",
+                    "Configuration/Reload/CameraEntry.swift",
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
                 ],
                 swiftSettings: settings + coverage),
@@ -268,8 +269,9 @@ if fuzzing {
         .executableTarget(
             name: "fuzz", dependencies: ["FuzzTargets", "GatewayFuzzTargets"], path: "Sources/Testing/fuzz",
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])],
-            // The fuzzer's own runtime. Its `main` is not used: the program has one that chooses the target.
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+            // The fuzzer's own runtime. Its `main` is not used: the program has one that chooses the target. The default
+            // linker, gold, stops with an internal error when it puts this program together.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
     ]
     products.append(.executable(name: "fuzz", targets: ["fuzz"]))
 }

@@ -1,7 +1,8 @@
 extension FuzzTarget {
     /// Every target of the floors that need no packages, in the order of the floors.
     public static let all: [FuzzTarget] = [
-        sdp, negotiation, trickle, stun, rtp, rtcp, frames, sound, reordering, rtspStream, rtspClient, rtspTunnel,
-        rtspHeaders, rtspServer, httpAnswer, soap, onvifEvents, ice, srtp, dtls, camera, wav,
+        sdp, negotiation, trickle, stun, rtp, rtcp, frames, av1, sound, reordering, rtspStream, rtspClient, rtspTunnel,
+        rtspHeaders, rtspServer, httpAnswer, soap, onvifEvents, ice, srtp, dtls, camera, speech,
+        pictures, wav,
     ]
 }

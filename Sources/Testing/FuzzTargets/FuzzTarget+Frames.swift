@@ -19,11 +19,11 @@ extension FuzzTarget {
                 try require(frame.data.count <= 2 * 64 * 1024 + 4096, "a frame of \(frame.data.count) bytes")
                 frame.data.withUnsafeBytes { data in
                     for unit in AnnexBUnits(data) {
-                        _ = H264.SequenceParameterSet(parsing: unit)
-                        _ = H265.SequenceParameterSet(parsing: unit)
-                        _ = H264.sliceType(ofUnit: unit)
+                        observe(H264.SequenceParameterSet(parsing: unit))
+                        observe(H265.SequenceParameterSet(parsing: unit))
+                        observe(H264.sliceType(ofUnit: unit))
                     }
-                    _ = VP8.FrameHeader(parsing: data)
+                    observe(VP8.FrameHeader(parsing: data))
                 }
             }
         }
@@ -37,7 +37,7 @@ extension FuzzTarget {
                 sequenceNumber: number, timestamp: timestamp, marker: control & 0x80 != 0, payload: input.piece(),
                 at: now)
             try take()
-            _ = assembler.takeKeyFrameRequest(at: now)
+            observe(assembler.takeKeyFrameRequest(at: now))
         }
         now += .seconds(2)
         try take()
@@ -99,10 +99,10 @@ extension FuzzTarget {
         switch input.byte() % 4 {
         case 0:
             if let configuration = AudioSpecificConfig(parsing: Array(input.bytes(2))) {
-                _ = (configuration.channels, configuration.name, configuration.bytes)
+                observe((configuration.channels, configuration.name, configuration.bytes))
             }
             var depacketizer = MPEG4GenericDepacketizer(.aacHighBitRate)
-            while !input.isEmpty { _ = depacketizer.depacketize(input.piece()) { check($0.count) } }
+            while !input.isEmpty { observe(depacketizer.depacketize(input.piece()) { check($0.count) }) }
         case 1:
             let isInBand = input.byte() & 1 == 1
             var depacketizer = MPEG4LATMDepacketizer(
@@ -112,7 +112,7 @@ extension FuzzTarget {
                 if payload.count % 7 == 6 { depacketizer.noteLoss() }
                 _ = depacketizer.depacketize(payload) { frame, configuration in
                     check(frame.count)
-                    _ = AudioSpecificConfig(parsing: configuration)
+                    observe(AudioSpecificConfig(parsing: configuration))
                 }
             }
         case 2:
@@ -126,7 +126,7 @@ extension FuzzTarget {
                 MPEG4Generic.Parameters(
                     sizeLength: Int(input.byte()), indexLength: Int(input.byte()), indexDeltaLength: Int(input.byte()),
                     streamStateLength: Int(input.byte()), constantSize: Int(input.byte())))
-            while !input.isEmpty { _ = depacketizer.depacketize(input.piece()) { check($0.count) } }
+            while !input.isEmpty { observe(depacketizer.depacketize(input.piece()) { check($0.count) }) }
         }
         if let failure { throw failure }
     }

@@ -48,16 +48,16 @@ extension FuzzTarget {
             guard let again = try? XMLReader.read(written) else { throw FuzzFailure("what was written cannot be read") }
             try require(again.serialized() == element.serialized(), "an element changes each time that it is written")
         }
-        for match in WSDiscovery.matches(text) { _ = match.addresses.map { try? HTTPAddress.parse($0) } }
+        for match in WSDiscovery.matches(text) { observe(match.addresses.map { try? HTTPAddress.parse($0) }) }
         guard let body = try? SOAPEnvelope.body(of: text) else { return }
         let address = HTTPAddress(host: "192.0.2.7")
-        _ = try? DeviceService.systemDateAndTime(body)
-        _ = DeviceService.deviceInformation(body)
-        _ = (DeviceService.services(body, given: address), DeviceService.capabilities(body, given: address))
-        _ = MediaProfile.ranked(MediaService.profiles(body))
-        _ = try? MediaService.uri(body)
-        _ = EventService.lifetime(body, askedSeconds: 60)
-        for notification in EventService.notifications(body) { _ = (notification.key, notification.readings) }
+        observe(try? DeviceService.systemDateAndTime(body))
+        observe(DeviceService.deviceInformation(body))
+        observe((DeviceService.services(body, given: address), DeviceService.capabilities(body, given: address)))
+        observe(MediaProfile.ranked(MediaService.profiles(body)))
+        observe(try? MediaService.uri(body))
+        observe(EventService.lifetime(body, askedSeconds: 60))
+        for notification in EventService.notifications(body) { observe((notification.key, notification.readings)) }
     }
 
     static let onvifEvents = FuzzTarget(
@@ -79,7 +79,7 @@ extension FuzzTarget {
                 now = until
             case .send(let request):
                 try require(!request.address.host.isEmpty, "a request to nobody")
-                _ = request.envelope(token: nil, messageID: (1, 2))
+                observe(request.envelope(token: nil, messageID: (1, 2)))
                 now += .milliseconds(Int(pause) * 40)
                 let outcome: Result<XMLElement, ONVIFError>
                 do throws(ONVIFError) {
@@ -89,9 +89,9 @@ extension FuzzTarget {
                 }
                 subscriber.handle(outcome, at: now, wallTime: WallTime(millisecondsSince1970: 1_700_000_000_000))
             }
-            _ = subscriber.takeOutputs()
+            observe(subscriber.takeOutputs())
         }
-        _ = subscriber.farewell()
+        observe(subscriber.farewell())
     }
 
     static let wav = FuzzTarget(

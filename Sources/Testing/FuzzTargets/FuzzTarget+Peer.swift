@@ -72,11 +72,11 @@ extension FuzzTarget {
                 peer = TransportAddress(ipv4: 0xC633_6407, port: 5000 + UInt16(input.byte()))
                 let check = signed(
                     .request, STUNTransactionID(high: 1, low: number), input.piece(), password: local.password)
-                _ = check.withUnsafeBytes { agent.handle($0, from: peer, to: host, at: now) }
+                observe(check.withUnsafeBytes { agent.handle($0, from: peer, to: host, at: now) })
             case 2:
                 guard let asked else { break }
                 let answer = signed(.successResponse, asked.id, input.piece(), password: remote.password)
-                _ = answer.withUnsafeBytes { agent.handle($0, from: asked.address, to: host, at: now) }
+                observe(answer.withUnsafeBytes { agent.handle($0, from: asked.address, to: host, at: now) })
             case 3:
                 let address = UInt32(input.word()) << 16 | UInt32(input.word())
                 agent.addRemoteCandidate(

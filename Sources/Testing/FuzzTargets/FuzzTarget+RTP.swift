@@ -14,7 +14,7 @@ extension FuzzTarget {
             ]
         }
     ) { bytes throws(FuzzFailure) in
-        _ = (RTCP.isRTCP(bytes), Opus.TableOfContents(parsing: bytes), H264.keyFrameInfo(payload: bytes))
+        observe((RTCP.isRTCP(bytes), Opus.TableOfContents(parsing: bytes), H264.keyFrameInfo(payload: bytes)))
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
         try require(
             packet.headerLength + packet.payload.count + packet.paddingLength == bytes.count,
@@ -27,9 +27,9 @@ extension FuzzTarget {
         for element in packet.headerExtensions {
             count += 1
             try require(count <= bytes.count, "extensions without end")
-            _ = HeaderExtensionValue.transportSequenceNumber(element.value)
-            _ = HeaderExtensionValue.absoluteSendTime(element.value)
-            _ = HeaderExtensionValue.audioLevel(element.value)
+            observe(HeaderExtensionValue.transportSequenceNumber(element.value))
+            observe(HeaderExtensionValue.absoluteSendTime(element.value))
+            observe(HeaderExtensionValue.audioLevel(element.value))
             try require(packet.headerExtension(element.identifier) != nil, "an extension that is there is not found")
         }
     }
@@ -47,17 +47,17 @@ extension FuzzTarget {
             try step()
             switch packet {
             case .senderReport(_, let blocks), .receiverReport(_, let blocks):
-                for block in blocks { _ = CompactTime.duration(block.delaySinceLastSenderReport) }
+                for block in blocks { observe(CompactTime.duration(block.delaySinceLastSenderReport)) }
             case .sourceDescription(let items):
-                _ = items.canonicalName
+                observe(items.canonicalName)
                 for item in items {
                     try step()
-                    _ = item.text
+                    observe(item.text)
                 }
-            case .goodbye(let goodbye): _ = (Array(goodbye), goodbye.reason)
+            case .goodbye(let goodbye): observe((Array(goodbye), goodbye.reason))
             case .nack(let nack): for _ in nack { try step() }
-            case .fullIntraRequest(let request): _ = Array(request)
-            case .receiverEstimatedMaximumBitrate(let estimate): _ = (Array(estimate), estimate.bitsPerSecond)
+            case .fullIntraRequest(let request): observe(Array(request))
+            case .receiverEstimatedMaximumBitrate(let estimate): observe((Array(estimate), estimate.bitsPerSecond))
             case .transportFeedback(let feedback):
                 var count = 0
                 for _ in feedback {

@@ -172,11 +172,11 @@ extension FuzzTarget {
             try require(!header.utf8.contains { $0 == 0x0D || $0 == 0x0A }, "a line feed in a request")
             try require(!reveals(Array(header.utf8)), "the password is readable")
         }
-        _ = (SessionHeader(parsing: text), RTPInfoHeader(parsing: text), RTSPMethod.list(text))
+        observe((SessionHeader(parsing: text), RTPInfoHeader(parsing: text), RTSPMethod.list(text)))
         let transport = TransportHeader(parsing: text)
         try require(!transport.encoded.utf8.contains { $0 == 0x0D || $0 == 0x0A }, "a line feed in a request")
         let resource = RTSPResource(parsing: text)
-        _ = resource.path
+        observe(resource.path)
     }
 
     static let rtspServer = FuzzTarget(
@@ -265,7 +265,7 @@ extension FuzzTarget {
             session.answerPlay(
                 session.tracks.map { .init(track: $0.index, sequenceNumber: 7, rtpTimestamp: 90_000) },
                 at: .zero)
-        case .received(_, _, let range): _ = Array(session.bytes(in: range))
+        case .received(_, _, let range): observe(Array(session.bytes(in: range)))
         case .paused, .tornDown, .refusedCredentials: break
         }
     }

@@ -53,7 +53,7 @@ extension FuzzTarget {
             count += 1
             let payload = [UInt32](repeating: count, count: 1 + Int(control & 0x30))
             payload.withUnsafeBytes { raw in
-                _ = buffer.insert(sequenceNumber: number, timestamp: count, marker: false, payload: raw, at: now)
+                observe(buffer.insert(sequenceNumber: number, timestamp: count, marker: false, payload: raw, at: now))
             }
             if buffer.needsStart, control & 0x0F == 5 { buffer.start(at: number) }
             try take()

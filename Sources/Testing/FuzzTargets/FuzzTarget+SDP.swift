@@ -18,16 +18,18 @@ extension FuzzTarget {
             for payload in description.payloads(ofMediaAt: media) {
                 try require(payload.payloadType <= 127, "payload type \(payload.payloadType)")
                 let parameters = payload.codec.formatParameters
-                _ = (parameters.parameterSets, parameters.h265ParameterSets, H264Profile(parameters))
-                _ = (payload.codec.summary, payload.codec.passThroughRank, payload.codec.isOfUse)
+                observe((parameters.parameterSets, parameters.h265ParameterSets, H264Profile(parameters)))
+                observe((payload.codec.summary, payload.codec.passThroughRank, payload.codec.isOfUse))
             }
             let section = description.media[media]
-            _ = (section.simulcast, section.restrictionIdentifiers, section.retransmissionSources, section.mediaStreams)
+            observe(
+                (section.simulcast, section.restrictionIdentifiers, section.retransmissionSources, section.mediaStreams)
+            )
             for candidate in section.candidates {
                 try require(ICECandidate(parsing: candidate.text) == candidate, "candidate \(candidate.text)")
             }
         }
-        _ = (description.cameraTracks, description.bundleGroups, description.origin)
+        observe((description.cameraTracks, description.bundleGroups, description.origin))
     }
 
     static let negotiation = FuzzTarget(
@@ -48,7 +50,7 @@ extension FuzzTarget {
             try check(session.answer, answers: description)
         }
         let offerer = LiveViewOfferer(viewing: local, talks: true, sessionID: 1, ssrc: 1, cname: "c")
-        _ = try? offerer.accept(answer: description)
+        observe(try? offerer.accept(answer: description))
     }
 
     private static func check(_ answer: SessionDescription, answers offer: SessionDescription) throws(FuzzFailure) {
@@ -71,7 +73,7 @@ extension FuzzTarget {
             try require(ICECandidate(parsing: candidate.text) == candidate, "candidate \(candidate.text)")
         }
         guard let fragment = try? TrickleFragment(parsing: text) else { return }
-        _ = (fragment.allCandidates, fragment.credentials, fragment.endsCandidates)
+        observe((fragment.allCandidates, fragment.credentials, fragment.endsCandidates))
         let written = fragment.encoded()
         // A fragment of which nothing is of use is written as nothing.
         guard !written.isEmpty else { return }

@@ -8,8 +8,8 @@ extension FuzzTarget {
     ) { bytes throws(FuzzFailure) in
         guard let message = try? STUNMessage(parsing: bytes) else { return }
         var key = MessageIntegrityKey("0123456789abcdefghijkl")
-        _ = message.hasValidFingerprint
-        _ = message.hasValidIntegrity(&key)
+        observe(message.hasValidFingerprint)
+        observe(message.hasValidIntegrity(&key))
         let username = message.username.map { Array($0) }
         let address = message.mappedAddress
         let error = message.errorCode

@@ -46,3 +46,7 @@ public struct FuzzFailure: Error, CustomStringConvertible {
 func require(_ condition: Bool, _ promise: @autoclosure () -> String) throws(FuzzFailure) {
     guard condition else { throw FuzzFailure(promise()) }
 }
+
+/// Keeps a value: the optimiser leaves out what makes one that nobody looks at.
+@inline(never) @_optimize(none)
+public func observe<Value>(_ value: Value) {}

@@ -51,12 +51,12 @@ extension FuzzTarget {
         let data = Data(body)
         let decoder = JSONDecoder()
         typealias Live = Google.WebRtcLiveViewTrait
-        _ = try? decoder.decode(Live.StartLiveViewParameters.self, from: data)
-        _ = try? decoder.decode(Live.ExtendLiveViewParameters.self, from: data)
-        _ = try? decoder.decode(Live.SessionParameters.self, from: data)
-        _ = try? decoder.decode(Live.StartTalkbackParameters.self, from: data)
-        _ = try? decoder.decode(Live.ChangeLiveViewQualityParameters.self, from: data)
-        _ = try? decoder.decode(ReportedEvent.self, from: data)
+        observe(try? decoder.decode(Live.StartLiveViewParameters.self, from: data))
+        observe(try? decoder.decode(Live.ExtendLiveViewParameters.self, from: data))
+        observe(try? decoder.decode(Live.SessionParameters.self, from: data))
+        observe(try? decoder.decode(Live.StartTalkbackParameters.self, from: data))
+        observe(try? decoder.decode(Live.ChangeLiveViewQualityParameters.self, from: data))
+        observe(try? decoder.decode(ReportedEvent.self, from: data))
     }
 
     private static let yamlWords = [

@@ -2,7 +2,7 @@ import FuzzTargets
 import GatewayFuzzTargets
 import Glibc
 
-/// What libFuzzer calls for each input.
+/// The target of this run.
 private nonisolated(unsafe) var chosen: FuzzTarget?
 // Proof for nonisolated(unsafe): set once before the fuzzer begins, and the fuzzer has one thread.
 
@@ -19,7 +19,7 @@ private let targets = FuzzTarget.all + FuzzTarget.texts
 /// The program's entry, in the place of the fuzzer's own `main`.
 ///
 ///     fuzz --list
-///     fuzz TARGET --seeds FOLDER     writes the seeds and the dictionary
+///     fuzz TARGET --seeds FOLDER [COUNT]     writes the dictionary and the seeds, or so many of them
 ///     fuzz TARGET [options and files of libFuzzer]
 @_cdecl("fuzz_main")
 public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
@@ -29,25 +29,31 @@ public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutableP
         return 0
     }
     guard words.count > 1, let target = targets.first(where: { $0.name == words[1] }) else {
-        complain("usage: fuzz --list | fuzz TARGET [--seeds FOLDER | options and files of libFuzzer]")
+        complain("usage: fuzz --list | fuzz TARGET [--seeds FOLDER [COUNT] | options and files of libFuzzer]")
         return 2
     }
-    if words.count == 4, words[2] == "--seeds" { return writeSeeds(of: target, to: words[3]) }
+    if words.count > 3, words[2] == "--seeds" {
+        return writeSeeds(of: target, to: words[3], count: words.count > 4 ? Int(words[4]) : nil)
+    }
     chosen = target
     // The target's name goes, the rest is libFuzzer's.
     for index in 1..<Int(count) { arguments[index] = arguments[index + 1] }
     var rest = count - 1
     var pointer = arguments
-    return runFuzzer(&rest, &pointer) { bytes, count in
-        guard let chosen else { return 0 }
-        do throws(FuzzFailure) {
-            try chosen.run(UnsafeRawBufferPointer(start: bytes, count: count))
-        } catch {
-            // The fuzzer keeps an input that ends the process.
-            fatalError("\(chosen.name): \(error)")
-        }
-        return 0
+    return runFuzzer(&rest, &pointer, runOne)
+}
+
+/// Feeds one input. The name is the one that the fuzzer's own `main` asks for: a linker may put that one in as well.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func runOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let chosen else { return 0 }
+    do throws(FuzzFailure) {
+        try chosen.run(UnsafeRawBufferPointer(start: bytes, count: count))
+    } catch {
+        // The fuzzer keeps an input that ends the process.
+        fatalError("\(chosen.name): \(error)")
     }
+    return 0
 }
 
 private func complain(_ text: String) {
@@ -55,13 +61,16 @@ private func complain(_ text: String) {
     _ = write(STDERR_FILENO, bytes, bytes.count)
 }
 
-private func writeSeeds(of target: FuzzTarget, to folder: String) -> CInt {
+private func writeSeeds(of target: FuzzTarget, to folder: String, count: Int?) -> CInt {
     func save(_ bytes: [UInt8], _ name: String) -> Bool {
         guard let file = fopen("\(folder)/\(name)", "w") else { return false }
         defer { fclose(file) }
         return fwrite(bytes, 1, bytes.count, file) == bytes.count
     }
-    for (index, seed) in target.seeds().enumerated() {
+    let seeds = target.seeds()
+    // Of many, those at even distances.
+    let step = max(1, seeds.count / max(1, count ?? seeds.count))
+    for (index, seed) in seeds.enumerated() where index % step == 0 {
         guard save(Array(seed.prefix(target.maximumLength)), "seed-\(index)") else {
             complain("fuzz: seeds cannot be written to \(folder)")
             return 1
