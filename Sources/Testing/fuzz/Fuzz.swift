@@ -14,6 +14,9 @@ private func runFuzzer(
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>, _ callback: Callback
 ) -> CInt
 
+/// The environment variable that names the target to the processes that libFuzzer starts.
+private let variable = "GATEHOUSE_FUZZ_TARGET"
+
 private let targets = FuzzTarget.all + FuzzTarget.texts
 
 /// The program's entry, in the place of the fuzzer's own `main`.
@@ -28,7 +31,10 @@ public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutableP
         for target in targets { print("\(target.name)\t\(target.about)") }
         return 0
     }
-    guard words.count > 1, let target = targets.first(where: { $0.name == words[1] }) else {
+    // libFuzzer starts this program again for some of its work, with its own arguments alone.
+    let inherited = getenv(variable).map { String(cString: $0) }
+    let name = words.count > 1 && !words[1].hasPrefix("-") ? words[1] : inherited
+    guard words.count > 1, let target = targets.first(where: { $0.name == name }) else {
         complain("usage: fuzz --list | fuzz TARGET [--seeds FOLDER [COUNT] | options and files of libFuzzer]")
         return 2
     }
@@ -36,9 +42,12 @@ public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutableP
         return writeSeeds(of: target, to: words[3], count: words.count > 4 ? Int(words[4]) : nil)
     }
     chosen = target
-    // The target's name goes, the rest is libFuzzer's.
-    for index in 1..<Int(count) { arguments[index] = arguments[index + 1] }
-    var rest = count - 1
+    if words[1] == target.name {
+        setenv(variable, target.name, 1)
+        // In the place of the target's name. What the user says comes later and counts.
+        arguments[1] = strdup("-max_len=\(target.maximumLength)")
+    }
+    var rest = count
     var pointer = arguments
     return runFuzzer(&rest, &pointer, runOne)
 }
