@@ -1,6 +1,6 @@
 /// The form of each attribute whose value the project reads.
 enum AttributeRules {
-    /// What is wrong with an attribute; nil where nothing is, or where the attribute is not one that the project knows.
+    /// What is wrong with an attribute; nil where nothing is wrong, or where the project does not know the attribute.
     static func fault(in attribute: SessionDescription.Attribute) -> String? {
         let value = attribute.value ?? ""
         switch attribute.name {
@@ -41,7 +41,7 @@ enum AttributeRules {
     }
 
     private static func fmtpFault(_ value: String) -> String? {
-        // Other than RTP formats may have names that are no numbers, for example `webrtc-datachannel`.
+        // Formats other than RTP may have names that are not numbers, for example `webrtc-datachannel`.
         let word = value.firstWord.word
         if word.isEmpty { return "has no format" }
         if let payloadType = Int(word), !(0...127).contains(payloadType) {

@@ -5,15 +5,17 @@ struct CodecMatch: Sendable {
     /// What a person should know about the choice; nil for a match by the rules.
     var note: String?
 
-    /// Compares a stream's codec with one that a receiver takes.
+    /// Compares a stream's codec with one that a receiver accepts.
     ///
-    /// H.264 follows RFC 6184 by meaning; where the receiver takes no profile that contains the stream's, the nearest is
-    /// used all the same and noted, since browsers decode Main and High up to level 4 though they offer only 3.1
-    /// Baseline. Parameters of other codecs follow RFC 9628 (VP9), the AV1 payload format and RFC 7798 (H.265).
+    /// H.264 profiles compare by meaning (RFC 6184). Where the receiver accepts no profile that contains the stream's,
+    /// the nearest one is used all the same, with a note: browsers decode Main and High up to level 4 though they offer
+    /// only 3.1 Baseline. Parameters of other codecs follow RFC 9628 (VP9), the AV1 payload format and RFC 7798
+    /// (H.265).
     /// - Returns: nil where the receiver cannot play the stream.
     static func match(sending stream: MediaCodec, accepting offered: MediaCodec) -> CodecMatch? {
         guard stream.isNamed(offered.name) else { return nil }
-        // Video has one clock (RFC 6184, section 8.2.1, and its like for the others): another one is another codec.
+        // All video has the same clock (RFC 6184, section 8.2.1, and the other formats' counterparts). Another clock
+        // means another codec.
         if stream.isVideo, stream.clockRate != 90_000 || offered.clockRate != 90_000 { return nil }
         switch stream.name.lowercased() {
         case "h264": return matchH264(stream.formatParameters, offered.formatParameters)
@@ -35,8 +37,8 @@ struct CodecMatch: Sendable {
         return profile == offered.formatParameters[name] ?? value ? CodecMatch(rank: 0) : nil
     }
 
-    /// AV1's payload format, section 7.2.3: a decoder of a profile has those below it, and its tier; a level that the
-    /// stream exceeds is noted, since browsers decode more than they name.
+    /// AV1's payload format, section 7.2.3: a decoder of a profile decodes the profiles below it, in its tier. A level
+    /// that the stream exceeds becomes a note, since browsers decode more than they name.
     private static func matchAV1(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
         func number(_ parameters: FormatParameters, _ name: String, default value: Int) -> Int {
             parameters[name].flatMap { Int($0) } ?? value
@@ -54,13 +56,13 @@ struct CodecMatch: Sendable {
         return match
     }
 
-    /// RFC 7798, sections 7.1 and 7.2.2: the receiver's profile must hold the stream's, and its tier; a level that the
-    /// stream exceeds is noted, since browsers decode more than they name.
+    /// RFC 7798, sections 7.1 and 7.2.2: the receiver's profile must contain the stream's, and so must its tier. A
+    /// level that the stream exceeds becomes a note, since browsers decode more than they name.
     private static func matchH265(_ stream: FormatParameters, _ offered: FormatParameters) -> CodecMatch? {
         func number(_ parameters: FormatParameters, _ name: String, default value: Int) -> Int {
             parameters[name].flatMap { Int($0) } ?? value
         }
-        // Several streams or several transports are not sent here.
+        // This side never sends several streams or uses several transports.
         guard offered["tx-mode"].map({ $0.equalsIgnoringCase("SRST") }) ?? true else { return nil }
         let own = number(stream, "profile-id", default: 1)
         let theirs = number(offered, "profile-id", default: 1)
@@ -83,7 +85,7 @@ struct CodecMatch: Sendable {
         var notes: [String] = []
         switch offered["packetization-mode"] {
         case "1": break
-        // Interleaved units need a receiver that puts them back in order; nothing sends them here.
+        // Interleaved units need a receiver that puts them back in order. This side never sends them.
         case "2": return nil
         default:
             // A stream of mode 0 has single units only, which every mode carries.
@@ -93,7 +95,7 @@ struct CodecMatch: Sendable {
                 notes.append("the receiver asks for packetization-mode 0, but large pictures are sent in fragments")
             }
         }
-        // A stream without a profile is taken for the one that every receiver has.
+        // A stream without a profile counts as the one that every receiver supports.
         let own = H264Profile(stream) ?? H264Profile(profile: .constrainedBaseline, level: .init(tenths: 31))
         if let theirs = H264Profile(offered) {
             if own.profile == theirs.profile {

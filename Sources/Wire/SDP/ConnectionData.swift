@@ -13,8 +13,8 @@ public struct ConnectionData: Hashable, Sendable, Codable {
         self.address = address
     }
 
-    /// Reads the value of a `c=` line. The address is the last word, whatever stands before it: cameras write
-    /// `IN 192.0.2.1`, `IP IP4 192.0.2.1` and `IN c=IN IP4 192.0.2.1`.
+    /// Reads the value of a `c=` line. The address is the last word, whatever comes before it: cameras write `IN
+    /// 192.0.2.1`, `IP IP4 192.0.2.1` and `IN c=IN IP4 192.0.2.1`.
     init?(parsing value: String) {
         guard let last = value.words.last else { return nil }
         let address = last.parts(separatedBy: "/", atMost: 2)[0]
@@ -32,7 +32,7 @@ public struct ConnectionData: Hashable, Sendable, Codable {
     }
 }
 
-/// A `b=` line: the bandwidth that is proposed (RFC 8866, section 5.8).
+/// A `b=` line: the proposed bandwidth (RFC 8866, section 5.8).
 public struct Bandwidth: Hashable, Sendable, Codable {
     /// The type, for example `AS` (kilobits a second) or `TIAS` (bits a second).
     public var type: String

@@ -1,7 +1,7 @@
-/// The session level of a description, or one media description: a list of lines in their order.
+/// The session level of a description, or one media description: a list of lines in order.
 ///
-/// The lines are the truth and the typed properties are views of them, so that what is not understood is neither lost
-/// nor moved.
+/// The lines are the stored value and the typed properties are views of them, so a line that is not understood is
+/// neither lost nor moved.
 public protocol DescriptionSection {
     /// The lines in order, without the `m=` line.
     var lines: [SessionDescription.Line] { get set }
@@ -44,7 +44,7 @@ extension SessionDescription {
         public var text: String { value.map { name + ":" + $0 } ?? name }
     }
 
-    /// A line that could not be understood, or that breaks a rule; it is kept where it stood.
+    /// A line that could not be understood, or that breaks a rule; it keeps its place.
     public struct Problem: Hashable, Sendable, Codable, CustomStringConvertible {
         /// The number of the line, from 1; 0 where a line is missing.
         public var line: Int
@@ -72,7 +72,7 @@ extension DescriptionSection {
         lines.compactMap { if case .attribute(let attribute) = $0 { attribute } else { nil } }
     }
 
-    /// Whether the property attribute `name` is there.
+    /// Whether the section has the property attribute `name`.
     public func hasAttribute(_ name: String) -> Bool {
         lines.contains {
             if case .attribute(let attribute) = $0 { attribute.name.equalsIgnoringCase(name) } else { false }
@@ -110,8 +110,8 @@ extension DescriptionSection {
     }
 }
 
-// What may stand at either level: transport attributes at the session level hold for every media description that has
-// none of its own (RFC 8839, section 4.2; RFC 8122, section 5).
+// What may appear at either level. Transport attributes at the session level apply to every media description that does
+// not have its own (RFC 8839, section 4.2; RFC 8122, section 5).
 extension DescriptionSection {
     /// `c=`: where media would be sent to without ICE.
     public var connection: ConnectionData? { field("c").flatMap(ConnectionData.init(parsing:)) }
@@ -121,7 +121,7 @@ extension DescriptionSection {
         lines.compactMap { if case .field("b", let value) = $0 { Bandwidth(parsing: value) } else { nil } }
     }
 
-    /// `a=sendrecv`, `a=recvonly`, `a=sendonly` or `a=inactive` of this level; the first where several stand.
+    /// `a=sendrecv`, `a=recvonly`, `a=sendonly` or `a=inactive` of this level; the first of several.
     public var ownDirection: MediaDirection? {
         for case .attribute(let attribute) in lines where attribute.value == nil {
             if let direction = MediaDirection(rawValue: attribute.name.lowercased()) { return direction }

@@ -11,7 +11,7 @@ public struct Fingerprint: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads `sha-256 AA:BB:…`. Nil where a known hash function has another length.
+    /// Reads `sha-256 AA:BB:…`. Nil where the length does not fit a known hash function.
     public init?(parsing value: String) {
         let words = value.words
         guard words.count == 2 else { return nil }
@@ -25,10 +25,10 @@ public struct Fingerprint: Hashable, Sendable {
         if let length = Self.lengths[algorithm], length != bytes.count { return nil }
     }
 
-    /// The value of the attribute, with upper-case digits as RFC 8122 asks.
+    /// The value of the attribute, with upper-case digits as RFC 8122 requires.
     public var text: String { "\(algorithm) \(bytes.map(hexadecimal).joined(separator: ":"))" }
 
-    /// Whether the hash is strong enough to authenticate a peer: SHA-256 and its longer sisters.
+    /// Whether the hash is strong enough to authenticate a peer: SHA-256 or longer.
     public var isStrong: Bool { ["sha-256", "sha-384", "sha-512"].contains(algorithm) }
 
     private static let lengths = [

@@ -1,7 +1,7 @@
 /// A profile and level of H.264 as `profile-level-id` writes them (RFC 6184, section 8.1).
 ///
-/// Several texts name the same profile: `42e01f`, `42c01f` and `4d801f` are all Constrained Baseline. Comparing values
-/// compares what is meant.
+/// Several texts name the same profile: `42e01f`, `42c01f` and `4d801f` are all Constrained Baseline. Values compare by
+/// the profile that is meant.
 public struct H264Profile: Hashable, Sendable {
     /// The sub-profile (RFC 6184, table 5).
     public enum Profile: String, Hashable, Sendable, Codable {
@@ -69,7 +69,8 @@ public struct H264Profile: Hashable, Sendable {
         self.level = saysLevel1b || levelIDC == 9 ? .level1b : Level(tenths: Int(levelIDC))
     }
 
-    // The last four bits are reserved for Baseline to Extended and are not looked at: cameras set constraint_set4 and 5.
+    // For Baseline to Extended the last four bits are reserved. They are ignored, since cameras set constraint_set4 and
+    // 5.
     private static func profile(_ profileIDC: UInt8, _ constraints: UInt8) -> Profile? {
         switch profileIDC {
         case 0x42: constraints & 0x40 != 0 ? .constrainedBaseline : .baseline
@@ -86,7 +87,7 @@ public struct H264Profile: Hashable, Sendable {
         }
     }
 
-    /// The profile that `a=fmtp` parameters name; nil where they name none that can be read.
+    /// The profile that `a=fmtp` parameters name; nil where they name none, or one that cannot be read.
     public init?(_ parameters: FormatParameters) {
         guard let text = parameters["profile-level-id"] else { return nil }
         self.init(profileLevelID: text)
@@ -94,7 +95,7 @@ public struct H264Profile: Hashable, Sendable {
 }
 
 extension H264Profile.Profile {
-    /// The profiles whose every stream a decoder of this profile decodes, this one left out (H.264, annex A.2).
+    /// The other profiles of which a decoder of this profile decodes every stream (H.264, annex A.2).
     public var contained: Set<H264Profile.Profile> {
         switch self {
         case .constrainedBaseline, .cavlc444Intra: []
@@ -114,7 +115,7 @@ extension H264Profile.Profile {
 
     private var containedWithSelf: Set<H264Profile.Profile> { contained.union([self]) }
 
-    /// How rich the profile is: among profiles that will do, the nearest is chosen.
+    /// How rich the profile is. Among suitable profiles the nearest one is chosen.
     var richness: Int {
         switch self {
         case .constrainedBaseline: 0
@@ -133,7 +134,7 @@ extension H264Profile.Profile {
 extension H264Profile: CustomStringConvertible {
     public var description: String { "\(profile.rawValue) level \(level)" }
 
-    /// Six hexadecimal digits in lower case, in the commonest spelling.
+    /// Six hexadecimal digits in lower case, in the most common spelling.
     public var profileLevelID: String {
         let (idc, constraints): (UInt8, UInt8) =
             switch profile {

@@ -4,20 +4,20 @@ extension ICECandidate {
 
     /// Reads `a=candidate:…`, `candidate:…` (as a browser's script gives it) or what follows the colon.
     ///
-    /// A missing foundation is taken as a foundation of its own. Nil for anything without the six words from component
-    /// to port.
+    /// A missing foundation counts as a separate foundation. Nil for anything without the six words from component to
+    /// port.
     public init?(parsing text: String) {
         var words = text.words[...]
         if let first = words.first {
             for prefix in ["a=candidate:", "candidate:"] where first.hasPrefix(prefix) {
                 let rest = first.dropFirst(prefix.count)
                 words = words.dropFirst()
-                // With "candidate: 1 udp …" nothing is left of the first word, and no foundation is there.
+                // In "candidate: 1 udp …" nothing is left of the first word: the foundation is missing.
                 if !rest.isEmpty { words = [rest] + words }
                 break
             }
         }
-        // The transport is the third word; where it is the second the foundation is missing.
+        // The transport is the third word. Where it is the second, the foundation is missing.
         var foundation = Self.missingFoundation
         if words.count >= 2, !Self.isTransport(words[words.startIndex + 1]) {
             foundation = String(words.removeFirst())

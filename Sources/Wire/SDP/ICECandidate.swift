@@ -108,12 +108,12 @@ public struct ICECandidate: Hashable, Sendable {
         self.init(foundation: foundation, priority: priority, host: address.host, port: address.port)
     }
 
-    /// The address, where the host is a literal one: names are never resolved here.
+    /// The address, where the host is a literal address. Names are never resolved here.
     public var address: TransportAddress? { TransportAddress(host, port: port) }
 
     /// Whether the host is a name of multicast DNS, which hides an address from the page's own script.
     public var isMulticastDNSName: Bool { host.lowercased().hasSuffix(".local") }
 
-    /// The user name fragment that the candidate belongs to, where it is told (RFC 8838, section 11).
+    /// The user name fragment that the candidate belongs to, where the candidate states it (RFC 8838, section 11).
     public var usernameFragment: String? { extensions.first { $0.name == "ufrag" }?.value }
 }

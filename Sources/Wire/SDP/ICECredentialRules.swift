@@ -1,7 +1,7 @@
 /// The lengths of ICE credentials (RFC 8839, section 5.4).
 ///
-/// The user name of a check is both fragments and a colon, and each check is hashed with the password: what a peer sends
-/// at will must not become what the gateway sends at will.
+/// The user name of a check is both fragments and a colon, and each check is hashed with the password. A peer chooses
+/// these lengths, so they are limited: the gateway's checks grow with them.
 enum ICECredentialRules {
     static let usernameFragmentLengths = 4...256
     static let passwordLengths = 22...256
@@ -21,13 +21,14 @@ enum ICECredentialRules {
         guard lengths.contains(count) else {
             return "has \(count) characters; RFC 8839 asks for \(lengths.lowerBound) to \(lengths.upperBound)"
         }
-        // The alphabet is letters, digits, `+` and `/`; what others send besides does no harm while it is printable.
+        // The alphabet is letters, digits, `+` and `/`. Other characters that peers send do no harm as long as they are
+        // printable.
         guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return "holds other than printable ASCII" }
         return nil
     }
 
-    /// What is wrong with a pair of credentials, with the line of the first that is; nil where nothing is. The value
-    /// itself is never repeated: a password is secret.
+    /// What is wrong with a pair of credentials, with the line of the first fault; nil where nothing is wrong. The
+    /// value itself is never repeated: a password is secret.
     static func fault(
         usernameFragment: String?, password: String?, problems: [SessionDescription.Problem]
     ) -> String? {
@@ -45,7 +46,7 @@ enum ICECredentialRules {
 }
 
 extension TrickleFragment {
-    /// What is wrong with the credentials of the fragment or of a section, with its line; nil where nothing is.
+    /// What is wrong with the credentials of the fragment or of a section, with its line; nil where nothing is wrong.
     public var credentialFault: String? {
         let levels = [(usernameFragment, password)] + sections.map { ($0.usernameFragment, $0.password) }
         for (usernameFragment, password) in levels {

@@ -1,10 +1,10 @@
-/// Where the lines of a description stood in the text that it was read from, so that a message can name them.
+/// The line numbers of a description in the text that it was read from, for messages that name a line.
 ///
-/// Two descriptions that say the same are equal wherever their lines stood, so all values of this type are equal.
+/// Two descriptions that say the same are equal whatever their line numbers, so all values of this type are equal.
 struct LineNumbers: Hashable, Sendable {
     /// The number of each line of the session level, from 1.
     var session: [Int] = []
-    /// For each media description the number of its `m=` line and then those of its other lines.
+    /// For each media description: the number of its `m=` line, then the numbers of its other lines.
     var media: [[Int]] = []
 
     static func == (left: LineNumbers, right: LineNumbers) -> Bool { true }
@@ -19,7 +19,7 @@ extension SessionDescription {
     }
 
     /// The number of the first attribute `name` of a media description, or of the session level where `index` is nil;
-    /// nil where there is none, and for a description made in code.
+    /// nil where the attribute is missing, and for a description made in code.
     public func lineNumber(of name: String, inMediaAt index: Int?) -> Int? {
         let isWanted = { (line: Line) in
             if case .attribute(let attribute) = line { attribute.name.equalsIgnoringCase(name) } else { false }
@@ -35,7 +35,7 @@ extension SessionDescription {
         return numbers.media[index].indices.contains(position + 1) ? numbers.media[index][position + 1] : nil
     }
 
-    /// The text of a line, as far as it was read; empty where there is no such line.
+    /// The text of a line, as far as it was read; empty where the line does not exist.
     public func text(ofLine number: Int) -> String {
         if let position = numbers.session.firstIndex(of: number), lines.indices.contains(position) {
             return lines[position].text

@@ -18,7 +18,7 @@ struct PayloadMapping: Hashable, Sendable {
         self.channels = (1...64).contains(channels) ? channels : 1
     }
 
-    /// The mapping as it is written behind the payload type.
+    /// The mapping as it is written after the payload type.
     var text: String { MediaCodec(name: name, clockRate: clockRate, channels: channels).mapping }
 
     /// Whether it is what RFC 3551 assigns to this static payload type.
@@ -28,7 +28,7 @@ struct PayloadMapping: Hashable, Sendable {
     }
 }
 
-/// A payload type of a media description and the codec that it stands for.
+/// A payload type of a media description and its codec.
 public struct RTPPayload: Hashable, Sendable {
     /// The payload type, 0 to 127.
     public var payloadType: UInt8
@@ -69,13 +69,13 @@ extension MediaCodec {
 }
 
 extension MediaDescription {
-    /// The payload types in the order of the `m=` line, with the codecs that they stand for. Payload types without a
-    /// codec are left out.
+    /// The payload types in the order of the `m=` line, with their codecs. Payload types without a codec are left out.
     ///
-    /// A static payload type needs no `a=rtpmap` (RFC 3551, section 6). Where cameras contradict themselves: the first of
-    /// two mappings holds, but for a static payload type the one that RFC 3551 assigns; several `a=fmtp` lines add up; and
-    /// one mapping or one set of parameters for a payload type that the `m=` line does not name belongs to the only one
-    /// that lacks it. Of several such sets the first in the order of the lines is used.
+    /// A static payload type needs no `a=rtpmap` (RFC 3551, section 6). Where a camera contradicts itself, these rules
+    /// apply. The first of two mappings counts; for a static payload type the one that RFC 3551 assigns counts. Several
+    /// `a=fmtp` lines add up. A mapping or a set of parameters for a payload type that the `m=` line does not name
+    /// belongs to the only payload type that lacks one. Of several such sets the first in the order of the lines is
+    /// used.
     public var payloads: [RTPPayload] {
         guard isRTP else { return [] }
         var mappings: [UInt8: PayloadMapping] = [:]
@@ -117,7 +117,7 @@ extension MediaDescription {
         Dictionary(payloads.map { ($0.payloadType, $0.codec) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The payload types of the `m=` line in order, each once; empty where no RTP is carried.
+    /// The payload types of the `m=` line in order, each once; empty where the section does not carry RTP.
     public var payloadTypes: [UInt8] {
         guard isRTP else { return [] }
         var seen: Set<UInt8> = []
@@ -137,20 +137,20 @@ extension MediaDescription {
 }
 
 extension SessionDescription {
-    /// The payload types of one media description, as ``MediaDescription/payloads`` gives them; parameters that a camera
-    /// wrote under another `m=` line are found there.
+    /// The payload types of one media description, as ``MediaDescription/payloads`` gives them. Parameters that a
+    /// camera wrote under another `m=` line are found too.
     public func payloads(ofMediaAt index: Int) -> [RTPPayload] {
         guard media.indices.contains(index) else { return [] }
         var payloads = media[index].payloads
-        // Only the first one of use, which is what a camera sends: looking for every one would let a hostile description
-        // make the search long.
+        // Only the first useful one, which is what a camera sends. If every one were looked up, a hostile description
+        // could make the search long.
         guard let position = payloads.firstIndex(where: { $0.codec.isOfUse }) else { return payloads }
         let codec = payloads[position].codec
         guard codec.formatParameters.parameters.isEmpty else { return payloads }
         let others = media.indices.filter { $0 != index }
         let stray = others.lazy.flatMap { media[$0].allFormatParameters }.first { codec.isConfigured(by: $0) }
         guard let stray else { return payloads }
-        // Another media description with this codec has the better claim to the parameters.
+        // Another media description with this codec has a better claim to the parameters.
         let isClaimed = others.contains { other in
             media[other].payloads.contains { $0.codec.isConfigured(by: stray) }
         }
@@ -160,7 +160,7 @@ extension SessionDescription {
 }
 
 extension MediaCodec {
-    /// Whether the parameters hold what only this codec's decoder is configured by.
+    /// Whether the parameters hold configuration that only this codec's decoder uses.
     func isConfigured(by parameters: FormatParameters) -> Bool {
         let names: [String] =
             switch name.lowercased() {

@@ -12,7 +12,7 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
     public var formats: [String] { didSet { unreadLine = nil } }
     /// The lines after the `m=` line, in order.
     public var lines: [SessionDescription.Line]
-    /// The value of an `m=` line that did not read in full, so that it is written as it came.
+    /// The value of an `m=` line that was not read in full. It is written as it came.
     private var unreadLine: String?
 
     /// A media description without further lines.
@@ -26,7 +26,7 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
         self.unreadLine = nil
     }
 
-    /// Reads the value of an `m=` line as far as it can be; the reason says what could not.
+    /// Reads the value of an `m=` line as far as possible. The reason says what could not be read.
     static func reading(mediaLine value: String) -> (MediaDescription, reason: String?) {
         let words = value.words
         var section = MediaDescription(
@@ -55,8 +55,8 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
         return (section, reason)
     }
 
-    /// Why the `m=` line is too damaged to be answered; nil for one that is whole. An answer repeats its kind and its
-    /// protocol, and port 0 would be taken for a media description that is switched off.
+    /// Why the `m=` line is too damaged to be answered; nil for a line that is whole. An answer repeats its kind and
+    /// its protocol, and a port 0 would read as a media description that is switched off.
     var damage: String? {
         guard let unreadLine else { return nil }
         let words = unreadLine.words
@@ -79,8 +79,8 @@ extension MediaDescription {
         transportProtocol.parts(separatedBy: "/").contains { $0.equalsIgnoringCase("RTP") }
     }
 
-    /// Whether the profile is one that an RTP answerer with DTLS takes (RFC 8829, section 5.1.2): any of AVP, AVPF, SAVP
-    /// and SAVPF, since what really protects the media follows from the fingerprint.
+    /// Whether the profile is one that an RTP answerer with DTLS accepts (RFC 8829, section 5.1.2): any of AVP, AVPF,
+    /// SAVP and SAVPF, since what really protects the media follows from the fingerprint.
     public var isWebRTCProfile: Bool {
         let parts = transportProtocol.uppercased().parts(separatedBy: "/")
         return parts.contains("RTP") && ["AVP", "AVPF", "SAVP", "SAVPF"].contains(parts.last ?? "")
@@ -92,7 +92,7 @@ extension MediaDescription {
     /// `a=mid`: the identification tag (RFC 5888).
     public var mid: String? { value(of: "mid").map { String($0.trimmed) } }
 
-    /// `a=bundle-only`: the description has no transport of its own (RFC 9143, section 6).
+    /// `a=bundle-only`: the description does not have a separate transport (RFC 9143, section 6).
     public var isBundleOnly: Bool { hasAttribute("bundle-only") }
 
     /// `a=rtcp-mux`: RTP and RTCP share a port (RFC 5761).
@@ -125,7 +125,7 @@ extension MediaDescription {
         return result
     }
 
-    /// Of each source of retransmissions the source that it repeats; the first where several name it.
+    /// For each source of retransmissions, the source that it repeats; the first where several groups name it.
     var repeatedSources: [UInt32: UInt32] {
         var result: [UInt32: UInt32] = [:]
         for group in sourceGroups where group.semantics.equalsIgnoringCase("FID") && group.ssrcs.count == 2 {

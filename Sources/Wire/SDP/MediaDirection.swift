@@ -23,7 +23,7 @@ public enum MediaDirection: String, Hashable, Sendable, Codable, CaseIterable {
     public var reversed: MediaDirection { MediaDirection(sends: receives, receives: sends) }
 }
 
-/// Who opens the DTLS association (RFC 8842, section 5; RFC 4145, section 4).
+/// Which side opens the DTLS association (RFC 8842, section 5; RFC 4145, section 4).
 public enum DTLSSetup: String, Hashable, Sendable, Codable {
     /// Either; only in offers.
     case actpass

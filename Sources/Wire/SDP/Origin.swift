@@ -11,7 +11,7 @@ public struct Origin: Hashable, Sendable, Codable {
     /// The address of the maker as written; empty where it is missing.
     public var address: String
 
-    /// Describes the maker of a session. The address of a WebRTC peer tells nothing (RFC 8829, section 5.2.1).
+    /// Describes the maker of a session. The address of a WebRTC peer carries no information (RFC 8829, section 5.2.1).
     public init(
         username: String = "-", sessionID: UInt64, sessionVersion: UInt64, addressType: String = "IP4",
         address: String = "127.0.0.1"
@@ -26,12 +26,12 @@ public struct Origin: Hashable, Sendable, Codable {
     /// Reads the value of an `o=` line; what is missing stays empty. It never fails, since nothing depends on the line.
     init(parsing value: String) {
         let words = value.words
-        // From the network type on the line can be told by its words; the numbers before it may be missing.
+        // The network type can be recognized by its word. The numbers before it may be missing.
         let network = words.firstIndex { $0.equalsIgnoringCase("IN") || $0.equalsIgnoringCase("IP") }
         let head = words[..<(network ?? min(words.count, 3))]
         let tail = network.map { words[($0 + 1)...] } ?? words.dropFirst(3)
-        // Names hold spaces, names are left out, and numbers are added at the end: the two numbers are looked for where
-        // the least is out of place.
+        // Some names hold spaces, some are left out, and some lines have numbers added at the end. The two numbers are
+        // taken from where the fewest words are out of place.
         let numbers: ArraySlice<Substring>
         switch head.count {
         case 0...1: numbers = head.dropFirst()

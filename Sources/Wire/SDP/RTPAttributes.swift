@@ -1,6 +1,6 @@
 /// `a=rtcp-fb`: feedback that a receiver may send (RFC 4585, section 4.2).
 public struct RTCPFeedback: Hashable, Sendable {
-    /// The payload type; nil for `*`, all of the media description.
+    /// The payload type; nil for `*`, all payload types of the media description.
     public var payloadType: UInt8?
     /// The kind and its parameters in lower case, for example `nack pli`.
     public var feedback: String
@@ -25,7 +25,7 @@ public struct RTCPFeedback: Hashable, Sendable {
 public struct HeaderExtension: Hashable, Sendable {
     /// 1 to 14 fit the one-byte form, up to 255 the two-byte form.
     public var id: UInt8
-    /// Where it may be used; nil for wherever media flows.
+    /// Where it may be used; nil for every direction.
     public var direction: MediaDirection?
     /// What it is.
     public var uri: String
@@ -41,7 +41,7 @@ public struct HeaderExtension: Hashable, Sendable {
         let words = value.words
         guard words.count >= 2 else { return nil }
         let parts = words[0].parts(separatedBy: "/", atMost: 2)
-        // 4096 and above stand for "more than there are numbers for" and are of no use to an answerer.
+        // Numbers from 4096 on mean "more extensions than there are numbers" and are of no use to an answerer.
         guard let id = UInt8(parts[0]), id != 0 else { return nil }
         self.id = id
         if parts.count == 2 {

@@ -1,6 +1,6 @@
 /// Why a text cannot be read as a session description at all.
 ///
-/// A single line that cannot be understood is no error: it is kept and listed in ``SessionDescription/problems``.
+/// A single line that cannot be understood is not an error: it is kept and listed in ``SessionDescription/problems``.
 /// Two errors are equal when their codes are.
 public struct SDPError: Error, Sendable {
     /// What kind of fault it is.
@@ -19,9 +19,9 @@ public struct SDPError: Error, Sendable {
 
     /// What kind of fault it is.
     public let code: Code
-    /// The line of the fault, from 1; nil where the fault is the whole text's.
+    /// The line of the fault, from 1; nil where the fault is in the text as a whole.
     public let line: Int?
-    /// What was wrong and what would be right.
+    /// What is wrong and what would be right.
     public let reason: String
 
     init(_ code: Code, line: Int? = nil, reason: String) {

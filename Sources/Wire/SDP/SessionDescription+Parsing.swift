@@ -1,13 +1,13 @@
 extension SessionDescription {
     /// Reads a description. A line that cannot be understood is kept and listed in ``problems``.
     ///
-    /// Lines may end in CRLF, LF or CR, the last one in nothing at all. Leading spaces, blank lines and a byte order
-    /// mark are skipped.
+    /// Lines may end in CRLF, LF or CR. The last one needs no ending. Leading spaces, blank lines and a byte order mark
+    /// are skipped.
     public init(parsing text: String) throws(SDPError) {
         try self.init(parsing: text, isFragment: false)
     }
 
-    /// - Parameter isFragment: whether the lines that every description starts with are not expected (RFC 8840).
+    /// - Parameter isFragment: whether the text may lack the lines that every description starts with (RFC 8840).
     init(parsing text: String, isFragment: Bool) throws(SDPError) {
         var parser = DescriptionParser()
         try parser.read(text)
@@ -16,7 +16,8 @@ extension SessionDescription {
     }
 }
 
-/// Reads line by line: into the session level until the first `m=`, into that media description until the next.
+/// Reads line by line: into the session level until the first `m=`, then into that media description until the next
+/// `m=`.
 private struct DescriptionParser {
     private var lines: [SessionDescription.Line] = []
     private var media: [MediaDescription] = []
@@ -49,7 +50,7 @@ private struct DescriptionParser {
         var number = 1
         var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         for end in start...bytes.count {
-            // A CR ends a line as well; where LF stands too, only LF counts.
+            // A CR ends a line as well; in CRLF only the LF counts.
             let isEnd = end == bytes.count || bytes[end] == lineFeed || bytes[end] == carriageReturn
             guard isEnd else { continue }
             while start < end, bytes[start] == UInt8(ascii: " ") || bytes[start] == UInt8(ascii: "\t") { start += 1 }
@@ -191,7 +192,7 @@ private struct DescriptionParser {
         default: return nil
         }
     }
-    /// What a second mapping of a payload type comes to; nil for the first, and for one that says the same.
+    /// The problem with a second mapping of a payload type; nil for the first mapping, and for one that says the same.
     private mutating func contradiction(of mapping: PayloadMapping) -> String? {
         guard let known = mappings[mapping.payloadType] else {
             mappings[mapping.payloadType] = mapping

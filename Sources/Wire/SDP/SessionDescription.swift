@@ -1,7 +1,7 @@
 /// A session description (RFC 8866): offers and answers of WebRTC peers, and what cameras send to RTSP's DESCRIBE.
 ///
-/// Reading is tolerant: a line that cannot be understood is kept where it stood and listed in ``problems``. Writing
-/// gives every line back in its order, each ended by CRLF. The typed properties are views of the lines.
+/// Reading is tolerant: a line that cannot be understood keeps its place and is listed in ``problems``. Writing gives
+/// every line back in order, each ended by CRLF. The typed properties are views of the lines.
 public struct SessionDescription: Hashable, Sendable, DescriptionSection {
     /// The longest text that is read, in bytes. The longest recorded offer of a browser has 12 KiB.
     public static let maximumLength = 256 * 1024
@@ -14,12 +14,12 @@ public struct SessionDescription: Hashable, Sendable, DescriptionSection {
     public var lines: [Line]
     /// The media descriptions in order.
     public var media: [MediaDescription]
-    /// What could not be understood or breaks a rule, in the order of the lines; empty for a description made in code.
+    /// Lines that could not be understood or that break a rule, in order; empty for a description made in code.
     public var problems: [Problem]
-    /// Where the lines stood in the text that was read; empty for a description made in code.
+    /// The line numbers in the text that was read; empty for a description made in code.
     let numbers: LineNumbers
 
-    /// An empty description with the lines that RFC 8866 asks for.
+    /// An empty description with the lines that RFC 8866 requires.
     public init(origin: Origin, name: String = "-") {
         self.lines = [
             .field(type: "v", value: "0"), .field(type: "o", value: origin.text), .field(type: "s", value: name),
@@ -37,8 +37,8 @@ public struct SessionDescription: Hashable, Sendable, DescriptionSection {
         self.numbers = numbers
     }
 
-    /// The text with every line ended by CRLF. A line break inside a value becomes a space, so that no value can add a
-    /// line of its own.
+    /// The text with every line ended by CRLF. A line break inside a value becomes a space, so a value cannot add a
+    /// line.
     public func encoded() -> String {
         var text = ""
         func write(_ line: String) {
@@ -75,8 +75,8 @@ extension SessionDescription {
         groups.filter { $0.semantics.equalsIgnoringCase("BUNDLE") }.map(\.mids)
     }
 
-    /// The positions of the media descriptions of each BUNDLE group, in the group's order; tags that no media description
-    /// has are left out. One pass, so that a group of any length costs little.
+    /// The positions of the media descriptions of each BUNDLE group, in the group's order; tags that no media
+    /// description has are left out. It takes one pass, so a long group costs little.
     var bundledMedia: [[Int]] {
         var positions: [String: Int] = [:]
         for (index, section) in media.enumerated() {

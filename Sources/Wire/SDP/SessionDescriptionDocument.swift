@@ -1,5 +1,5 @@
-/// A description as plain values that any encoder of the standard library's `Codable` writes: what
-/// `gatehouse sdp parse --json` prints. It shows what was understood, and the problems; it is not meant to be read back.
+/// A description as plain values that any `Codable` encoder can write: what `gatehouse sdp parse --json` prints. It
+/// shows what was understood, and the problems. It is not meant to be read back.
 public struct SessionDescriptionDocument: Codable, Hashable, Sendable {
     /// One payload type.
     public struct Payload: Codable, Hashable, Sendable {

@@ -6,7 +6,7 @@ extension StringProtocol where SubSequence == Substring {
         slices { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.filter { !$0.isEmpty }
     }
 
-    /// The first word and what follows the blanks behind it.
+    /// The first word, and what follows the blanks after it.
     var firstWord: (word: Substring, rest: Substring) {
         let text = trimmed
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }

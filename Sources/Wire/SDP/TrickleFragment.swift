@@ -33,7 +33,7 @@ public struct TrickleFragment: Hashable, Sendable {
     public var password: String?
     /// The words of `a=ice-options`.
     public var iceOptions: [String]
-    /// Candidates that stand before any `m=` line.
+    /// Candidates before any `m=` line.
     public var candidates: [ICECandidate]
     /// Whether no further candidate follows for any section.
     public var isComplete: Bool
@@ -71,8 +71,8 @@ public struct TrickleFragment: Hashable, Sendable {
         self.problems = description.problems
     }
 
-    /// The candidates of all sections in order, those of component 1 only, each once: in a bundle they are for the one
-    /// transport.
+    /// The candidates of all sections in order, those of component 1 only, each once. In a bundle they all belong to
+    /// the one transport.
     public var allCandidates: [ICECandidate] {
         var seen: Set<ICECandidate> = []
         return (candidates + sections.flatMap(\.candidates)).filter { $0.component == 1 && seen.insert($0).inserted }

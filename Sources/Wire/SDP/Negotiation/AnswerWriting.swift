@@ -1,7 +1,8 @@
 // The lines that offers and answers share.
 
 extension MediaDescription {
-    /// Writes the transport: ICE credentials and DTLS in every description, as browsers do, candidates in one.
+    /// Writes the transport. ICE credentials and DTLS go into every description, as browsers do; candidates go into
+    /// one.
     mutating func appendTransport(
         _ transport: LocalTransportDescription, setup: DTLSSetup, withCandidates: Bool
     ) {
@@ -26,7 +27,8 @@ extension MediaDescription {
         if !parameters.isEmpty { append("fmtp", "\(payload.payloadType) \(parameters)") }
     }
 
-    /// Writes the sources of a track. Firefox drops frames whose retransmissions come from a source that was not named.
+    /// Writes the sources of a track. Firefox drops a frame when a retransmission comes from a source that was not
+    /// named.
     mutating func appendSources(of track: LocalTrack, rtxSSRC: UInt32?) {
         if let rtxSSRC { append("ssrc-group", "FID \(track.ssrc) \(rtxSSRC)") }
         for ssrc in [track.ssrc, rtxSSRC].compactMap({ $0 }) {
@@ -69,7 +71,7 @@ struct OfferedFeedback {
 }
 
 extension [RTPPayload] {
-    /// Of each retransmission payload type, the payload type that it repeats (RFC 4588, section 8.6).
+    /// For each retransmission payload type, the payload type that it repeats (RFC 4588, section 8.6).
     var retransmissions: [UInt8: UInt8] {
         var result: [UInt8: UInt8] = [:]
         for payload in self where payload.codec.isNamed("rtx") {

@@ -1,9 +1,10 @@
 extension LiveViewAnswerer {
-    /// Settles one media description that is used.
+    /// Negotiates one media description that is used.
     func negotiate(_ use: Use, offered: MediaDescription, index: Int) -> NegotiatedMedia {
         let selection = use.selection
         let direction = selection.direction
-        // An inactive description keeps the codec that would be sent; one that only receives the first it receives.
+        // An inactive description keeps the codec that would be sent. One that only receives has the first codec that
+        // it receives.
         let main = selection.send ?? selection.receive.first ?? RTPPayload(payloadType: 0, codec: .pcmu)
         let retransmissions = use.offered.retransmissions
         let rtxPayloadType = retransmissions.filter { $0.value == main.payloadType }.keys.min()
@@ -12,7 +13,7 @@ extension LiveViewAnswerer {
         let received = direction.receives ? selection.receive : []
         let extensions = NegotiatedHeaderExtensions(offered: offered, kind: offered.kind)
         var messages = use.feedback[main.payloadType].intersection(feedback)
-        // The feedback counts the numbers in the header extension: without one there is nothing to report.
+        // The feedback reports the numbers in the header extension. Without the extension there is nothing to report.
         if extensions.transportWideCC == nil { messages.remove(.transportCC) }
         return NegotiatedMedia(
             index: index, mid: offered.mid, kind: offered.kind, direction: direction, codec: main.codec,
@@ -78,7 +79,7 @@ extension LiveViewAnswerer {
     func keeping(_ offered: MediaDescription, setup: DTLSSetup, withCandidates: Bool) -> MediaDescription {
         let usual = local.candidates.first { $0.transport == .udp }
         let payload = offered.isRTP ? offered.payloads.first { !$0.codec.isAuxiliary } ?? offered.payloads.first : nil
-        // A payload type that nothing explains is better than none: an m= line needs a format.
+        // A payload type without a mapping is better than none: an m= line needs a format.
         let format = payload.map { "\($0.payloadType)" } ?? offered.formats.first ?? "0"
         var section = MediaDescription(
             kind: offered.kind, port: usual?.port ?? 9, transportProtocol: offered.transportProtocol,
@@ -88,7 +89,7 @@ extension LiveViewAnswerer {
         section.appendTransport(local, setup: setup, withCandidates: withCandidates)
         if let mid = offered.mid { section.append("mid", mid) }
         guard offered.isRTP else {
-            // RFC 8841, section 5, and what stood there before it.
+            // RFC 8841, section 5, and the older form.
             if let map = offered.value(of: "sctpmap") {
                 section.append("sctpmap", map)
             } else {
@@ -124,8 +125,8 @@ extension RTPPayload {
         var answer = self
         switch codec.name.lowercased() {
         case "h264":
-            // Profile and packetization mode must be the peer's (RFC 6184, section 8.2.2); what only describes the
-            // peer's own decoder or stream is not repeated.
+            // Profile and packetization mode must be the peer's (RFC 6184, section 8.2.2); parameters that only
+            // describe the peer's own decoder or stream are not repeated.
             let kept = ["level-asymmetry-allowed", "packetization-mode", "profile-level-id"]
             answer.codec.formatParameters.parameters.removeAll { !kept.contains($0.name) }
         case "opus":

@@ -1,20 +1,20 @@
-/// Answers a viewer's offer with a camera's tracks (RFC 3264, RFC 8829). It is a value and has no state: the same offer
+/// Answers a viewer's offer with a camera's tracks (RFC 3264, RFC 8829). It is a value without state: the same offer
 /// gives the same answer.
 ///
 /// What it decides, and why:
-/// - One transport is used. Without a BUNDLE group one media description is taken, video before audio.
+/// - One transport is used. Without a BUNDLE group one media description is used, video before audio.
 /// - `setup:passive` wherever the offer allows it: as DTLS server this side chooses the SRTP profile.
 /// - Each track goes to the first `m=` line of its kind that suits it.
 /// - An `m=` line without a track is kept where it shares the transport of one that has a track: audio and video as
-///   `inactive`, a data channel with nothing behind it. The first tag of the group carries the transport of all
-///   (RFC 9143, section 7.3), and a peer with `max-bundle` cannot go on without it; a peer's transceiver lives on; and
-///   some peers ask for credentials in every media description, which a rejected one does not have.
+///   `inactive`, a data channel with nothing behind it. The first tag of the group carries the transport of all (RFC
+///   9143, section 7.3), and a peer with `max-bundle` cannot go on without it. The peer's transceiver stays alive. And
+///   some peers require credentials in every media description, which a rejected one does not have.
 /// - All other `m=` lines are rejected with port 0: outside of that group, switched off by the offer itself, or of a
 ///   protocol that cannot be answered.
-/// - Of tracks that are a choice (``LocalTrack/choice``) the first that the peer can play is used, and no other.
-/// - A camera with video is not answered without it, unless ``allowsMissingVideo`` says so: a black picture with sound
-///   tells nobody what is wrong, a codec mismatch does. A missing audio codec never stops the picture.
-/// - Credentials, fingerprints and setup stand in every media description although RFC 9143 asks for them in one only:
+/// - Of tracks that form a choice (``LocalTrack/choice``), only the first that the peer can play is used.
+/// - A camera with video is not answered without it, unless ``allowsMissingVideo`` is set. A black picture with sound
+///   does not show what is wrong; a codec mismatch does. A missing audio codec never stops the picture.
+/// - Credentials, fingerprints and setup are in every media description, although RFC 9143 requires them in one only:
 ///   older peers look for them in each.
 public struct LiveViewAnswerer: Sendable {
     /// This side's transport.
@@ -23,7 +23,7 @@ public struct LiveViewAnswerer: Sendable {
     public var tracks: [LocalTrack]
     /// The number of the session in `o=`.
     public var sessionID: UInt64
-    /// The version in `o=`; each further answer of the same session takes the next one.
+    /// The version in `o=`; each further answer of the same session uses the next one.
     public var sessionVersion: UInt64
     /// The feedback that this side understands.
     public var feedback: FeedbackMessages
@@ -89,16 +89,16 @@ extension LiveViewAnswerer {
         var selection: MediaSelection
         /// Every payload type of the offered media description.
         var offered: [RTPPayload]
-        /// What feedback they are offered.
+        /// The feedback offered for them.
         var feedback: OfferedFeedback
     }
 
     struct Section {
         var index: Int
         var use: Use?
-        /// Whether it stays in the session though nothing is sent or taken.
+        /// Whether it stays in the session though nothing is sent or received.
         var isKept = false
-        /// Why it is not used, or what is to be known about its use.
+        /// Why it is not used, or what a person should know about its use.
         var note: String?
 
         var isRejected: Bool { use == nil && !isKept }
@@ -114,9 +114,9 @@ extension LiveViewAnswerer {
         }
     }
 
-    /// The media descriptions whose transport attributes count, in order: those of the group that are answered, in the
-    /// order of their group, then others that are used, then the rest of the group, since with max-bundle only its first
-    /// has a transport, answered or not.
+    /// The media descriptions whose transport attributes count, in order. First come those of the group that are
+    /// answered, in the order of their group, then others that are used, then the rest of the group: with max-bundle
+    /// only its first has a transport, answered or not.
     private func transportOrder(of offer: SessionDescription, _ sections: [Section]) -> [Int] {
         let used = sections.indices.filter { sections[$0].use != nil }
         let members = group(of: used, in: offer.bundledMedia)
@@ -124,13 +124,14 @@ extension LiveViewAnswerer {
         return first + used.filter { !first.contains($0) } + members.filter { sections[$0].isRejected }
     }
 
-    /// The first BUNDLE group with one of `used` in it; empty where none is.
+    /// The first BUNDLE group that contains one of `used`; empty where none does.
     private func group(of used: [Int], in groups: [[Int]]) -> [Int] {
         groups.first { group in used.contains(where: group.contains) } ?? []
     }
 
-    /// Gives each track to the first media description that suits it. What a description does not use of a track stays
-    /// free: a peer may talk in one and listen in another. Inactive descriptions come last, since they use nothing.
+    /// Gives each track to the first media description that suits it. The direction of a track that a description does
+    /// not use stays free: a peer may talk in one and listen in another. Inactive descriptions come last, since they
+    /// use nothing.
     private func assign(_ offer: SessionDescription) throws(NegotiationError) -> [Section] {
         let payloads = offer.media.map(\.payloads)
         let groups = offer.bundledMedia
@@ -190,7 +191,7 @@ extension LiveViewAnswerer {
         return sections
     }
 
-    /// The media descriptions that can share one transport: the first BUNDLE group with anything of use, or one alone.
+    /// The media descriptions that can share one transport: the first BUNDLE group with a usable one, or a single one.
     private func transportMembers(
         of offer: SessionDescription, _ groups: [[Int]], suitable: [Int]
     ) -> [Int] {
@@ -198,7 +199,7 @@ extension LiveViewAnswerer {
             let members = suitable.filter(group.contains)
             if !members.isEmpty { return members }
         }
-        // Alone, a description needs RTP and RTCP on one port of its own.
+        // A single description needs RTP and RTCP on its own port.
         let alone = suitable.filter { offer.media[$0].hasRTCPMux && !offer.media[$0].isBundleOnly }
         return Array((alone.filter { offer.media[$0].kind == .video } + alone).prefix(1))
     }
@@ -231,7 +232,7 @@ extension LiveViewAnswerer {
             {
             case .success(let selection):
                 if selection.direction.sends || !free[position].sends { return .success((position, selection)) }
-                // It can only be talked to; perhaps another one can be heard as well.
+                // This one can only receive talk. Another one may also be able to play sound.
                 if receiving == nil { receiving = (position, selection) }
             case .failure(let reason): refusal = refusal ?? reason
             }

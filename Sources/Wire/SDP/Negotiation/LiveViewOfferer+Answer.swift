@@ -1,8 +1,8 @@
 extension LiveViewOfferer {
     /// Reads the answer to ``offer()``.
     ///
-    /// It is tolerant where cameras of the market are not exact: Google's answer `sendrecv` to `recvonly`, which is read
-    /// as what was asked for; an answer may leave out identification tags, and may hold no candidate.
+    /// It tolerates what cameras on the market do. Google's cameras answer `sendrecv` to `recvonly`, which is read as
+    /// what was asked for. An answer may leave out identification tags, and may hold no candidate.
     public func accept(answer: SessionDescription) throws(NegotiationError) -> NegotiatedSession {
         let offer = offer()
         guard answer.media.count == offer.media.count else {
@@ -21,7 +21,7 @@ extension LiveViewOfferer {
             if let mid = section.mid, mid != media[index].mid {
                 throw .invalidDescription("\(label) answers a media description with the tag \(media[index].mid)")
             }
-            // In an answer port 0 rejects, bundle-only or not (RFC 9143, section 7.3.2).
+            // In an answer port 0 means rejected, bundle-only or not (RFC 9143, section 7.3.2).
             guard section.port != 0 || section.isBundleOnly else {
                 notes.append("\(label): the answer rejects it")
                 continue
@@ -41,7 +41,7 @@ extension LiveViewOfferer {
         case .passive: localSetup = .active
         case .active: localSetup = .passive
         case .actpass, .holdconn:
-            // An answer must choose (RFC 8842, section 5.3); for one that does not the default of RFC 4145 holds.
+            // An answer must choose (RFC 8842, section 5.3); for one that does not, the default of RFC 4145 applies.
             localSetup = .passive
             notes.append("the answer has no a=setup:active or a=setup:passive; it is taken for active")
         }

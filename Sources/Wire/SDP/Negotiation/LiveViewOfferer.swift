@@ -2,8 +2,8 @@
 public struct LiveViewOfferer: Sendable {
     /// One media description of the offer.
     public struct Media: Hashable, Sendable {
-        /// What this side sends or receives: ``LocalTrack/codecs`` where it sends, ``LocalTrack/receiveCodecs`` where it
-        /// receives.
+        /// What this side sends or receives: ``LocalTrack/codecs`` where it sends, ``LocalTrack/receiveCodecs`` where
+        /// it receives.
         public var track: LocalTrack
         /// The identification tag.
         public var mid: String
@@ -38,8 +38,8 @@ public struct LiveViewOfferer: Sendable {
     /// - Parameters:
     ///   - videoCodecs: the video codecs, the most preferred first; none for sound alone.
     ///   - audioCodecs: the audio codecs, the most preferred first; none for a picture alone.
-    ///   - ssrc: the source of what is said and of receiver reports about sound; the next number is that of reports
-    ///     about pictures.
+    ///   - ssrc: the source of talk and of receiver reports about sound. The next number is the source of reports about
+    ///     pictures.
     public init(
         viewing local: LocalTransportDescription, talks: Bool, videoCodecs: [MediaCodec] = Self.videoCodecs,
         audioCodecs: [MediaCodec] = Self.audioCodecs, sessionID: UInt64, ssrc: UInt32, cname: String
@@ -65,7 +65,7 @@ public struct LiveViewOfferer: Sendable {
         .vp8, .h264(profileLevelID: "42e01f"), .h264(profileLevelID: "4d001f"), .h264(profileLevelID: "64001f"),
     ]
 
-    /// What this project's own client hears and says.
+    /// What this project's own client plays and sends as sound.
     public static let audioCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
 
     /// The offer. Calling it again gives the same one.
@@ -106,8 +106,8 @@ public struct LiveViewOfferer: Sendable {
         MediaDirection(sends: item.track.sends, receives: item.track.receives)
     }
 
-    /// The payload types of one media description: static ones for G.711, dynamic ones from 96 for the rest, and for
-    /// each video codec its retransmissions behind it. No number stands for two things in one bundle.
+    /// The payload types of one media description: static ones for G.711, dynamic ones from 96 for the rest, and after
+    /// each video codec its retransmissions. No number has two meanings in one bundle.
     private func payloads(of item: Media) -> [RTPPayload] {
         let before = media.prefix { $0.mid != item.mid }
         var next = before.reduce(UInt8(96)) { $0 &+ UInt8(clamping: dynamicCount(of: $1)) }

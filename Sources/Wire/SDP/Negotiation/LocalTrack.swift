@@ -6,13 +6,13 @@ public struct LocalTrack: Hashable, Sendable {
     public var codecs: [MediaCodec]
     /// Whether media is sent.
     public var sends: Bool
-    /// Whether media is taken from the peer.
+    /// Whether media is received from the peer.
     public var receives: Bool
     /// What can be received, the most preferred first.
     public var receiveCodecs: [MediaCodec]
     /// The source of what is sent.
     public var ssrc: UInt32
-    /// The source of retransmissions; nil where none are sent as a stream of their own.
+    /// The source of retransmissions; nil where retransmissions are not sent as a separate stream.
     public var rtxSSRC: UInt32?
     /// The canonical name of the sender (RFC 3550, section 6.5.1), the same for audio and video that play in sync.
     public var cname: String
@@ -20,8 +20,8 @@ public struct LocalTrack: Hashable, Sendable {
     public var streamID: String
     /// The track's name at the peer.
     public var trackID: String
-    /// The name of a choice: of all tracks with the same one a peer gets one, the first that it can play. Nil for a track
-    /// that stands for itself.
+    /// The name of a choice. Of all tracks with the same choice, a peer gets the first that it can play. Nil for a
+    /// track that is not part of a choice.
     public var choice: String?
 
     /// Describes a track.

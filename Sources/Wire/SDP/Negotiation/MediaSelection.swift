@@ -1,4 +1,4 @@
-/// What of an offered media description one local track can use.
+/// The part of an offered media description that one local track can use.
 struct MediaSelection {
     var direction: MediaDirection
     /// The codec that is sent; nil where this side only receives.
@@ -7,7 +7,8 @@ struct MediaSelection {
     var receive: [RTPPayload]
     var note: String?
 
-    /// The payload types of the answer's `m=` line: what is sent first, so that a peer that may choose chooses the same.
+    /// The payload types of the answer's `m=` line: the sent codec first, since a peer that may choose chooses the
+    /// first.
     var payloads: [RTPPayload] {
         var result = send.map { [$0] } ?? []
         if direction.receives {
@@ -16,7 +17,7 @@ struct MediaSelection {
         return result
     }
 
-    /// The offered payload type that suits the first of `codecs` that suits any.
+    /// The offered payload type for the first of `codecs` that matches any.
     static func best(of codecs: [MediaCodec], in offered: [RTPPayload]) -> (payload: RTPPayload, match: CodecMatch)? {
         for codec in codecs {
             var best: (payload: RTPPayload, match: CodecMatch)?
@@ -108,14 +109,15 @@ extension MediaCodec {
         return clockRate == 90000 || isNamed("opus") || clockRate == 8000 ? name : mapping
     }
 
-    /// Whether it is no codec of its own: retransmission, redundancy, error correction, noise, keys pressed.
+    /// Whether it is not a codec for media: retransmission, redundancy, error correction, comfort noise, telephone
+    /// events.
     public var isAuxiliary: Bool {
         ["rtx", "red", "ulpfec", "flexfec", "flexfec-03", "cn", "telephone-event"].contains(name.lowercased())
     }
 }
 
 extension MediaCodec {
-    /// Whether a peer that takes `offered` can play a stream of this codec.
+    /// Whether a peer that accepts `offered` can play a stream of this codec.
     public func suits(_ offered: MediaCodec) -> Bool {
         CodecMatch.match(sending: self, accepting: offered) != nil
     }

@@ -8,7 +8,7 @@ public struct NegotiatedSession: Hashable, Sendable {
     public var remote: RemoteTransportDescription
     /// This side's DTLS role: ``DTLSSetup/active`` is the client, ``DTLSSetup/passive`` the server.
     public var localSetup: DTLSSetup
-    /// In words, what was not used and why, and what a person should know about what is.
+    /// In words: what is not used and why, and what a person should know about what is used.
     public var notes: [String]
 
     /// Describes an agreement.
@@ -30,11 +30,11 @@ public struct FeedbackMessages: OptionSet, Hashable, Sendable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Generic NACK: lost packets are asked for again.
+    /// Generic NACK: asks for lost packets again.
     public static let nack = FeedbackMessages(rawValue: 1 << 0)
-    /// Picture loss indication: a key frame is asked for.
+    /// Picture loss indication: asks for a key frame.
     public static let pli = FeedbackMessages(rawValue: 1 << 1)
-    /// Full intra request: a key frame is asked for.
+    /// Full intra request: asks for a key frame.
     public static let fir = FeedbackMessages(rawValue: 1 << 2)
     /// Receiver estimated maximum bitrate.
     public static let remb = FeedbackMessages(rawValue: 1 << 3)
@@ -93,9 +93,9 @@ public struct NegotiatedMedia: Hashable, Sendable {
     public var mid: String?
     /// Audio or video.
     public var kind: MediaKind
-    /// Which way media flows, as this side sees it.
+    /// The direction of media, as this side sees it.
     public var direction: MediaDirection
-    /// The codec that this side sends, as the peer wrote it; what it receives first where it only receives.
+    /// The codec that this side sends, as the peer wrote it; the first that it receives where it only receives.
     public var codec: MediaCodec
     /// The payload type of ``codec``.
     public var payloadType: UInt8
@@ -103,7 +103,7 @@ public struct NegotiatedMedia: Hashable, Sendable {
     public var rtxPayloadType: UInt8?
     /// The source of what this side sends.
     public var ssrc: UInt32
-    /// The source of this side's retransmissions; nil where ``rtxPayloadType`` is.
+    /// The source of this side's retransmissions; nil where ``rtxPayloadType`` is nil.
     public var rtxSSRC: UInt32?
     /// The feedback for ``payloadType``.
     public var feedback: FeedbackMessages
@@ -111,11 +111,11 @@ public struct NegotiatedMedia: Hashable, Sendable {
     public var headerExtensions: NegotiatedHeaderExtensions
     /// The codecs that this side receives, by payload type; empty where it only sends.
     public var receivePayloadTypes: [UInt8: MediaCodec]
-    /// Of each retransmission payload type that this side receives, the payload type that it repeats.
+    /// For each retransmission payload type that this side receives, the payload type that it repeats.
     public var receiveRetransmissionPayloadTypes: [UInt8: UInt8]
     /// The sources that the peer announced, retransmissions left out; often empty.
     public var remoteSSRCs: [UInt32]
-    /// Of each retransmission source that the peer announced, the source that it repeats.
+    /// For each retransmission source that the peer announced, the source that it repeats.
     public var remoteRetransmissionSSRCs: [UInt32: UInt32]
     /// Whether RTCP packets need not be compound (RFC 5506).
     public var reducedSizeRTCP: Bool

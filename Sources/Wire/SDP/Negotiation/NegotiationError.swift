@@ -3,12 +3,12 @@
 public enum NegotiationError: Error, Hashable, Sendable {
     /// The description lacks what a WebRTC session needs, or contradicts itself; the line shows where.
     case invalidDescription(String, line: Int? = nil)
-    /// The description lacks ICE credentials or a fingerprint that can be used; the line shows where, or which `m=` line
+    /// The description lacks usable ICE credentials or a usable fingerprint; the line shows where, or which `m=` line
     /// lacks it. Nil for a description made in code.
     case unusableTransport(TransportFault, line: Int?)
     /// Both sides have media of the same kind but share no codec; names both sides' codecs.
     case codecMismatch(String)
-    /// Nothing of the description can be used, for the reasons given, one for each `m=` line.
+    /// Nothing in the description can be used; gives a reason for each `m=` line.
     case noUsableMedia([String])
 }
 
@@ -24,7 +24,7 @@ extension NegotiationError: CustomStringConvertible {
         }
     }
 
-    /// The line that shows it, from 1; nil where no line does, and for a description made in code.
+    /// The line that shows it, from 1; nil where no line does, and for a description that was made in code.
     public var line: Int? {
         switch self {
         case .invalidDescription(_, let line), .unusableTransport(_, let line): line

@@ -1,13 +1,13 @@
-/// Answers a publisher's offer (RFC 9725): its camera and microphone are taken in, and nothing is sent back.
+/// Answers a publisher's offer (RFC 9725): accepts its camera and microphone, and sends nothing back.
 ///
-/// Of each kind of media exactly one codec is agreed on, so that what viewers are offered is known before the first
-/// packet. An offer lists codecs in the publisher's order of preference (RFC 8866, section 5.14), and the first one that
-/// can be relayed is taken; of H.264 the payload type nearest to Constrained Baseline in fragments, which every browser
+/// Exactly one codec is agreed on for each kind of media, so what viewers are offered is known before the first packet.
+/// An offer lists codecs in the publisher's order of preference (RFC 8866, section 5.14). The first one that can be
+/// relayed is chosen; for H.264 the payload type nearest to Constrained Baseline in fragments, which every browser
 /// plays. Several layers of one picture (RFC 8853) are refused by not naming them: the publisher then sends one.
 public struct PublisherAnswerer: Sendable {
     /// This side's transport.
     public var local: LocalTransportDescription
-    /// Codecs to take before the publisher's own order: those that viewers of the camera are already receiving.
+    /// Codecs that come before the publisher's own order: those that viewers of the camera are already receiving.
     public var preferred: [MediaCodec]
 
     /// Describes an answering side.
@@ -16,7 +16,7 @@ public struct PublisherAnswerer: Sendable {
         self.preferred = preferred
     }
 
-    /// What viewers can be given as it comes.
+    /// What viewers can receive without transcoding.
     private static let codecs: [MediaKind: [MediaCodec]] = [
         .video: [.h264(profileLevelID: "42e01f"), .vp8, .av1], .audio: [.opus, .pcmu, .pcma, .g722],
     ]
@@ -52,7 +52,8 @@ public struct PublisherAnswerer: Sendable {
         return session
     }
 
-    /// A publisher of which a part is left out would believe that all of it is seen (RFC 9725, section 4.4.3).
+    /// If a part of the offer were left out, the publisher would believe that all of it is seen (RFC 9725, section
+    /// 4.4.3).
     private func requireWhole(
         _ session: NegotiatedSession, of offer: SessionDescription
     ) throws(NegotiationError) {
@@ -71,7 +72,7 @@ public struct PublisherAnswerer: Sendable {
         throw .noUsableMedia(missing + ["a camera takes one picture and one sound, and all of an offer or nothing"])
     }
 
-    /// The payload type that is taken of a media description; nil where none can be.
+    /// The payload type that is chosen from a media description; nil where none can be relayed.
     private func choose(_ section: MediaDescription) -> RTPPayload? {
         let offered = section.payloads.filter { !$0.codec.isAuxiliary }
         var order = preferred

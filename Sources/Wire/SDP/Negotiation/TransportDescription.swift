@@ -35,18 +35,18 @@ public struct RemoteTransportDescription: Hashable, Sendable {
     public var password: String
     /// The hashes of the DTLS certificate; it must match one of them (RFC 8122, section 5.1). Never empty.
     public var fingerprints: [Fingerprint]
-    /// Who the peer would have open the DTLS association.
+    /// The peer's choice of which side opens the DTLS association.
     public var setup: DTLSSetup
-    /// The candidates of component 1 in order, TCP ones and names included; none at all is usual.
+    /// The candidates of component 1 in order, TCP ones and names included; often empty.
     public var candidates: [ICECandidate]
     /// Whether the peer said that no candidate follows.
     public var isComplete: Bool
     /// Whether the peer is an ICE-lite agent, so that this side must be controlling.
     public var isLite: Bool
-    /// Whether the peer takes candidates later (RFC 8840).
+    /// Whether the peer accepts candidates later (RFC 8840).
     public var supportsTrickle: Bool
 
-    /// Whether ``candidates`` are all that there will be: the peer has said so, or sends none later.
+    /// Whether ``candidates`` is complete: the peer has said so, or sends none later.
     public var hasAllCandidates: Bool { isComplete || !supportsTrickle }
 
     /// Describes a transport.
@@ -64,13 +64,14 @@ public struct RemoteTransportDescription: Hashable, Sendable {
         self.supportsTrickle = supportsTrickle
     }
 
-    /// Collects the transport of a bundle: from the first of its media descriptions that has each value, or the session
-    /// level.
-    /// - Parameter media: the positions of the media descriptions that share the transport, the one that carries it first.
+    /// Collects the transport of a bundle: each value from the first of its media descriptions that has it, or from the
+    /// session level.
+    /// - Parameter media: the positions of the media descriptions that share the transport; the one that carries it
+    ///   comes first.
     public init(_ description: SessionDescription, media: [Int]) throws(NegotiationError) {
         let sections = media.map { description.media[$0] }
         func fault(_ fault: TransportFault, at names: String...) -> NegotiationError {
-            // The line that is wrong, or the m= line that lacks it.
+            // The line that is wrong, or the m= line that lacks one.
             let levels: [Int?] = media.map { $0 } + [nil]
             let line = names.lazy.flatMap { name in
                 levels.lazy.compactMap { description.lineNumber(of: name, inMediaAt: $0) }
@@ -103,7 +104,8 @@ public struct RemoteTransportDescription: Hashable, Sendable {
         self.init(
             usernameFragment: usernameFragment, password: password, fingerprints: strong,
             setup: sections.lazy.compactMap(\.setup).first ?? description.setup ?? .actpass,
-            // Component 2 is RTCP's own port, which no multiplexing peer uses though Echo Show still gathers it.
+            // Component 2 is a separate port for RTCP. A multiplexing peer does not use it, though Echo Show still
+            // gathers it.
             candidates: (source?.candidates ?? description.candidates).filter { $0.component == 1 },
             isComplete: source?.hasEndOfCandidates ?? description.hasEndOfCandidates,
             isLite: description.isICELite || sections.contains { $0.hasAttribute("ice-lite") },

@@ -2,13 +2,13 @@
 public enum TransportFault: Error, Hashable, Sendable {
     /// `a=ice-ufrag` or `a=ice-pwd` is missing.
     case noCredentials
-    /// `a=ice-ufrag` or `a=ice-pwd` has a length that RFC 8839 does not allow, or holds other than printable ASCII.
+    /// `a=ice-ufrag` or `a=ice-pwd` has a length that RFC 8839 does not allow, or holds anything but printable ASCII.
     case unusableCredentials(String)
-    /// There is no `a=fingerprint`.
+    /// `a=fingerprint` is missing.
     case noFingerprint
-    /// There are `a=fingerprint` lines, and none has the right form.
+    /// No `a=fingerprint` line has the right form.
     case unreadableFingerprint
-    /// All fingerprints are made by hash functions that do not authenticate a peer any more.
+    /// All fingerprints use hash functions that are too weak to authenticate a peer.
     case weakFingerprint([String])
 }
 
