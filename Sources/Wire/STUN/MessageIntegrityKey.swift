@@ -4,8 +4,8 @@ import COpenSSL
 /// (RFC 8489, section 14.5).
 ///
 /// The key owns its OpenSSL context (about a kibibyte) and so it cannot be copied.
-// Safe to send: the context is reachable only through this value, which has exactly one owner; every use of it is a
-// mutating call, so the compiler's exclusivity rules keep two threads out.
+// Safe to send: the context is reachable only through this value, which has exactly one owner. Every use of it is a
+// mutating call, so the compiler's exclusivity rules keep two threads from using it at once.
 public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
     /// The length of the digest in bytes.
     public static let digestLength = 20
@@ -42,7 +42,8 @@ public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
         // OpenSSL reads a null key as "keep the old one", so an empty password needs some address.
         let isReady = withUnsafeTemporaryAllocation(byteCount: max(password.count, 1), alignment: 1) { key in
             if !password.isEmpty { key.copyMemory(from: password) }
-            // OpenSSL keeps these pointers in the parameters: a Swift string's bytes would be gone by the time of use.
+            // OpenSSL keeps these pointers in the parameters: a Swift string's bytes would be freed before it uses
+            // them.
             let nameKey: StaticString = "digest"
             let name: StaticString = "SHA1"
             var parameters = [
@@ -62,7 +63,7 @@ public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
     }
 
     /// Writes the digest of `message`, the bytes before the attribute, with `lengthField` in place of the header's
-    /// length. False, and nothing to rely on in `output`, when OpenSSL failed.
+    /// length. Returns false when OpenSSL failed; `output` is then undefined.
     mutating func digest(
         _ message: UnsafeRawBufferPointer, lengthField: UInt16, into output: UnsafeMutableRawBufferPointer
     ) -> Bool {

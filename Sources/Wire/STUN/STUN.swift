@@ -43,14 +43,14 @@ public struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
         self.low = low
     }
 
-    /// The identifier of a Binding response, success or error; nil for anything else. Only the header is looked at.
+    /// The identifier of a Binding response, success or error; nil for anything else. Reads only the header.
     public init?(ofBindingResponse datagram: UnsafeRawBufferPointer) {
         guard datagram.count >= STUN.headerLength, datagram[0] == 0x01, datagram[1] & 0xEF == 0x01 else { return nil }
         high = UInt32(bigEndian: datagram.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
         low = UInt64(bigEndian: datagram.loadUnaligned(fromByteOffset: 12, as: UInt64.self))
     }
 
-    /// Makes an identifier that nobody can guess, if `random` is secure.
+    /// Makes an identifier that cannot be guessed if `random` is secure.
     public init(using random: inout RandomSource) {
         self.init(high: UInt32(truncatingIfNeeded: random.next()), low: random.next())
     }
@@ -76,8 +76,8 @@ public enum STUNAttributeType {
     public static let iceControlled: UInt16 = 0x8029
     public static let iceControlling: UInt16 = 0x802A
 
-    /// Whether a message with an attribute of this type can be processed. Types from 0x8000 on may be passed over by
-    /// who does not know them (RFC 8489, section 14).
+    /// Whether a message with an attribute of this type can be processed. A receiver ignores types from 0x8000 on that
+    /// it does not know (RFC 8489, section 14).
     static func isUnderstood(_ type: UInt16) -> Bool {
         switch type {
         case mappedAddress, username, messageIntegrity, errorCode, unknownAttributes, realm, nonce,
@@ -88,7 +88,7 @@ public enum STUNAttributeType {
     }
 }
 
-/// The error codes that an ICE agent meets (RFC 8489, section 14.8; RFC 8445, section 16.2).
+/// The error codes that an ICE agent uses (RFC 8489, section 14.8; RFC 8445, section 16.2).
 public enum STUNErrorCode {
     public static let badRequest: UInt16 = 400
     public static let unauthenticated: UInt16 = 401

@@ -6,7 +6,7 @@ public enum STUNError: Error, Hashable, Sendable {
     case notSTUN(firstByte: UInt8)
     /// The magic cookie is missing: another protocol, or STUN from before RFC 5389.
     case wrongMagicCookie(UInt32)
-    /// The length field is no multiple of four, or it does not say what the datagram holds.
+    /// The length field is not a multiple of four, or does not match the datagram.
     case wrongLength(field: Int, actual: Int)
     /// An attribute's value reaches beyond the end of the message.
     case truncatedAttribute(type: UInt16, offset: Int)

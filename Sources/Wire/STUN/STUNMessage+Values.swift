@@ -8,7 +8,7 @@ extension STUNMessage {
         return UnsafeRawBufferPointer(rebasing: bytes[usernameOffset..<usernameOffset + usernameCount])
     }
 
-    /// The address that the server saw: XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS where there is only that one.
+    /// The address that the server saw: XOR-MAPPED-ADDRESS, or MAPPED-ADDRESS where the message has only that one.
     public var mappedAddress: TransportAddress? {
         guard mappedAddressOffset != 0 else { return nil }
         let isXORed = mappedAddressIsXORed
@@ -40,7 +40,7 @@ extension STUNMessage {
     /// Whether the message carries FINGERPRINT.
     public var hasFingerprint: Bool { fingerprintOffset != 0 }
 
-    /// Whether FINGERPRINT is there and right (RFC 8489, section 14.7).
+    /// Whether the message carries a correct FINGERPRINT (RFC 8489, section 14.7).
     public var hasValidFingerprint: Bool {
         guard fingerprintOffset != 0 else { return false }
         let covered = UnsafeRawBufferPointer(rebasing: bytes[..<(fingerprintOffset - 4)])
@@ -50,8 +50,8 @@ extension STUNMessage {
     /// Whether the message carries MESSAGE-INTEGRITY.
     public var hasMessageIntegrity: Bool { integrityOffset != 0 }
 
-    /// Whether MESSAGE-INTEGRITY is there and made with `key` (RFC 8489, section 14.5). Takes the same time for every
-    /// wrong value.
+    /// Whether the message carries a MESSAGE-INTEGRITY made with `key` (RFC 8489, section 14.5). Takes the same time
+    /// for every wrong value.
     public func hasValidIntegrity(_ key: inout MessageIntegrityKey) -> Bool {
         guard integrityOffset != 0 else { return false }
         // The digest covers the header as it would be if the message ended with MESSAGE-INTEGRITY.

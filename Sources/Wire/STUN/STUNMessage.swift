@@ -3,18 +3,18 @@ import Transport
 /// A STUN message read in place: where its attributes lie in bytes that it does not own.
 ///
 /// Reading allocates nothing and copies nothing, so the bytes must outlive the value. A message that was read is well
-/// formed and nothing more: who acts on it verifies ``hasValidFingerprint`` and the integrity first.
+/// formed, nothing more. Code that acts on it verifies ``hasValidFingerprint`` and the integrity first.
 public struct STUNMessage {
     /// The whole message.
     public let bytes: UnsafeRawBufferPointer
-    /// Whether it asks or answers.
+    /// Whether it is a request, an indication or a response.
     public let messageClass: STUNMessageClass
     /// The method's number; 1 is Binding.
     public let method: UInt16
     /// What ties a response to its request.
     public let transactionID: STUNTransactionID
 
-    // Where the values lie. Zero, which is inside the header, stands for an attribute that is not there.
+    // Where the values lie. Zero, which is inside the header, means that the attribute is missing.
     private(set) var usernameOffset = 0
     private(set) var usernameCount = 0
     private(set) var mappedAddressOffset = 0
@@ -22,7 +22,7 @@ public struct STUNMessage {
     private(set) var errorCodeOffset = 0
     private(set) var integrityOffset = 0
     private(set) var fingerprintOffset = 0
-    /// PRIORITY: what the peer-reflexive candidate that this check may reveal is worth (RFC 8445, section 7.1.1).
+    /// PRIORITY: the priority of the peer-reflexive candidate that this check may reveal (RFC 8445, section 7.1.1).
     public private(set) var priority: UInt32?
     /// USE-CANDIDATE: whether the check nominates its pair.
     public private(set) var usesCandidate = false
@@ -65,28 +65,28 @@ public struct STUNMessage {
     private mutating func readAttributes() throws(STUNError) {
         var offset = STUN.headerLength
         while offset < bytes.count {
-            // The length is a multiple of four and every step below is one too, so four bytes are left here.
+            // The length is a multiple of four, and so is every step below: at least four bytes are left here.
             let type: UInt16 = bytes.loadBigEndian(offset)
             let count = Int(bytes.loadBigEndian(offset + 2) as UInt16)
             let value = offset + 4
             guard bytes.count - value >= count else { throw .truncatedAttribute(type: type, offset: offset) }
             if fingerprintOffset != 0 { throw .attributeAfterFingerprint(type: type, offset: offset) }
-            // What follows MESSAGE-INTEGRITY is not protected by it and is passed over, but for FINGERPRINT
-            // (RFC 8489, section 14.5).
+            // MESSAGE-INTEGRITY does not protect what follows it. All of that is ignored, except FINGERPRINT (RFC 8489,
+            // section 14.5).
             if integrityOffset == 0 || type == STUNAttributeType.fingerprint {
                 guard readAttribute(type, at: value, count: count) else {
                     throw .wrongAttributeLength(type: type, length: count, offset: offset)
                 }
             }
-            // The padding of the last attribute may be cut off by nobody: the length field counts it.
+            // A sender must not cut off the padding of the last attribute: the length field counts it.
             let padded = (count + 3) & ~3
             guard bytes.count - value >= padded else { throw .truncatedAttribute(type: type, offset: offset) }
             offset = value + padded
         }
     }
 
-    /// Notes one attribute; false when its length is wrong. Of several with the same type the first counts
-    /// (RFC 8489, section 14).
+    /// Records one attribute; false when its length is wrong. Of several attributes with the same type, the first
+    /// counts (RFC 8489, section 14).
     private mutating func readAttribute(_ type: UInt16, at offset: Int, count: Int) -> Bool {
         switch type {
         case STUNAttributeType.username:
@@ -130,7 +130,7 @@ public struct STUNMessage {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A big-endian integer at `offset`, whose bytes the caller has checked to be there.
+    /// The big-endian integer at `offset`. The caller has checked that its bytes exist.
     func loadBigEndian<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Value {
         Value(bigEndian: loadUnaligned(fromByteOffset: offset, as: Value.self))
     }

@@ -2,8 +2,8 @@ import Transport
 
 /// Writes a STUN message into a buffer that it does not own, attribute by attribute.
 ///
-/// What does not fit is remembered, and ``finish()`` says so once. Add MESSAGE-INTEGRITY after everything that it is
-/// to protect, and FINGERPRINT last.
+/// The builder records that something did not fit, and ``finish()`` reports it. Add MESSAGE-INTEGRITY after everything
+/// that it protects, and FINGERPRINT last.
 public struct STUNMessageBuilder {
     private let buffer: UnsafeMutableRawBufferPointer
     private var writer: ByteWriter
@@ -82,7 +82,7 @@ public struct STUNMessageBuilder {
         STUNErrorCode.reasonPhrase(code).withUTF8Buffer { reason in
             writer.write(STUNAttributeType.errorCode)
             writer.write(UInt16(4 + reason.count))
-            // 21 reserved bits, three bits of hundreds, one byte of tens and ones.
+            // 21 reserved bits, three bits for the hundreds, one byte for the tens and ones.
             writer.write(UInt32(code / 100 % 8) << 8 | UInt32(code % 100))
             writer.write(UnsafeRawBufferPointer(reason))
             pad(reason.count)
@@ -121,7 +121,8 @@ public struct STUNMessageBuilder {
         addInteger(STUNAttributeType.fingerprint, value)
     }
 
-    /// Completes the header. The length of the message in bytes, or nil when it did not fit or could not be signed.
+    /// Completes the header. Returns the length of the message in bytes, or nil when it did not fit or could not be
+    /// signed.
     public mutating func finish() -> Int? {
         setLength(writer.count)
         return writer.overflowed || hasFailed ? nil : writer.count
