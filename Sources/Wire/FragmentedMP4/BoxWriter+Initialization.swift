@@ -26,7 +26,7 @@ extension BoxWriter {
         fullBox("mvhd") {
             $0.zeros(8)
             $0.write(UInt32(1_000))
-            // The duration is not known: the samples follow in fragments.
+            // The duration is unknown: the samples follow in fragments.
             $0.write(UInt32(0))
             $0.write(UInt32(0x0001_0000))
             $0.write(UInt16(0x0100))
@@ -58,7 +58,7 @@ extension BoxWriter {
                     $0.zeros(8)
                     $0.write(UInt32(track.timescale))
                     $0.write(UInt32(0))
-                    // "und": no language is known, in three letters of five bits.
+                    // "und" (language unknown), as three letters of five bits.
                     $0.write(UInt16(0x55C4))
                     $0.write(UInt16(0))
                 }

@@ -28,7 +28,7 @@ extension BoxWriter {
             $0.zeros(16)
             $0.write(UInt16(width))
             $0.write(UInt16(height))
-            // 72 dots an inch in both directions, which says nothing but must be there.
+            // 72 dots an inch in both directions, which has no meaning but is mandatory.
             $0.write(UInt32(0x0048_0000))
             $0.write(UInt32(0x0048_0000))
             $0.zeros(4)
@@ -64,13 +64,13 @@ extension BoxWriter {
     }
 
     /// AVCDecoderConfigurationRecord (ISO/IEC 14496-15, section 5.3.3.1). Of the profiles that add a chroma format and
-    /// bit depths only High is served, where they are fixed; for the rarer ones they are left out, and a reader takes
-    /// them from the parameter sets.
+    /// bit depths, only High is supported, where these are fixed. For the rarer profiles they are left out, and a
+    /// reader finds them in the parameter sets.
     private mutating func writeH264Configuration(sequence: [[UInt8]], picture: [[UInt8]]) {
         box("avcC") {
             $0.write(UInt8(1))
             $0.write(Array((sequence.first ?? []).dropFirst().prefix(3)))
-            // Lengths before NAL units have four bytes.
+            // The lengths before NAL units have four bytes.
             $0.write(UInt8(0xFC | 3))
             $0.write(UInt8(0xE0 | sequence.count))
             for set in sequence {

@@ -9,7 +9,7 @@ struct BoxWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    /// A box with its size in front, which is known when `content` is written.
+    /// A box with its size in front. The size is filled in after `content` is written.
     mutating func box(_ type: StaticString, _ content: (inout BoxWriter) -> Void) {
         let start = bytes.count
         write(UInt32(0))
@@ -44,7 +44,7 @@ struct BoxWriter {
         bytes.append(contentsOf: repeatElement(0, count: count))
     }
 
-    /// Writes four bytes over what stands at `offset`.
+    /// Overwrites the four bytes at `offset`.
     mutating func overwrite(_ value: UInt32, at offset: Int) {
         withUnsafeBytes(of: value.bigEndian) { source in
             for index in 0..<4 { bytes[offset + index] = source[index] }

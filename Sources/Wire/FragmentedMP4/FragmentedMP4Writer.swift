@@ -1,24 +1,24 @@
 import Transport
 
 /// Writes a recording as fragmented MP4 (ISO/IEC 14496-12, section 8.8): a start that describes the tracks, then
-/// fragments that can each be written out as soon as they are made. A file that is cut off anywhere plays up to its last
-/// whole fragment.
+/// fragments. Each fragment can be written as soon as it is complete. A file that is cut off anywhere plays up to its
+/// last whole fragment.
 ///
-/// It writes no file itself: write ``initializationSegment`` first, then whatever ``append(_:track:)`` and
-/// ``finish()`` answer, in that order.
+/// It does not write a file itself. Write ``initializationSegment`` first, then whatever ``append(_:track:)`` and
+/// ``finish()`` return, in that order.
 public struct FragmentedMP4Writer: Sendable {
     /// The tracks, in the order of their indices.
     public let tracks: [MP4Track]
-    /// What stands at the start of the file.
+    /// The start of the file.
     public let initializationSegment: [UInt8]
-    /// How long a fragment grows at most, unless a single sample lasts longer.
+    /// The longest duration of a fragment, unless a single sample lasts longer.
     public let fragmentDuration: Duration
-    /// How many bytes of samples a fragment holds at most, unless a single sample is larger.
+    /// The most bytes of samples in a fragment, unless a single sample is larger.
     public let maximumFragmentLength: Int
 
     private struct Pending: Sendable {
         var samples: [MP4Sample] = []
-        /// How long the last sample lasted, which is the best guess for the one at the end.
+        /// How long the last sample lasted: the best guess for the final one.
         var lastDuration: Int64 = 0
         var lastTime: Int64?
     }
@@ -43,8 +43,8 @@ public struct FragmentedMP4Writer: Sendable {
         initializationSegment = writer.bytes
     }
 
-    /// Adds a sample, and answers the bytes of a fragment when one is complete: before a key frame of a video track, and
-    /// when it is long enough.
+    /// Adds a sample, and returns the bytes of a fragment when one is complete: before a key frame of a video track,
+    /// and when it is long enough.
     ///
     /// A sample lasts until the next one of its track, so the newest sample of each track always waits.
     public mutating func append(_ sample: MP4Sample, track: Int) throws(MP4Error) -> [UInt8]? {
@@ -68,14 +68,14 @@ public struct FragmentedMP4Writer: Sendable {
     }
 
     /// The last fragment, with the samples that still waited; nil when there are none. The last sample of each track
-    /// is taken to last as long as the one before it.
+    /// gets the duration of the one before it.
     public mutating func finish() -> [UInt8]? {
         makeFragment(keepingNewest: false)
     }
 
     private func isLongEnough(_ track: Int) -> Bool {
         guard let first = pending[track].samples.first, let last = pending[track].samples.last else { return false }
-        // 1 << 60 units are the most, so the difference is far from overflowing.
+        // Times are limited to 1 << 60 units, so the difference is far from overflowing.
         let length = Double(last.decodeTime - first.decodeTime) / Double(tracks[track].timescale)
         return length >= fragmentDuration.inSeconds
     }
@@ -86,7 +86,7 @@ public struct FragmentedMP4Writer: Sendable {
         sequenceNumber &+= 1
         var writer = BoxWriter()
         writer.reserve(pendingLength + 512 + counts.reduce(0, +) * 16)
-        /// Where each track's run holds the place of its first sample.
+        /// Where each track's run stores the position of its first sample.
         var offsets: [(position: Int, length: Int)] = []
         let start = writer.count
         writer.box("moof") { writer in
@@ -114,11 +114,11 @@ public struct FragmentedMP4Writer: Sendable {
         return writer.bytes
     }
 
-    /// When the last of a track's first `count` samples ends.
+    /// The end time of the last of a track's first `count` samples.
     private func end(of track: Int, count: Int) -> Int64 {
         let samples = pending[track].samples
         if count < samples.count { return samples[count].decodeTime }
-        // A track with a single sample has shown no duration: a fiftieth of a second, a usual frame of sound.
+        // A track with a single sample has no known duration: assume a fiftieth of a second, a usual frame of sound.
         let duration =
             pending[track].lastDuration > 0 ? pending[track].lastDuration : Int64(tracks[track].timescale / 50)
         return (samples.last?.decodeTime ?? 0) + max(1, duration)
@@ -126,14 +126,14 @@ public struct FragmentedMP4Writer: Sendable {
 }
 
 extension BoxWriter {
-    /// Writes one track's part of a fragment, and answers the position of the four bytes that will say where its
+    /// Writes one track's part of a fragment, and returns the position of the four bytes that will say where its
     /// samples start, counted from the start of the fragment.
     mutating func writeTrackFragment(
         _ samples: ArraySlice<MP4Sample>, until end: Int64, identifier: UInt32, isVideo: Bool
     ) -> Int {
         var position = 0
         box("traf") {
-            // Samples are found from the start of the fragment (default-base-is-moof).
+            // Sample offsets count from the start of the fragment (default-base-is-moof).
             $0.fullBox("tfhd", flags: 0x2_0000) { $0.write(identifier) }
             $0.fullBox("tfdt", version: 1) { $0.write(UInt64(bitPattern: samples.first?.decodeTime ?? 0)) }
             // With offset, durations, sizes, flags and (signed) composition offsets.
@@ -145,7 +145,7 @@ extension BoxWriter {
                     let next = index + 1 < samples.endIndex ? samples[index + 1].decodeTime : end
                     writer.write(UInt32(clamping: next - sample.decodeTime))
                     writer.write(UInt32(sample.data.count))
-                    // Section 8.8.3.1: depends on no other sample, or depends on others and is no start.
+                    // Section 8.8.3.1: depends on no other sample, or depends on others and is not a sync sample.
                     writer.write(UInt32(sample.isKeyFrame || !isVideo ? 0x0200_0000 : 0x0101_0000))
                     writer.write(sample.compositionOffset)
                 }

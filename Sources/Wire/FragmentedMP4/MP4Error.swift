@@ -1,6 +1,6 @@
 /// Why something cannot be written into a file.
 public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
-    /// There is no track of this index.
+    /// No track has this index.
     case unknownTrack(Int)
     /// A sample's time is not after the time of the sample before it on the same track.
     case timeNotRising(track: Int, decodeTime: Int64, previous: Int64)

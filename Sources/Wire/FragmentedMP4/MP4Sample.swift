@@ -7,7 +7,7 @@ public struct MP4Sample: Equatable, Sendable {
     public var decodeTime: Int64
     /// How much later the frame is shown, for streams with reordered frames.
     public var compositionOffset: Int32
-    /// Whether decoding can start here. Each frame of sound is such a frame.
+    /// Whether decoding can start here. This holds for every frame of sound.
     public var isKeyFrame: Bool
 
     /// Describes a frame.

@@ -1,4 +1,4 @@
-/// What a file says of one track.
+/// What a file says about one track.
 public struct MP4Track: Equatable, Sendable {
     /// The codecs that can be written.
     public enum Codec: Equatable, Sendable {
@@ -42,7 +42,7 @@ public struct MP4Track: Equatable, Sendable {
         }
     }
 
-    /// What makes the description impossible to write; nil when nothing does.
+    /// Why the description cannot be written; nil when it can.
     var problem: String? {
         guard timescale > 0, timescale <= Int(UInt32.max) else { return "the timescale \(timescale) is out of range" }
         switch codec {
