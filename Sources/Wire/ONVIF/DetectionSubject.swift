@@ -1,4 +1,4 @@
-/// What a message of a camera tells of.
+/// What a camera's message is about.
 public enum DetectionSubject: String, Sendable, CaseIterable {
     /// A doorbell's button.
     case button
@@ -10,7 +10,7 @@ public enum DetectionSubject: String, Sendable, CaseIterable {
     case person
     /// A face.
     case face
-    /// A car, a bicycle or the like.
+    /// A vehicle, for example a car or a bicycle.
     case vehicle
     /// A dog, a cat or another animal.
     case animal
@@ -20,11 +20,11 @@ public enum DetectionSubject: String, Sendable, CaseIterable {
     case sound
 }
 
-/// What one message says of one subject.
+/// What one message says about one subject.
 public struct DetectionReading: Sendable, Equatable {
     /// What it is about.
     public var subject: DetectionSubject
-    /// Whether it is there now; nil for an event that merely happened.
+    /// Whether it is present now; nil for an event without a state.
     public var isActive: Bool?
 
     /// Makes a reading.
@@ -35,10 +35,10 @@ public struct DetectionReading: Sendable, Equatable {
 }
 
 extension ONVIFNotification {
-    /// What the message says; empty for topics that are no business of a doorbell or camera gateway.
+    /// What the message says; empty for topics that do not concern a doorbell or camera gateway.
     ///
-    /// Known topics are in a table. Makers invent new ones with each firmware, so what is not in the table is judged by
-    /// the words of its last two parts, within the families of topics that detections come from.
+    /// Known topics are in a table. Makers invent new ones with each firmware. So a topic that is not in the table is
+    /// judged by the words of its last two parts, within the families of topics that detections come from.
     public var readings: [DetectionReading] {
         let path = topic.map { $0.lowercased() }
         guard let fallback = Self.subject(of: path) else { return [] }
@@ -46,9 +46,9 @@ extension ONVIFNotification {
         var unnamed: Bool?
         for item in data {
             guard let value = Self.truth(of: item.value) else { continue }
-            // `IsPeople` and the like say more than their topic: one topic of Tapo's tells of people, pets and cars.
+            // Items such as `IsPeople` say more than their topic: Tapo uses one topic for people, pets and cars.
             if let subject = Self.itemSubjects[item.name.lowercased()] {
-                // Two items may name one subject (`IsPet` and `IsDog`): one that is true is enough.
+                // Two items may name one subject (`IsPet` and `IsDog`): it is enough that one of them is true.
                 if let index = readings.firstIndex(where: { $0.subject == subject }) {
                     if value { readings[index].isActive = true }
                 } else {
@@ -62,7 +62,7 @@ extension ONVIFNotification {
         return readings
     }
 
-    /// The items that hold the state where several of a message are true or false.
+    /// The items that hold the state where several items of a message are true or false.
     private static let stateNames: Set<String> = ["state", "logicalstate", "active", "isactive", "value"]
 
     private static let itemSubjects: [String: DetectionSubject] = [
@@ -74,7 +74,7 @@ extension ONVIFNotification {
 
     /// Topics of the standard and of makers, without the prefixes of their parts, in lower case.
     private static let topics: [String: DetectionSubject] = [
-        // ONVIF's own, and what nearly every maker sends.
+        // ONVIF's own topics, and those that nearly every maker sends.
         "videosource/motionalarm": .motion,
         "ruleengine/cellmotiondetector/motion": .motion,
         "ruleengine/motionregiondetector/motion": .motion,
@@ -116,7 +116,7 @@ extension ONVIFNotification {
         "doorbell", "doorstation", "intercom", "cameraapplicationplatform",
     ]
 
-    /// Words in the order in which they are looked for: what is more special comes first.
+    /// Words in the order of the search: the more specific ones come first.
     private static let words: [(word: String, subject: DetectionSubject)] = [
         ("doorbell", .button), ("visitor", .button), ("callbutton", .button), ("buttonpress", .button),
         ("bellpress", .button), ("callnoanswer", .button), ("ringbutton", .button),
@@ -133,7 +133,7 @@ extension ONVIFNotification {
         if let known = topics[path.joined(separator: "/")] { return known }
         guard families.contains(family) else { return nil }
         let tail = path.suffix(2).joined(separator: "/")
-        // A fault of a detector is no detection.
+        // A detector's fault is not a detection.
         guard !tail.contains("fail"), !tail.contains("tamper"), !tail.contains("counter") else { return nil }
         return words.first { tail.contains($0.word) }?.subject
     }

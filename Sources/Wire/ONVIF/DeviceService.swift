@@ -1,6 +1,6 @@
 import Transport
 
-/// What a device tells about itself (ONVIF Core, section 8.1).
+/// What a device says about itself (ONVIF Core, section 8.1).
 public struct DeviceInformation: Sendable, Hashable {
     /// The maker.
     public var manufacturer: String
@@ -19,9 +19,9 @@ public struct DeviceInformation: Sendable, Hashable {
 
 /// Where a device's services are.
 public struct ServiceAddresses: Sendable, Hashable {
-    /// The media service of version 1; nil where the device tells none.
+    /// The media service of version 1; nil where the device names none.
     public var media: HTTPAddress?
-    /// The events service; nil where the device tells none.
+    /// The events service; nil where the device names none.
     public var events: HTTPAddress?
 
     /// Names the services.
@@ -33,7 +33,7 @@ public struct ServiceAddresses: Sendable, Hashable {
 
 /// The requests to the device service, and their answers (ONVIF Core, section 8).
 public enum DeviceService {
-    /// Asks for the time by the device's clock. Goes without credentials, since those need the answer.
+    /// Asks for the time by the device's clock. The request carries no credentials, since these need the answer.
     public static func getSystemDateAndTime(_ address: HTTPAddress) -> ONVIFRequest {
         var request = make(address, "GetSystemDateAndTime")
         request.needsCredentials = false
@@ -69,8 +69,8 @@ public enum DeviceService {
             body: "<tds:\(operation) xmlns:tds=\"\(XMLNamespace.device)\"/>")
     }
 
-    /// Reads the answer to `GetSystemDateAndTime`: UTC where it is given, and otherwise the local time as if it were
-    /// UTC, which is what devices without a time zone mean by it.
+    /// Reads the answer to `GetSystemDateAndTime`: UTC where it is given, otherwise the local time as if it were UTC,
+    /// which is what devices without a time zone mean.
     public static func systemDateAndTime(_ answer: XMLElement) throws(ONVIFError) -> WallTime {
         guard let element = answer.firstDescendant("UTCDateTime") ?? answer.firstDescendant("LocalDateTime"),
             let date = element["Date"], let time = element["Time"]
@@ -113,7 +113,7 @@ public enum DeviceService {
             events: Self.address(capabilities["Events"]?["XAddr"], given: given))
     }
 
-    /// An XAddr as it is reached from here; nil where it is none.
+    /// An XAddr as it is reached from here; nil where the element does not hold one.
     static func address(_ element: XMLElement?, given: HTTPAddress) -> HTTPAddress? {
         guard let element, let parsed = try? HTTPAddress.parse(element.text) else { return nil }
         return parsed.address.reached(by: given)

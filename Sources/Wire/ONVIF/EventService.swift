@@ -4,9 +4,9 @@ import Transport
 public struct PullPoint: Sendable, Equatable {
     /// Where the messages are pulled.
     public var address: HTTPAddress
-    /// Headers that the device wants with each request.
+    /// Headers that the device requires with each request.
     public var referenceParameters: [XMLElement]
-    /// How long it lives unless it is renewed, counted from the answer.
+    /// How long it lasts unless it is renewed, counted from the answer.
     public var lifetime: Duration
 
     /// Describes a subscription.
@@ -19,7 +19,7 @@ public struct PullPoint: Sendable, Equatable {
 
 /// The requests to the event service, and their answers (ONVIF Core, section 9.2: real-time pull-point notification).
 public enum EventService {
-    /// Asks for a subscription to everything that the device tells.
+    /// Asks for a subscription to everything that the device reports.
     public static func createPullPointSubscription(_ address: HTTPAddress, lifetimeSeconds: Int) -> ONVIFRequest {
         let operation = "CreatePullPointSubscription"
         var request = ONVIFRequest(
@@ -30,7 +30,7 @@ public enum EventService {
         return request
     }
 
-    /// Asks for what has happened; the device answers at once when there is something, and otherwise after
+    /// Asks for what has happened; the device answers at once when something has happened, otherwise after
     /// `waitSeconds`.
     public static func pullMessages(_ pullPoint: PullPoint, waitSeconds: Int, limit: Int = 64) -> ONVIFRequest {
         var request = make(
@@ -42,7 +42,7 @@ public enum EventService {
         return request
     }
 
-    /// Asks to let the subscription live on for so many seconds from now.
+    /// Asks to extend the subscription to this many seconds from now.
     public static func renew(_ pullPoint: PullPoint, lifetimeSeconds: Int) -> ONVIFRequest {
         make(
             pullPoint, "http://docs.oasis-open.org/wsn/bw-2/SubscriptionManager/RenewRequest",
@@ -65,7 +65,7 @@ public enum EventService {
     }
 
     /// Reads the answer to `CreatePullPointSubscription`. `events` is the address of the event service, which is also
-    /// the pull point's where a device tells none.
+    /// the pull point's where a device names none.
     public static func pullPoint(
         _ answer: XMLElement, events: HTTPAddress, askedSeconds: Int
     ) throws(ONVIFError) -> PullPoint {
@@ -78,8 +78,9 @@ public enum EventService {
             lifetime: lifetime(answer, askedSeconds: askedSeconds))
     }
 
-    /// How long a subscription lives by the answer that granted or renewed it. Both times are of the device's clock,
-    /// so their difference is right also where the clock is wrong. What makes no sense is taken for what was asked.
+    /// How long a subscription lasts, by the answer that granted or renewed it. Both times are by the device's clock,
+    /// so their difference is right even where the clock is wrong. Where the answer makes no sense, the requested
+    /// lifetime counts.
     public static func lifetime(_ answer: XMLElement, askedSeconds: Int) -> Duration {
         guard let current = answer["CurrentTime"].flatMap({ XMLDateTime.parse($0.text) }),
             let end = answer["TerminationTime"].flatMap({ XMLDateTime.parse($0.text) })

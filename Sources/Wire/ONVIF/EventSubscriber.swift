@@ -1,41 +1,41 @@
 import Transport
 
-/// Keeps a subscription to a device's events: asks for what it needs to know, subscribes, pulls, renews before the
-/// end, and subscribes anew after a failure. It does no I/O: the driver sends what ``next(at:)`` names, one request at
-/// a time, and hands in how it went.
+/// Keeps a subscription to a device's events: asks for what it needs to know, subscribes, pulls, renews before the end,
+/// and subscribes again after a failure. It does no I/O: the driver sends what ``next(at:)`` returns, one request at a
+/// time, and hands in the outcome.
 public struct EventSubscriber: Sendable {
-    /// What the driver is to do next.
+    /// What the driver does next.
     public enum Action: Sendable, Equatable {
         /// Send the request and hand the outcome to ``handle(_:at:wallTime:)``.
         case send(ONVIFRequest)
-        /// Nothing before then.
+        /// Do nothing before then.
         case wait(until: Instant)
     }
 
-    /// What the driver is told.
+    /// What the subscriber reports to the driver.
     public enum Output: Sendable, Equatable {
-        /// The camera's clock is so many milliseconds ahead of the gateway's.
+        /// The camera's clock is this many milliseconds ahead of the gateway's.
         case clockOffset(milliseconds: Int64)
         /// What the device is.
         case information(DeviceInformation)
-        /// The subscription stands.
+        /// The subscription is established.
         case subscribed
         /// Something happened at the camera.
         case notification(ONVIFNotification)
-        /// It failed, and the next attempt begins after `pause`.
+        /// An attempt failed. The next one begins after `pause`.
         case failed(ONVIFError, pause: Duration)
     }
 
     /// How patient the subscriber is.
     public struct Configuration: Sendable {
-        /// How long a subscription is asked to live. Short, since cameras have few places and one that is left behind
-        /// by a crash occupies one.
+        /// The lifetime that is requested for a subscription. It is short: cameras have few places, and a subscription
+        /// that a crash leaves behind occupies one.
         public var lifetimeSeconds = 60
-        /// How long a camera may wait with its answer when there is nothing to tell.
+        /// How long a camera may delay its answer when it has nothing to report.
         public var waitSeconds = 10
-        /// The shortest time from one pull to the next, for a camera that always has something to tell.
+        /// The shortest time from one pull to the next, for a camera that always has something to report.
         public var shortestPull: Duration = .milliseconds(100)
-        /// The pause after an empty answer that came much sooner than it was asked for: some cameras never wait.
+        /// The pause after an empty answer that came much sooner than requested: some cameras never wait.
         public var pauseAfterEmptyPull: Duration = .seconds(1)
         /// The first pause after a failure.
         public var firstPause: Duration = .milliseconds(500)
@@ -45,7 +45,7 @@ public struct EventSubscriber: Sendable {
         public var firstPauseAfterRefusal: Duration = .seconds(30)
         /// The pause of an open circuit: after refusals, and after ``failuresUntilOpen`` failures in a row.
         public var openCircuitPause: Duration = .seconds(300)
-        /// After so many failures in a row the circuit opens: one attempt in five minutes until one succeeds.
+        /// After this many failures in a row the circuit opens: one attempt in five minutes until one succeeds.
         public var failuresUntilOpen = 12
 
         /// The usual patience.
@@ -66,7 +66,8 @@ public struct EventSubscriber: Sendable {
     private var renewAt: Instant?
     private var expiresAt: Instant?
     private var canRenew = true
-    /// Good answers to pulls of this subscription. Some cameras answer the first one and fault at all others.
+    /// Good answers to pulls of this subscription. Some cameras answer the first pull and return a fault for all
+    /// others.
     private var pulls = 0
     private var pullBegan: Instant?
     private var pullSeconds = 1
@@ -115,7 +116,7 @@ public struct EventSubscriber: Sendable {
 
     /// How long the camera may wait with the answer to a pull.
     private func waitSeconds(at now: Instant) -> Int {
-        // The first one fetches the present state and proves that the subscription works: it does not wait.
+        // The first pull fetches the present state and proves that the subscription works, so it does not wait.
         guard pulls > 0 else { return 1 }
         // A pull ends in time for the renewal.
         return min(configuration.waitSeconds, Int(max(1, ((renewAt ?? now) - now).inSeconds.rounded(.down))))
@@ -139,12 +140,12 @@ public struct EventSubscriber: Sendable {
         }
     }
 
-    /// Takes the outcome of the request that ``next(at:)`` named. `wallTime` is the gateway's clock.
+    /// Handles the outcome of the request that ``next(at:)`` returned. `wallTime` is the gateway's clock.
     public mutating func handle(
         _ outcome: Result<XMLElement, ONVIFError>, at now: Instant, wallTime: WallTime
     ) {
         if isLeaving {
-            // Whatever the camera says to it: the subscription ends by itself otherwise.
+            // The camera's answer does not matter: without a renewal the subscription ends by itself.
             isLeaving = false
             return
         }
@@ -161,7 +162,7 @@ public struct EventSubscriber: Sendable {
     private mutating func succeed(_ answer: XMLElement, at now: Instant, wallTime: WallTime) throws(ONVIFError) {
         switch step {
         case .clock, .pausing:
-            // A time that cannot be read does not end the attempt: the camera may still take the gateway's.
+            // A time that cannot be read does not end the attempt: the camera may still accept the gateway's.
             if let time = try? DeviceService.systemDateAndTime(answer) {
                 outputs.append(
                     .clockOffset(milliseconds: time.millisecondsSince1970 &- wallTime.millisecondsSince1970))
@@ -188,7 +189,7 @@ public struct EventSubscriber: Sendable {
         case .pull:
             pulls += 1
             if pulls == 1 { outputs.append(.subscribed) }
-            // Only the second one shows that it goes on.
+            // Only the second pull shows that the subscription keeps working.
             if pulls > 1 { failuresInRow = 0 }
             let notifications = EventService.notifications(answer)
             for notification in notifications { outputs.append(.notification(notification)) }
@@ -200,10 +201,10 @@ public struct EventSubscriber: Sendable {
         }
     }
 
-    /// Goes on after refusals that cameras with small or old firmware answer to requests that they could do without.
+    /// Continues after cameras with small or old firmware refuse requests that are not essential.
     private mutating func tolerate(_ error: ONVIFError, at now: Instant) throws(ONVIFError) {
         guard case .fault(let fault) = error, !fault.isNotAuthorized else {
-            // Devices that ask for credentials for the time itself get the gateway's time.
+            // For devices that require credentials even for the time, the gateway's time is used.
             if step == .clock, error.isRefusal {
                 step = .services
                 return
@@ -222,7 +223,7 @@ public struct EventSubscriber: Sendable {
         }
     }
 
-    /// A camera that answers at once although it has nothing to tell would otherwise be asked without end.
+    /// A camera that answers at once although it has nothing to report would otherwise be asked without a pause.
     private mutating func paceNextPull(isEmpty: Bool, at now: Instant) {
         let began = pullBegan ?? now
         let isEarly = isEmpty && now - began < .seconds(pullSeconds) / 2
@@ -230,14 +231,14 @@ public struct EventSubscriber: Sendable {
     }
 
     private mutating func schedule(_ lifetime: Duration, at now: Instant) {
-        // Half of the life is left for a renewal that fails, and its repetitions.
+        // Half of the lifetime is left for a renewal that fails, and for its repetitions.
         renewAt = now + lifetime / 2
         expiresAt = now + lifetime
     }
 
     private mutating func fail(_ error: ONVIFError, at now: Instant) {
         if error == .stopped { return }
-        // A subscription that the camera has forgotten, for example in a restart, is made anew at once, but once only.
+        // A subscription that the camera has forgotten, for example in a restart, is made again at once, but only once.
         let isForgotten = step == .pull && pulls > 1 && failuresInRow == 0
         failuresInRow += 1
         if error.isAnswer { leftBehind = pullPoint }
@@ -262,11 +263,11 @@ public struct EventSubscriber: Sendable {
             (first, longest) = (configuration.firstPause, configuration.longestPause)
         }
         let base = min(longest.inSeconds, first.inSeconds * Double(1 << min(failuresInRow - 1, 12)))
-        // Between half and one and a half of it: after a power cut all cameras come back at once.
+        // Between half and one and a half times the pause: after a power cut all cameras come back at once.
         return .milliseconds(Int64(base * 1000 * Double.random(in: 0.5..<1.5, using: &random)))
     }
 
-    /// The request that ends the subscription politely; nil where there is none.
+    /// The request that ends the subscription politely; nil where no subscription exists.
     public mutating func farewell() -> ONVIFRequest? {
         guard let pullPoint else { return nil }
         self.pullPoint = nil
@@ -276,12 +277,12 @@ public struct EventSubscriber: Sendable {
 
     private static func unsubscribe(_ pullPoint: PullPoint) -> ONVIFRequest {
         var request = EventService.unsubscribe(pullPoint)
-        // Nobody waits long for a farewell.
+        // The last request is not worth a long wait.
         request.timeout = .seconds(1)
         return request
     }
 
-    /// What has come out since the last call, in its order.
+    /// The outputs since the last call, in order.
     public mutating func takeOutputs() -> [Output] {
         defer { outputs.removeAll() }
         return outputs

@@ -1,6 +1,6 @@
 import RTSP
 
-/// Where a device's service is: the address in a config, or an XAddr that the device told.
+/// Where a device's service is: the address in a config, or an XAddr that the device reported.
 public struct HTTPAddress: Hashable, Sendable {
     /// The host name, or the address without brackets.
     public var host: String
@@ -11,7 +11,7 @@ public struct HTTPAddress: Hashable, Sendable {
     /// Whether it is HTTPS.
     public var isSecure: Bool
 
-    /// Where a device's service stands unless an address says otherwise (ONVIF Core, section 5.1.1).
+    /// The path of a device's service unless an address says otherwise (ONVIF Core, section 5.1.1).
     public static let devicePath = "/onvif/device_service"
 
     /// Names an address.
@@ -22,10 +22,9 @@ public struct HTTPAddress: Hashable, Sendable {
         self.isSecure = isSecure
     }
 
-    /// Reads `http://`, `https://` or `onvif://user:password@host:port/path`, with the credentials beside it.
+    /// Reads `http://`, `https://` or `onvif://user:password@host:port/path`, and returns the credentials separately.
     ///
-    /// The parts are read as those of a camera's RTSP address are, so that a password that works in one works in the
-    /// other.
+    /// It reads the parts like those of a camera's RTSP address: a password that works in one works in the other.
     public static func parse(_ text: String) throws(ONVIFError) -> (address: HTTPAddress, credentials: RTSPCredentials?)
     {
         guard let separator = text.range(ofScheme: "://") else {
@@ -56,18 +55,18 @@ public struct HTTPAddress: Hashable, Sendable {
     /// The address as a URL.
     public var url: String { "\(isSecure ? "https" : "http")://\(authority)\(path)" }
 
-    /// The host and, unless it is the scheme's own, the port: what the header `Host` holds.
+    /// The host and, unless it is the scheme's default, the port: the content of the `Host` header.
     public var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
     }
 
-    /// An address that the device told, as it is reached from here.
+    /// An address that the device reported, as it is reached from here.
     ///
-    /// Cameras behind a forwarded port, with two interfaces, or with an address that they had before, tell a host that
-    /// leads nowhere. The one that the user gave has just worked, so it replaces what was told, with its port and scheme,
-    /// and only the path is the device's. So credentials go nowhere but to the server of the config, whatever the device
-    /// tells, and no service of a device that is asked over HTTPS is asked without it.
+    /// Cameras behind a forwarded port, with two interfaces, or with a former address report a host that leads nowhere.
+    /// The host that the user gave has just worked. So it replaces the reported one, with its port and scheme, and only
+    /// the path is the device's. Credentials therefore go only to the server of the config, whatever the device
+    /// reports. If a device is reached over HTTPS, all its services are.
     public func reached(by given: HTTPAddress) -> HTTPAddress {
         var result = self
         result.host = given.host
@@ -82,7 +81,7 @@ extension HTTPAddress: CustomStringConvertible {
 }
 
 extension String {
-    /// The place of the scheme's end.
+    /// The position of the scheme's end.
     fileprivate func range(ofScheme separator: String) -> Range<String.Index>? {
         guard let colon = firstIndex(of: ":"), self[colon...].hasPrefix(separator) else { return nil }
         return colon..<index(colon, offsetBy: separator.count)

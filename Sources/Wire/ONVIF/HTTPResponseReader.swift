@@ -28,13 +28,13 @@ public struct HTTPResponseReader: Sendable {
     private var bytes: [UInt8] = []
     private var response: HTTPResponse?
     private var framing = Framing.unknown
-    /// How far the chunks are read.
+    /// How far the chunks have been read.
     private var position = 0
 
     /// A reader at the beginning of an answer.
     public init() {}
 
-    /// Takes bytes.
+    /// Adds bytes that have arrived.
     /// - Returns: the answer as soon as it is complete.
     public mutating func append(_ new: some Sequence<UInt8>) throws(ONVIFError) -> HTTPResponse? {
         bytes.append(contentsOf: new)
@@ -47,8 +47,8 @@ public struct HTTPResponseReader: Sendable {
         return try readBody(isClosed: false)
     }
 
-    /// Takes note that the connection has ended.
-    /// - Returns: the answer, where the end of the connection is what ends it.
+    /// Records that the connection has ended.
+    /// - Returns: the answer, where the end of the connection completes it.
     public mutating func finish() throws(ONVIFError) -> HTTPResponse {
         guard response != nil, let complete = try readBody(isClosed: true) else {
             throw .malformedHTTP("the connection ended before the answer was complete")
@@ -56,7 +56,7 @@ public struct HTTPResponseReader: Sendable {
         return complete
     }
 
-    /// Reads the head. False where more bytes are needed.
+    /// Reads the head. Returns false where more bytes are needed.
     private mutating func readHead() throws(ONVIFError) -> Bool {
         guard let end = Self.endOfHead(bytes) else {
             if bytes.count > Self.maximumHead { throw .tooLarge(what: "a head", limit: Self.maximumHead) }
@@ -70,7 +70,7 @@ public struct HTTPResponseReader: Sendable {
         let words = (lines.first ?? "").split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]), (100...599).contains(status)
         else { throw .malformedHTTP("it does not begin with an HTTP/1.1 status line") }
-        // An interim answer is followed by the real one (RFC 9110, section 15.2).
+        // The final answer follows an interim one (RFC 9110, section 15.2).
         if status < 200 { return true }
         var response = HTTPResponse(status: status)
         framing = status == 204 || status == 304 ? .length(0) : .untilClosed
@@ -132,7 +132,7 @@ public struct HTTPResponseReader: Sendable {
             }
             let start = lineEnd + 1
             if size == 0 {
-                // What follows the last chunk says nothing that is needed here.
+                // The trailer after the last chunk is not needed.
                 return response
             }
             guard (response?.body.count ?? 0) + size <= Self.maximumBody else {

@@ -6,9 +6,9 @@ public struct MediaProfile: Sendable, Hashable {
     public var name: String
     /// The encoding of the picture as ONVIF writes it: `H264`, `H265`, `JPEG`; empty for a profile without video.
     public var videoEncoding: String
-    /// The width in pixels; 0 where it is not told.
+    /// The width in pixels; 0 where the device does not state it.
     public var width: Int
-    /// The height in pixels; 0 where it is not told.
+    /// The height in pixels; 0 where the device does not state it.
     public var height: Int
 
     /// Describes a profile.
@@ -21,7 +21,7 @@ public struct MediaProfile: Sendable, Hashable {
     }
 
     /// The profiles with video, the best first: those that every browser plays before the others, then by size. The
-    /// first is a camera's main stream, and the last of them its sub-stream.
+    /// first is a camera's main stream, the last its sub-stream.
     public static func ranked(_ profiles: [MediaProfile]) -> [MediaProfile] {
         func rank(_ profile: MediaProfile) -> Int {
             switch profile.videoEncoding.uppercased() {

@@ -2,11 +2,11 @@
 public enum ONVIFError: Error, Equatable, Sendable {
     /// An address that cannot be used; says why.
     case invalidAddress(String)
-    /// The document is no well-formed XML; says where and why.
+    /// The document is not well-formed XML; says where and why.
     case malformedXML(String)
     /// The document holds something that no camera has reason to send, such as a document type with entities.
     case refusedXML(String)
-    /// Something beyond the limits of this reader.
+    /// Something exceeds the limits of this reader.
     case tooLarge(what: String, limit: Int)
     /// The camera answered with a SOAP fault.
     case fault(SOAPFault)
@@ -14,11 +14,11 @@ public enum ONVIFError: Error, Equatable, Sendable {
     case missing(element: String, in: String)
     /// The HTTP answer cannot be read; says why.
     case malformedHTTP(String)
-    /// The camera answered with a status that is no success and no SOAP fault.
+    /// The camera answered with a status that is neither success nor a SOAP fault.
     case status(Int)
-    /// The camera asks for credentials and there are none, or it does not accept them.
+    /// The camera asks for credentials and none are configured, or it does not accept them.
     case unauthorized(String)
-    /// No connection, or one that broke; says why.
+    /// The connection could not be made, or it broke; says why.
     case unreachable(String)
     /// No complete answer in time.
     case noAnswer(seconds: Int)
@@ -37,7 +37,7 @@ public enum ONVIFError: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether the camera is there and answers, only not as it should.
+    /// Whether the camera answers, but not as it should.
     var isAnswer: Bool {
         switch self {
         case .fault, .status, .missing, .malformedXML, .refusedXML, .tooLarge: !isRefusal
@@ -66,7 +66,7 @@ extension ONVIFError: CustomStringConvertible {
     }
 }
 
-/// A SOAP 1.2 fault (SOAP 1.2 part 1, section 5.4), or what a SOAP 1.1 server makes of one.
+/// A SOAP 1.2 fault (SOAP 1.2 part 1, section 5.4), or a SOAP 1.1 server's counterpart.
 public struct SOAPFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The codes from the outermost to the innermost, without their prefixes: `Sender`, `NotAuthorized`.
     public var codes: [String]

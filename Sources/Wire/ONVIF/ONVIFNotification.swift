@@ -8,7 +8,7 @@ public struct ONVIFNotification: Sendable, Equatable {
         case initialized = "Initialized"
         /// The property has another value now.
         case changed = "Changed"
-        /// The property is no more.
+        /// The property no longer exists.
         case deleted = "Deleted"
     }
 
@@ -26,10 +26,10 @@ public struct ONVIFNotification: Sendable, Equatable {
         }
     }
 
-    /// The topic's path without the prefixes of its parts, since these are the device's own choice:
+    /// The topic's path without the prefixes of its parts, since the device chooses these:
     /// `RuleEngine/CellMotionDetector/Motion`.
     public var topic: [String]
-    /// When it happened, by the device's clock; nil where the device tells no time that exists.
+    /// When it happened, by the device's clock; nil where the device does not state a valid time.
     public var time: WallTime?
     /// What it says about a property; nil for an event that has no state.
     public var operation: Operation?
@@ -51,7 +51,7 @@ public struct ONVIFNotification: Sendable, Equatable {
     init?(_ element: XMLElement) {
         guard let topic = element["Topic"]?.text, !topic.isEmpty, topic.utf8.count <= 512 else { return nil }
         self.topic = topic.split(separator: "/").prefix(12).map { String($0).withoutPrefix }
-        // The message stands in one of the same name; some firmware leaves the outer one out.
+        // The message is inside an element of the same name. Some firmware leaves the outer one out.
         let message = element["Message"]?["Message"] ?? element["Message"]
         time = message?.attribute("UtcTime").flatMap(XMLDateTime.parse)
         operation = message?.attribute("PropertyOperation").flatMap(Operation.init)
@@ -66,7 +66,7 @@ public struct ONVIFNotification: Sendable, Equatable {
         data = items("Data")
     }
 
-    /// Names what the message is about: topic and source. Messages with the same key tell of the same sensor.
+    /// Names what the message is about: topic and source. Messages with the same key are about the same sensor.
     public var key: String {
         (topic + source.map { "\($0.name)=\($0.value)" }.sorted()).joined(separator: "/")
     }

@@ -8,11 +8,11 @@ public struct ONVIFRequest: Sendable, Equatable {
     public var action: String
     /// The content of the SOAP body.
     public var body: String
-    /// Whether the credentials go with it. Only the question for the time goes without: its answer is needed first.
+    /// Whether the request carries the credentials. Only the request for the time does not: its answer is needed first.
     public var needsCredentials = true
-    /// Headers that the device wants back (WS-Addressing, section 3.1.1: reference parameters).
+    /// Headers that the device requires back (WS-Addressing, section 3.1.1: reference parameters).
     public var referenceParameters: [XMLElement] = []
-    /// Whether the headers of WS-Addressing stand in it, which the services of WS-Notification need.
+    /// Whether it has the headers of WS-Addressing, which the services of WS-Notification need.
     public var isAddressed = false
     /// How long the complete answer may take.
     public var timeout: Duration = .seconds(10)
@@ -26,7 +26,7 @@ public struct ONVIFRequest: Sendable, Equatable {
 
     /// The SOAP 1.2 message.
     /// - Parameters:
-    ///   - token: who asks; nil for a message without WS-Security.
+    ///   - token: authenticates the sender; nil for a message without WS-Security.
     ///   - messageID: random bytes for the message's identifier.
     public func envelope(token: UsernameToken?, messageID: (UInt64, UInt64)) -> String {
         var header = token?.xml ?? ""
@@ -62,7 +62,7 @@ public struct ONVIFRequest: Sendable, Equatable {
 /// Reading of SOAP messages.
 public enum SOAPEnvelope {
     /// The element inside the body of a message.
-    /// - Throws: ``ONVIFError/fault(_:)`` where that is a fault.
+    /// - Throws: ``ONVIFError/fault(_:)`` where the element is a fault.
     public static func body(of bytes: [UInt8]) throws(ONVIFError) -> XMLElement {
         let root = try XMLReader.read(bytes)
         guard root.name.local == "Envelope", let body = root["Body"] else {
@@ -88,13 +88,13 @@ public enum SOAPEnvelope {
 }
 
 extension String {
-    /// The name behind the prefix of a qualified name.
+    /// The name after the prefix of a qualified name.
     var withoutPrefix: String {
         guard let colon = lastIndex(of: ":") else { return self }
         return String(self[index(after: colon)...])
     }
 
-    /// The text on one line with at most so many characters, so that a camera cannot shape a log.
+    /// The text on one line with at most this many characters: a camera must not shape a log.
     func printable(upTo limit: Int) -> String {
         String(unicodeScalars.prefix(limit * 2).map { $0.properties.generalCategory == .control ? " " : Character($0) })
             .prefix(limit).description

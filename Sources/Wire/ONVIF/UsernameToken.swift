@@ -2,11 +2,11 @@ import COpenSSL
 import RTSP
 import Transport
 
-/// WS-Security's UsernameToken with a password digest (WSS UsernameToken Profile 1.1, section 3.1), the way in which
-/// ONVIF devices authenticate SOAP messages (ONVIF Core, section 5.9.4).
+/// WS-Security's UsernameToken with a password digest (WSS UsernameToken Profile 1.1, section 3.1), by which ONVIF
+/// devices authenticate SOAP messages (ONVIF Core, section 5.9.4).
 ///
-/// SHA-1 is what the profile says. The digest binds a fresh nonce and the time, and the device keeps the nonces of the
-/// last minutes, so what an eavesdropper needs is the password and no collision.
+/// The profile requires SHA-1. The digest covers a fresh nonce and the time, and the device keeps the nonces of the
+/// last minutes. So an eavesdropper needs the password; a collision does not help.
 public struct UsernameToken: Sendable {
     private let user: String
     private let digest: String
@@ -16,14 +16,14 @@ public struct UsernameToken: Sendable {
     /// Makes a token for one message.
     /// - Parameters:
     ///   - credentials: the name and the password.
-    ///   - created: the time by the **camera's** clock: devices refuse what is older than a few seconds.
+    ///   - created: the time by the **camera's** clock: devices refuse a token that is older than a few seconds.
     ///   - nonce: random bytes that no other message uses.
     /// - Returns: nil where libcrypto refuses SHA-1.
     public init?(credentials: RTSPCredentials, created: WallTime, nonce: [UInt8]) {
         self.init(credentials: credentials, createdText: XMLDateTime.text(created), nonce: nonce)
     }
 
-    /// With a time as it is written, for the example of ONVIF's guide.
+    /// Makes a token from the text of a time, for the example in ONVIF's guide.
     init?(credentials: RTSPCredentials, createdText created: String, nonce: [UInt8]) {
         let input = nonce + Array(created.utf8) + Array(credentials.password.utf8)
         var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

@@ -1,4 +1,4 @@
-/// WS-Discovery as ONVIF uses it (ONVIF Core, section 7): one question to a multicast group, and an answer from each
+/// WS-Discovery as ONVIF uses it (ONVIF Core, section 7): one probe to a multicast group, and an answer from each
 /// camera in the network.
 public enum WSDiscovery {
     /// The multicast group of IPv4.
@@ -12,7 +12,7 @@ public enum WSDiscovery {
     public struct Match: Sendable, Hashable {
         /// The endpoint's lasting identifier, usually a `urn:uuid:`.
         public var endpoint: String
-        /// The addresses of the device service, as the camera tells them.
+        /// The addresses of the device service, as the camera reports them.
         public var addresses: [String]
         /// The name in the camera's scopes.
         public var name: String?
@@ -22,7 +22,7 @@ public enum WSDiscovery {
         public var location: String?
     }
 
-    /// The question for video devices.
+    /// The probe for video devices.
     /// - Parameters:
     ///   - messageID: random bytes; answers refer to them.
     ///   - isTyped: whether it asks for ONVIF's type. Some cameras answer only with it, others only without.
@@ -41,7 +41,7 @@ public enum WSDiscovery {
             """
     }
 
-    /// Reads an answer; empty for what is none, since the group carries other devices' messages too.
+    /// Reads an answer; empty for any other message, since the group carries other devices' messages too.
     public static func matches(_ datagram: [UInt8]) -> [Match] {
         var limits = XMLReader.Limits()
         limits.bytes = maximumAnswerSize
@@ -69,7 +69,7 @@ public enum WSDiscovery {
 }
 
 extension String {
-    /// The text with `%20` read as a space; an escape that is none stays.
+    /// The text with percent escapes decoded (`%20` is a space); an invalid escape stays as it is.
     fileprivate var decodedFromPercents: String {
         var result: [UInt8] = []
         var rest = Array(utf8)[...]

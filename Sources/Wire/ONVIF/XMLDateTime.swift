@@ -2,8 +2,8 @@ import Transport
 
 /// The times of XML Schema (part 2, sections 3.2.6 and 3.2.7), as far as ONVIF uses them.
 enum XMLDateTime {
-    /// Reads `2024-03-12T00:45:48Z`, with or without a fraction, with or without an offset. A time without a zone is
-    /// taken for UTC. Nil for what is no time, such as the zeros that cameras with an unset clock send.
+    /// Reads `2024-03-12T00:45:48Z`, with or without a fraction, with or without an offset. A time without a zone
+    /// counts as UTC. Nil for text that is not a time, such as the zeros that cameras with an unset clock send.
     static func parse(_ text: String) -> WallTime? {
         let bytes = Array(text.utf8)
         var position = 0
@@ -46,7 +46,7 @@ enum XMLDateTime {
             .advanced(byMilliseconds: Int64(milliseconds - offsetMinutes * 60_000))
     }
 
-    /// A time of the Gregorian calendar in UTC; nil where one of the numbers is none.
+    /// A time of the Gregorian calendar in UTC; nil where one of the numbers is not valid.
     static func time(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> WallTime? {
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day), (0...24).contains(hour),
             (0...59).contains(minute), (0...60).contains(second)
@@ -62,7 +62,7 @@ enum XMLDateTime {
 
     /// Writes a time in UTC with milliseconds.
     static func text(_ time: WallTime) -> String {
-        // What lies outside of the years 1 to 9999 cannot be written, and comes only from a clock that is broken.
+        // A time outside the years 1 to 9999 cannot be written. It comes only from a broken clock.
         let bounded = min(max(time.millisecondsSince1970, -62_135_596_800_000), 253_402_300_799_999)
         let milliseconds = Int((bounded % 1000 + 1000) % 1000)
         let seconds = Int((bounded - Int64(milliseconds)) / 1000)
@@ -89,7 +89,7 @@ enum XMLDateTime {
 }
 
 extension WallTime {
-    /// Reads a time as XML Schema writes it (`dateTime`); nil for what is none.
+    /// Reads a time as XML Schema writes it (`dateTime`); nil for any other text.
     public init?(xmlDateTime text: String) {
         guard let time = XMLDateTime.parse(text) else { return nil }
         self = time

@@ -1,9 +1,9 @@
-/// An element of an XML document with everything in it.
+/// An element of an XML document with all its content.
 ///
-/// Elements are looked up by their local names: firmware of every maker gets some namespace wrong, and no two elements
-/// that are read here differ in their namespace alone.
+/// Elements are looked up by their local names: firmware of every maker gets some namespace wrong. No two elements that
+/// are read here differ only in their namespace.
 public struct XMLElement: Equatable, Sendable {
-    /// A name with the namespace that its prefix stands for.
+    /// A name with the namespace of its prefix.
     public struct Name: Hashable, Sendable {
         /// The namespace's URI; empty where there is none.
         public var namespace: String
@@ -33,9 +33,9 @@ public struct XMLElement: Equatable, Sendable {
 
     /// The element's name.
     public var name: Name
-    /// The attributes in their order.
+    /// The attributes in order.
     public var attributes: [Attribute]
-    /// The child elements in their order.
+    /// The child elements in order.
     public var children: [XMLElement]
     /// The element's own text, without that of its children and without space around it.
     public var text: String
@@ -63,7 +63,7 @@ public struct XMLElement: Equatable, Sendable {
         attributes.first { $0.name.local == local }?.value
     }
 
-    /// The element itself or the first one inside it of this local name, in the document's order.
+    /// The first element with this local name, in document order: this one or one inside it.
     public func firstDescendant(_ local: String) -> XMLElement? {
         if name.local == local { return self }
         for child in children {
@@ -72,8 +72,8 @@ public struct XMLElement: Equatable, Sendable {
         return nil
     }
 
-    /// The element as XML, with a declaration of its namespace on each element. Used to send back what a camera wants
-    /// back, so that the form does not matter, and the content does.
+    /// The element as XML, with a declaration of its namespace on each element. It sends back what a camera requires
+    /// back. There only the content matters, not the form.
     public func serialized() -> String {
         var result = "<"
         let tag = name.namespace.isEmpty ? name.local : "n:\(name.local)"
@@ -95,8 +95,7 @@ public struct XMLElement: Equatable, Sendable {
 }
 
 extension String {
-    /// The text as it may stand in an element or in a quoted attribute. Characters that XML 1.0 does not know at all
-    /// are left out.
+    /// The text, escaped for an element or a quoted attribute. Characters that XML 1.0 does not allow are left out.
     public var escapedForXML: String {
         var result = ""
         result.reserveCapacity(utf8.count)

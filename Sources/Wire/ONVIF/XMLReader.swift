@@ -1,17 +1,17 @@
 import CExpat
 
-/// Reads XML that a stranger sent, with libexpat: namespaces are resolved, and size, depth and number of elements are
-/// bounded. A document type declaration is refused as such, so no entity is ever defined, expanded or fetched.
+/// Reads untrusted XML with libexpat: namespaces are resolved, and size, depth and number of elements are bounded. Any
+/// document type declaration is refused, so no entity is ever defined, expanded or fetched.
 public enum XMLReader {
     /// What a document may hold.
     public struct Limits: Sendable {
-        /// Bytes of the document.
+        /// The most bytes of the document.
         public var bytes = 1 << 20
-        /// Elements inside one another.
+        /// The most elements inside one another.
         public var depth = 48
-        /// Elements altogether.
+        /// The most elements in total.
         public var elements = 20_000
-        /// Attributes of one element.
+        /// The most attributes of one element.
         public var attributes = 64
 
         /// The usual limits: ten times what the largest answer of a camera needs.
@@ -51,7 +51,7 @@ public enum XMLReader {
     }
 }
 
-/// Puts the tree together from what the parser finds. It lives as long as one call of ``XMLReader/read(_:limits:)``.
+/// Builds the tree from what the parser finds. It lives for one call of ``XMLReader/read(_:limits:)``.
 private final class TreeBuilder {
     /// Between the namespace and the local name: a character that XML does not allow anywhere.
     static let separator: UInt8 = 0x0C
@@ -116,7 +116,7 @@ private final class TreeBuilder {
 
     func append(_ text: UnsafePointer<XML_Char>?, _ count: Int32) {
         guard failure == nil, let text, count > 0, !open.isEmpty else { return }
-        // All text together is no longer than the document, since no entity can be defined.
+        // The text in total is not longer than the document, since no entity can be defined.
         text.withMemoryRebound(to: UInt8.self, capacity: Int(count)) {
             open[open.count - 1].text.append(contentsOf: UnsafeBufferPointer(start: $0, count: Int(count)))
         }
