@@ -2,7 +2,7 @@ import Transport
 
 /// Answers a camera's challenge, request after request (RFC 7616, RFC 7617).
 public struct Authorization: Sendable {
-    /// What is answered.
+    /// The challenge that is answered.
     public let challenge: Challenge
     private let credentials: RTSPCredentials
     private var nonceCount: UInt32 = 0
@@ -17,7 +17,7 @@ public struct Authorization: Sendable {
         clientNonce = String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// With a chosen client nonce, for the vectors of the RFCs.
+    /// Uses the given client nonce, for the vectors of the RFCs.
     init(challenge: Challenge, credentials: RTSPCredentials, clientNonce: String) {
         self.challenge = challenge
         self.credentials = credentials
@@ -58,7 +58,7 @@ public struct Authorization: Sendable {
 
         var header = "Digest username=\(credentials.user.quoted), realm=\(challenge.realm.quoted)"
         header += ", nonce=\(challenge.nonce.quoted), uri=\(uri.quoted), response=\"\(response)\""
-        // An algorithm that was not offered by name confuses servers of RFC 2069; MD5 is what its absence means.
+        // An algorithm that the server did not name confuses servers of RFC 2069. A missing algorithm means MD5.
         if algorithm != .md5 || isSession || quality != nil {
             header += ", algorithm=\(algorithm.rawValue)\(isSession ? "-sess" : "")"
         }

@@ -2,13 +2,13 @@ import COpenSSL
 
 /// A hash of Digest authentication (RFC 7616, section 3.3).
 public enum DigestAlgorithm: String, Sendable {
-    /// What nearly every camera uses. It is broken as a signature, and still the only one that most offer.
+    /// Nearly every camera uses it. It is broken for signatures, but most cameras offer no other.
     case md5 = "MD5"
     case sha256 = "SHA-256"
     /// The first 256 bits of SHA-512 with its own initial values.
     case sha512Truncated = "SHA-512-256"
 
-    /// The hash of `text` in hexadecimal; nil where libcrypto refuses the algorithm, as MD5 under FIPS rules.
+    /// The hash of `text` in hexadecimal; nil where libcrypto refuses the algorithm, as it does MD5 under FIPS rules.
     func hash(_ text: String) -> String? {
         let bytes = Array(text.utf8)
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

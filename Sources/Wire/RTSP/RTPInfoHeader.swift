@@ -1,7 +1,7 @@
-/// The `RTP-Info` header (RFC 2326, section 12.33), which tells where each track begins.
+/// The `RTP-Info` header (RFC 2326, section 12.33), which says where each track begins.
 ///
-/// Cameras leave fields out, send zero, or send numbers beyond 32 bits: what cannot be used is nil, and the packets
-/// themselves decide.
+/// Cameras leave fields out, send zero, or send numbers beyond 32 bits. A field that cannot be used is nil, and the
+/// packets decide.
 public struct RTPInfoHeader: Equatable, Sendable {
     /// The beginning of one track.
     public struct Entry: Equatable, Sendable {
@@ -13,7 +13,7 @@ public struct RTPInfoHeader: Equatable, Sendable {
         public var rtpTimestamp: UInt32?
     }
 
-    /// One entry a track.
+    /// One entry for each track.
     public var entries: [Entry]
 
     /// Reads a header's value.

@@ -1,4 +1,4 @@
 extension RTSPClient {
-    /// Bytes that wait to be written: a connection that takes less than it is given makes what it carries late.
+    /// Bytes that wait to be written. When a connection accepts less than it is given, its packets become late.
     public var waitingOutput: Int { output.count - outputOffset }
 }

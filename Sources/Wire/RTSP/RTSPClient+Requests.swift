@@ -11,7 +11,7 @@ extension RTSPClient {
             at: now)
     }
 
-    /// Asks for the description, with the feature that is required or without it.
+    /// Asks for the description, with or without the required feature.
     mutating func sendDescribe(withRequire: Bool, at now: Instant) {
         phase = .describe
         var headers: RTSPHeaders = ["Accept": "application/sdp"]
@@ -19,7 +19,7 @@ extension RTSPClient {
         send(.describe, uri: url.requestURI, headers: headers, at: now)
     }
 
-    /// `headers` with the required feature, where it is to be used and not only looked for.
+    /// `headers` with the required feature, where the feature is used and not only looked for.
     private func requiring(_ headers: RTSPHeaders) -> RTSPHeaders {
         guard let require = configuration.require, !configuration.requiresOnlyDescription else { return headers }
         var headers = headers
@@ -67,8 +67,8 @@ extension RTSPClient {
     // MARK: Keep-alive
 
     mutating func scheduleKeepAlive(at now: Instant) {
-        // Half of the session's time leaves room for one that is lost. Some cameras end the session earlier than they
-        // say, so no more than 25 s.
+        // Half of the session's timeout leaves room for one that is lost. Some cameras end the session earlier than
+        // they say, so it is never more than 25 s.
         let timeout = session?.timeout ?? 60
         nextKeepAlive = keepAlive?.method == nil ? nil : now + .seconds(max(1, min(timeout / 2, 25)))
     }
@@ -88,7 +88,8 @@ extension RTSPClient {
         scheduleKeepAlive(at: now)
     }
 
-    /// The camera does not take this kind of keep-alive: the next one is another, unless the config names this one.
+    /// The camera does not accept this kind of keep-alive. The next one is of another kind, unless the config names
+    /// this one.
     mutating func refuseKeepAlive() {
         guard let refused = keepAlive, !configuration.isKeepAlivePinned else { return }
         refusedKeepAlives.insert(refused)

@@ -19,8 +19,8 @@ extension RTSPClient {
 
     private mutating func handle(_ response: RTSPResponse, at now: Instant) throws(RTSPError) {
         guard let request = pending else { return }
-        // An answer to an earlier request comes too late to matter. One without CSeq belongs to the only request there
-        // is, since the client never sends a second one before the first is answered.
+        // An answer to an earlier request comes too late to matter. An answer without CSeq belongs to the only open
+        // request: the client never sends a second one before the first is answered.
         if let text = response.headers["CSeq"], let number = Int(text), number != request.sequenceNumber { return }
         // 1xx: the real answer is still to come.
         if response.status < 200 { return }
@@ -92,7 +92,7 @@ extension RTSPClient {
         if response.status < 300 {
             try acceptTrack(track, response: response)
         } else {
-            // 461 is "unsupported transport": asking the same for the other tracks would bring the same answer.
+            // 461 is "unsupported transport": the same request for the other tracks would get the same answer.
             if response.status == 461, acceptedTracks == 0 {
                 throw .carriageRefused(clientPorts.isEmpty ? .connection : .datagrams, status: response.status)
             }
@@ -113,10 +113,10 @@ extension RTSPClient {
         let header = response.headers["Transport"].map { TransportHeader(parsing: $0) }
         let asksForDatagrams = clientPorts.indices.contains(track)
         if header?.isMulticast == true {
-            // A group's packets would reach every host of the network; nobody asked for them.
+            // Multicast packets would reach every host of the network, and the client did not ask for them.
             throw .carriageRefused(asksForDatagrams ? .datagrams : .connection, status: response.status)
         }
-        // A camera may answer a request for UDP with channels of the connection: then that is what it does.
+        // A camera may answer a request for UDP with channels of the connection. It then uses those.
         if asksForDatagrams, header?.rtpChannel == nil {
             acceptedTracks += 1
             events.append(
@@ -138,7 +138,7 @@ extension RTSPClient {
         _ response: RTSPResponse, request: PendingRequest, at now: Instant
     ) throws(RTSPError) {
         guard response.status < 300 else {
-            // 457 is "invalid range"; live cameras use other codes for the same complaint.
+            // 457 is "invalid range"; live cameras use other codes for the same thing.
             if request.request.headers["Range"] != nil, response.status != 404 {
                 sendPlay(withRange: false, at: now)
                 return
@@ -155,7 +155,7 @@ extension RTSPClient {
             acceptedKeepAlive = keepAlive
             return
         }
-        // 454 is "session not found": nothing will come any more.
+        // 454 is "session not found": the camera will send nothing more.
         if response.status == 454 { throw refusal(keepAlive?.method ?? .options, response) }
         refuseKeepAlive()
     }
@@ -166,9 +166,9 @@ extension RTSPClient {
 
     /// The presentation is elsewhere.
     ///
-    /// Load balancers and recorders send to another port or host, mostly to one that asks for no password
-    /// (AlexxIT/go2rtc#1881), so that is followed. The credentials were given for one server and go to no other one: a
-    /// camera must not be able to send them to whomever it likes.
+    /// Load balancers and recorders redirect to another port or host, mostly to one that asks for no password
+    /// (AlexxIT/go2rtc#1881). The client follows. The credentials were given for one server and go to no other: a
+    /// camera must not be able to direct them elsewhere.
     private mutating func redirect(to target: RTSPURL) throws(RTSPError) {
         guard target.isSecure || !url.isSecure else {
             throw .redirectionRefused(
@@ -195,7 +195,8 @@ extension RTSPClient {
         if challenges.isEmpty, !offered.isEmpty { throw .unauthorized(Challenge.withheldReason) }
         var request = request
         guard !challenges.isEmpty else {
-            // Some cameras refuse a nonce that ran out without offering a new one; they do to a request without any.
+            // Some cameras refuse an expired nonce without offering a new one. They offer one to a request without
+            // credentials.
             if request.wasAuthorized, hasAuthenticated, request.renewals < 2 {
                 request.renewals += 1
                 authorization = nil
@@ -205,19 +206,20 @@ extension RTSPClient {
             throw .unauthorized("the camera asks for credentials in no way that is supported (Basic and Digest are)")
         }
         if request.wasAuthorized, let used = authorization?.challenge {
-            // A camera that has taken one hash of Digest may ask for the other: firmwares change what they offer.
+            // A camera that has accepted one hash of Digest may ask for the other: firmware versions differ in what
+            // they offer.
             let renewed =
                 challenges.first { $0.scheme == used.scheme }
                 ?? (hasAuthenticated && used.scheme != .basic ? challenges.first { $0.scheme != .basic } : nil)
-            // A nonce that ran out is renewed. A first attempt that fails without "stale" is a wrong password, and
-            // trying it again would only help to lock the account.
+            // An expired nonce is renewed. A first attempt that fails without "stale" means a wrong password. Another
+            // attempt would only help to lock the account.
             if let renewed, renewed.isStale || hasAuthenticated, request.renewals < (hasAuthenticated ? 2 : 1) {
                 request.renewals += 1
                 authorization = Authorization(challenge: renewed, credentials: credentials, random: &random)
                 transmit(request, at: now)
                 return
             }
-            // Every wrong answer counts towards a camera's lock: whether another way is tried, the driver decides.
+            // Every wrong answer counts towards a camera's lock. The driver decides whether to try another scheme.
             let refused = configuration.avoidedSchemes + [used.scheme]
             let offersOther = challenges.contains { !refused.contains($0.scheme) }
             refusedLogin = RefusedLogin(scheme: used.scheme, offersOther: offersOther)
@@ -233,7 +235,7 @@ extension RTSPClient {
         transmit(request, at: now)
     }
 
-    // MARK: Requests of the camera
+    // MARK: Requests from the camera
 
     private mutating func handle(_ request: RTSPRequest, at now: Instant) throws(RTSPError) {
         var status = 200

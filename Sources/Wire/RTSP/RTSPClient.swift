@@ -1,32 +1,33 @@
 import Transport
 
-/// Pulls one presentation from an RTSP server over the connection that carries the requests (RFC 2326), without doing
-/// any I/O itself.
+/// Pulls one presentation from an RTSP server over the connection that carries the requests (RFC 2326). It does no I/O
+/// itself.
 ///
 /// ```
 ///  start ─▶ OPTIONS ─▶ DESCRIBE ─▶ (.described) ─ setUp ─▶ SETUP × n ─▶ PLAY ─▶ (.playing) ⟲ keep-alive ─▶ TEARDOWN
 /// ```
 ///
-/// The driver reads into ``receive(_:)``, calls ``nextEvent(at:)`` until it answers nil, writes what
-/// ``write(_:)`` offers, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has passed. An error ends the client:
-/// a new connection needs a new one.
+/// The driver reads into ``receive(_:)``, calls ``nextEvent(at:)`` until it returns nil, writes what ``write(_:)``
+/// offers, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has passed. An error ends the client: a new
+/// connection needs a new one.
 public struct RTSPClient: ~Copyable {
-    /// What the driver has to know.
+    /// What the client reports to the driver.
     public enum Event: Equatable, Sendable {
-        /// The camera asked for credentials; they are on their way.
+        /// The camera asked for credentials; the client is sending them.
         case authenticating
         /// The camera's description. Answer with ``RTSPClient/setUp(_:at:)``.
         case described(text: String, baseURI: String)
         /// A track's packets will come on these channels. `track` counts the URIs given to ``RTSPClient/setUp(_:at:)``.
         case trackSetUp(track: Int, rtpChannel: UInt8, rtcpChannel: UInt8, ssrc: UInt32?)
         /// A track's packets will come over UDP, to the port that was given for it. The camera's answer may leave its
-        /// own ports out, or name wrong ones.
+        /// own ports out, or give wrong ones.
         case trackSetUpForDatagrams(track: Int, TransportHeader)
-        /// The camera refused this track and the others go on.
+        /// The camera refused this track. The others go on.
         case trackRefused(track: Int, RTSPError)
-        /// The camera does not describe itself with the feature of ``Configuration/require``, and is asked without.
+        /// The camera refuses a description with the feature of ``Configuration/require``. The client asks again
+        /// without it.
         case featureRefused(status: Int)
-        /// The camera sends.
+        /// The camera has begun to send.
         case playing(RTPInfoHeader?)
         /// A packet; its bytes are ``RTSPClient/bytes(in:)``.
         case interleaved(channel: UInt8, range: Range<Int>)
@@ -36,29 +37,30 @@ public struct RTSPClient: ~Copyable {
         case tornDown
     }
 
-    /// What differs between uses.
+    /// The settings that differ between uses.
     public struct Configuration: Sendable {
         /// The `User-Agent` of each request. Some cameras answer 401 to requests without one.
         public var userAgent = "Gatehouse"
         /// How long an answer may take.
         public var answerTimeout: Duration = .seconds(10)
-        /// The keep-alive to begin with; nil follows what the camera says that it supports.
+        /// The keep-alive to begin with; nil chooses from what the camera says it supports.
         public var keepAlive: RTSPKeepAlive?
-        /// Whether ``keepAlive`` is used whatever the camera answers.
+        /// Whether ``keepAlive`` stays in use whatever the camera answers.
         public var isKeepAlivePinned = false
-        /// Kinds of keep-alive in spite of which, or because of which, the camera is known to end its sessions.
+        /// Kinds of keep-alive with which the camera is known to end its sessions, because of them or in spite of them.
         public var avoidedKeepAlives: Set<RTSPKeepAlive> = []
-        /// Ways of authentication that were refused in earlier sessions: they are used only where nothing else is offered.
+        /// Authentication schemes that were refused in earlier sessions. They are used only where nothing else is
+        /// offered.
         public var avoidedSchemes: [Challenge.Scheme] = []
-        /// Whether the password itself is never sent (Basic): the camera is known to take Digest.
+        /// Whether the password itself is never sent (Basic), because the camera is known to accept Digest.
         public var refusesBasic = false
-        /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
+        /// Whether the camera is known to refuse the Digest that it offers, and to accept Basic.
         public var prefersBasic = false
         /// The feature that the camera must offer (RFC 2326, section 12.32), such as ``RTSPFeature/backChannel``: the
         /// `Require` of DESCRIBE, SETUP and PLAY. A camera without it answers 551.
         public var require: String?
-        /// Whether ``require`` stands on DESCRIBE alone: to learn what the camera has without using it, and a camera
-        /// that refuses is asked again without it (``RTSPClient/Event/featureRefused(status:)``).
+        /// Whether only DESCRIBE carries ``require``: to learn what the camera has without using it. A camera that
+        /// refuses is asked again without it (``RTSPClient/Event/featureRefused(status:)``).
         public var requiresOnlyDescription = false
         /// How long the answer to a DESCRIBE that only looks for the feature may take.
         public var featureTimeout: Duration = .seconds(10)
@@ -71,11 +73,11 @@ public struct RTSPClient: ~Copyable {
         case idle, options, describe, described, setUp(Int), play, playing, tearingDown, ended
     }
 
-    /// Credentials that the camera did not take.
+    /// Credentials that the camera did not accept.
     public struct RefusedLogin: Equatable, Sendable {
-        /// The way in which they were shown.
+        /// The authentication scheme that was used.
         public var scheme: Challenge.Scheme
-        /// Whether the camera offers another one that was not refused before.
+        /// Whether the camera offers another scheme that was not refused before.
         public var offersOther: Bool
 
         /// Names a refusal.
@@ -108,14 +110,14 @@ public struct RTSPClient: ~Copyable {
     var events: [Event] = []
     var authorization: Authorization?
     var hasAuthenticated = false
-    /// Whether the camera has granted a request that was shown by Digest.
+    /// Whether the camera has granted a request that used Digest.
     var hasTakenDigest = false
-    /// The login that ended the client; nil where none was refused.
+    /// The login that ended the client; nil where no login was refused.
     public internal(set) var refusedLogin: RefusedLogin?
     var supportedMethods: Set<RTSPMethod> = []
     var baseURI: String
     var playURI: String
-    /// Live streams whose description says `now` may take a range from 0 for a seek, and refuse it.
+    /// A camera whose description says `now` may read a range from 0 as a seek, and refuse it.
     var playRange = "npt=0.000-"
     var tracks: [String] = []
     var clientPorts: [UInt16] = []
@@ -129,7 +131,7 @@ public struct RTSPClient: ~Copyable {
     var lastKeepAlive: Instant?
     var acceptedKeepAlive: RTSPKeepAlive?
 
-    /// The most output that waits for a slow connection before interleaved packets are dropped.
+    /// The most bytes of output that wait for a slow connection. Beyond that, interleaved packets are dropped.
     static let maximumPendingOutput = 256 * 1024
 
     /// A client for `url`, whose credentials answer challenges.
@@ -141,18 +143,19 @@ public struct RTSPClient: ~Copyable {
         playURI = url.requestURI
     }
 
-    /// Begins; the connection is open.
+    /// Starts the client once the connection is open.
     public mutating func start(at now: Instant) {
         guard phase == .idle else { return }
         phase = .options
         send(.options, uri: url.requestURI, at: now)
     }
 
-    /// Agrees on tracks, then plays. `controlURIs` are absolute; `presentationURI` is that of the whole presentation.
-    /// Call it once, after ``Event/described(text:baseURI:)``.
+    /// Agrees on tracks, then plays. `controlURIs` are absolute; `presentationURI` names the whole presentation. Call
+    /// it once, after ``Event/described(text:baseURI:)``.
     ///
-    /// With `clientPorts`, one even port a track, the packets shall come over UDP: RTP to that port and RTCP to the one
-    /// after it. Without them they come over this connection, on `channels`, one a track, where they are given.
+    /// With `clientPorts`, one even port for each track, the packets come over UDP: RTP to that port and RTCP to the
+    /// one after it. Without them the packets come over this connection, on `channels`, one for each track, where they
+    /// are given.
     public mutating func setUp(
         _ controlURIs: [String], presentationURI: String? = nil, clientPorts: [UInt16] = [], channels: [UInt8] = [],
         at now: Instant
@@ -166,7 +169,7 @@ public struct RTSPClient: ~Copyable {
         sendSetUp(0, uri: first, at: now)
     }
 
-    /// The channel that is asked for a track's packets; the one after it is for RTCP.
+    /// The channel that is requested for a track's packets. The one after it is for RTCP.
     func channel(of track: Int) -> UInt8 { channels.indices.contains(track) ? channels[track] : UInt8(track * 2) }
 
     /// Ends the session politely; ``Event/tornDown`` follows, or the deadline passes.
@@ -179,7 +182,7 @@ public struct RTSPClient: ~Copyable {
         }
         phase = .tearingDown
         send(.teardown, uri: playURI, at: now)
-        // Nobody waits long for a farewell.
+        // The last request is not worth a long wait.
         pending?.deadline = now + min(configuration.answerTimeout, .seconds(1))
     }
 
@@ -189,24 +192,24 @@ public struct RTSPClient: ~Copyable {
     /// The keep-alive in use, once the camera plays.
     public var keepAliveInUse: RTSPKeepAlive? { keepAlive }
 
-    /// The keep-alive that the camera answered as a server that takes it.
+    /// The keep-alive that the camera has accepted.
     public var keepAliveAccepted: RTSPKeepAlive? { acceptedKeepAlive }
 
     /// When the last keep-alive request went out.
     public var lastKeepAliveSent: Instant? { lastKeepAlive }
 
-    /// How the camera was told who asks, in words; nil where it did not ask.
+    /// The authentication in use, in words; nil where the camera did not ask for any.
     public var authenticationInUse: String? { hasAuthenticated ? authorization?.challenge.name : nil }
 
-    /// Whether a Digest that the camera offers, or offered earlier, is left alone.
+    /// Whether the client avoids a Digest that the camera offers or has offered.
     public var avoidsDigest: Bool {
         configuration.prefersBasic || configuration.avoidedSchemes.contains { $0 != .basic }
     }
 
-    /// Whether the answer to DESCRIBE is awaited.
+    /// Whether the client waits for the answer to DESCRIBE.
     public var isAwaitingDescription: Bool { phase == .describe }
 
-    /// How many received bytes belonged to no packet and no message.
+    /// How many received bytes belonged to neither a packet nor a message.
     public var discardedBytes: Int { stream.discardedBytes }
 
     // MARK: Bytes
@@ -226,7 +229,7 @@ public struct RTSPClient: ~Copyable {
     /// Whether ``write(_:)`` has something to offer.
     public var hasOutput: Bool { outputOffset < output.count }
 
-    /// Offers `send` what is to be sent; it answers how many bytes the connection took.
+    /// Offers the waiting output to `send`, which returns how many bytes the connection accepted.
     public mutating func write(_ send: (UnsafeRawBufferPointer) -> Int) {
         guard hasOutput else { return }
         let offset = outputOffset
@@ -238,7 +241,7 @@ public struct RTSPClient: ~Copyable {
         }
     }
 
-    /// Sends a packet on an interleaved channel. Answers false, and sends nothing, when the packet is too long or too
+    /// Sends a packet on an interleaved channel. Returns false, and sends nothing, when the packet is too long or too
     /// much output waits already.
     @discardableResult
     public mutating func sendInterleaved(channel: UInt8, _ packet: UnsafeRawBufferPointer) -> Bool {
@@ -255,11 +258,11 @@ public struct RTSPClient: ~Copyable {
 
     /// When ``handleTimeout(at:)`` is to be called.
     public func nextDeadline() -> Instant? {
-        // One request at a time: while one waits for its answer, a keep-alive that is due can only wait as well.
+        // One request at a time: while one waits for its answer, a keep-alive that is due waits as well.
         pending?.deadline ?? (phase == .playing ? nextKeepAlive : nil)
     }
 
-    /// Does what is due: gives up on an answer, or shows the camera that somebody still watches.
+    /// Does what is due: gives up on an answer, or sends a keep-alive.
     public mutating func handleTimeout(at now: Instant) throws(RTSPError) {
         if let request = pending, request.deadline <= now {
             pending = nil
@@ -268,7 +271,7 @@ public struct RTSPClient: ~Copyable {
                 events.append(.tornDown)
                 return
             }
-            // A camera that sends pictures and does not answer a keep-alive is alive: the pictures decide.
+            // A camera that sends pictures but does not answer a keep-alive is alive: the pictures decide.
             guard request.isKeepAlive else {
                 throw .noAnswer(
                     method: request.method, seconds: Int(configuration.answerTimeout.components.seconds))

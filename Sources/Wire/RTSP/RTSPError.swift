@@ -6,19 +6,19 @@ public enum RTSPError: Error, Equatable, Sendable {
     case malformedMessage(String)
     /// A message beyond what a camera has reason to send.
     case tooLarge(what: String, limit: Int)
-    /// Between the messages stand so many bytes that belong to none that nothing can be relied on any more.
+    /// So many bytes between the messages belong to none of them that the framing can no longer be trusted.
     case framingLost(discardedBytes: Int)
     /// No answer in time.
     case noAnswer(method: RTSPMethod, seconds: Int)
     /// The camera refused a request.
     case refused(method: RTSPMethod, status: Int, reason: String)
-    /// The camera asks for credentials and there are none, or it does not accept them.
+    /// The camera asks for credentials and none are configured, or it does not accept them.
     case unauthorized(String)
-    /// The camera sends to another address that is not followed; says why.
+    /// The camera redirects to an address that is not followed; says why.
     case redirectionRefused(String)
     /// The answer to DESCRIBE held no description.
     case noDescription
-    /// The camera does not carry its media in the way that was asked for.
+    /// The camera does not offer the requested transport.
     case carriageRefused(RTSPCarriage, status: Int)
     /// The camera refused every track; holds the last reason.
     case noTrack(String)
@@ -46,11 +46,11 @@ extension RTSPError: CustomStringConvertible {
     }
 }
 
-/// What carries a session's RTP packets.
+/// The transport of a session's RTP packets.
 public enum RTSPCarriage: Sendable, Hashable, CustomStringConvertible {
     /// The connection of the requests (RFC 2326, section 10.12).
     case connection
-    /// UDP to a pair of ports for each track.
+    /// UDP, to a pair of ports for each track.
     case datagrams
 
     public var description: String {

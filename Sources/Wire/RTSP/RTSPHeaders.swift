@@ -1,5 +1,4 @@
-/// The header lines of a message in their order. Names compare without regard to case, since cameras write them in
-/// every mixture.
+/// The header lines of a message in order. Names compare without regard to case, since cameras mix the cases.
 public struct RTSPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     /// One line.
     public struct Field: Equatable, Sendable {
@@ -15,7 +14,7 @@ public struct RTSPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The lines in their order.
+    /// The lines in order.
     public var fields: [Field]
 
     /// Makes headers from their lines.
@@ -41,8 +40,8 @@ public struct RTSPHeaders: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 
-    /// Reads header lines. A line without a colon is passed over, a line that begins with space continues the one
-    /// before it (RFC 2326, section 4.2), and control characters become spaces, so that no value can end a line.
+    /// Reads header lines. A line without a colon is ignored. A line that begins with space continues the one before it
+    /// (RFC 2326, section 4.2). Control characters become spaces, so a value cannot end a line.
     init(lines: some Sequence<Substring>) {
         fields = []
         for line in lines {

@@ -1,6 +1,6 @@
 /// A request (RFC 2326, section 6).
 public struct RTSPRequest: Equatable, Sendable {
-    /// The method as written, since a camera may send one that nobody knows.
+    /// The method as written, since a camera may send an unknown one.
     public var method: String
     /// The request URI.
     public var uri: String

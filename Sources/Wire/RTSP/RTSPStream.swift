@@ -1,14 +1,14 @@
-/// Cuts what comes from an RTSP connection into messages and interleaved packets (RFC 2326, section 10.12).
+/// Splits the bytes of an RTSP connection into messages and interleaved packets (RFC 2326, section 10.12).
 ///
-/// It owns one buffer of a fixed size, into which the connection reads directly and in which packets stay where they
-/// are, so that a packet is neither copied nor boxed. Bytes that belong to nothing, as some cameras leave them between
-/// packets, are passed over until a packet or a message begins again.
+/// It owns one buffer of a fixed size. The connection reads directly into it, and packets stay where they are: a packet
+/// is neither copied nor boxed. Some cameras leave stray bytes between packets. They are skipped until a packet or a
+/// message begins again.
 public struct RTSPStream: ~Copyable {
-    /// What stands in the stream.
+    /// What the stream consists of.
     public enum Element: Equatable, Sendable {
-        /// A response of the other side.
+        /// A response from the other side.
         case response(RTSPResponse)
-        /// A request of the other side.
+        /// A request from the other side.
         case request(RTSPRequest)
         /// A packet on an interleaved channel; its bytes are ``RTSPStream/bytes(in:)`` until the next
         /// ``RTSPStream/receive(_:)``.
@@ -17,16 +17,16 @@ public struct RTSPStream: ~Copyable {
 
     /// The size of the buffer: the largest packet (65,539 bytes with its head) and more.
     static let capacity = 128 * 1024
-    /// The most that the lines before a body may hold.
+    /// The most bytes in the lines before a body.
     static let maximumHeadSize = 16 * 1024
-    /// The most that a body may hold. A description of a camera is a few thousand bytes.
+    /// The most bytes in a body. A camera's description has a few thousand bytes.
     static let maximumBodySize = 64 * 1024
-    /// How many bytes in a row may belong to nothing.
+    /// The most stray bytes in a row.
     static let maximumDiscarded = 1024 * 1024
 
-    /// How many bytes belonged to nothing so far.
+    /// The number of stray bytes so far.
     public private(set) var discardedBytes = 0
-    /// The channels that were agreed on. While it is empty every channel is believed.
+    /// The channels that were agreed on. While it is empty, every channel counts as valid.
     public var knownChannels: Set<UInt8> = []
 
     private let buffer: UnsafeMutableRawBufferPointer
@@ -44,8 +44,8 @@ public struct RTSPStream: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Lets `read` write into the free part of the buffer; it answers how many bytes it wrote. Call ``next()`` until it
-    /// answers nil before the next call, or no space may be free.
+    /// Lets `read` write into the free part of the buffer; it returns how many bytes it wrote. Before the next call,
+    /// call ``next()`` until it returns nil; otherwise no space may be free.
     @discardableResult
     public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         if start == end {
@@ -99,7 +99,7 @@ public struct RTSPStream: ~Copyable {
         return nil
     }
 
-    /// Passes over the byte at which nothing begins, and over those behind it that are no first byte of anything.
+    /// Skips a byte at which nothing begins, and the bytes after it that cannot begin anything.
     private mutating func discard() {
         let from = start
         start += 1
@@ -146,8 +146,8 @@ public struct RTSPStream: ~Copyable {
         let length = Int(buffer[offset + 2]) << 8 | Int(buffer[offset + 3])
         let isKnown = knownChannels.isEmpty || knownChannels.contains(channel)
         if isSynchronized, isKnown { return .packet(channel: channel, length: length) }
-        // A dollar sign amid bytes that belong to nothing may be one of them. An RTP or RTCP packet of version 2 behind
-        // it, and where they have arrived already a packet or a message behind that, make it believable.
+        // A dollar sign amid stray bytes may be a stray byte itself. It counts if an RTP or RTCP packet of version 2
+        // follows it. Where more bytes have arrived, a packet or a message must follow that packet, too.
         guard isKnown, length >= 8 else { return .nothing }
         guard end - offset > 4 else { return .undecided }
         guard buffer[offset + 4] >> 6 == 2 else { return .nothing }
@@ -189,7 +189,7 @@ public struct RTSPStream: ~Copyable {
         }
     }
 
-    /// Where the empty line ends, looked for in the first ``maximumHeadSize`` bytes.
+    /// Where the empty line ends, within the first ``maximumHeadSize`` bytes.
     private func findHeadEnd() -> Int? {
         let limit = min(end, start + Self.maximumHeadSize)
         var index = start

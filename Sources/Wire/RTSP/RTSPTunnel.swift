@@ -1,16 +1,16 @@
 import Transport
 
-/// The messages that open an RTSP connection inside HTTP: one GET whose answer never ends, and one POST whose body never
-/// ends and carries the client's side in Base64. No RFC describes it; it comes from Apple's QuickTime, and cameras speak
-/// it so that firewalls let them through.
+/// The messages that open an RTSP connection inside HTTP: one GET whose answer never ends, and one POST whose body
+/// never ends and carries the client's side in Base64. No RFC describes it; it comes from Apple's QuickTime, and
+/// cameras support it to pass through firewalls.
 public struct RTSPTunnel: Sendable {
     private let url: RTSPURL
-    /// What tells the server that the two connections belong together.
+    /// Shows the server that the two connections belong together.
     private let cookie: String
     private var authorization: Authorization?
-    /// Whether the password itself is never sent (Basic): the camera is known to take Digest.
+    /// Whether the password itself is never sent (Basic), because the camera is known to accept Digest.
     private let refusesBasic: Bool
-    /// Whether the camera has opened the tunnel to somebody who showed credentials by Digest.
+    /// Whether the camera has opened the tunnel after a request with Digest.
     public private(set) var hasTakenDigest = false
 
     /// A tunnel to `url`. `random` makes the cookie.
@@ -21,7 +21,7 @@ public struct RTSPTunnel: Sendable {
         cookie = digits.joined().prefixPadded(to: 22)
     }
 
-    /// The port of the tunnel: that of the address, or HTTP's own.
+    /// The port of the tunnel: that of the address, or HTTP's default.
     public static func port(of url: RTSPURL) -> UInt16 {
         url.namesPort ? url.port : url.isSecure ? 443 : 80
     }
@@ -31,7 +31,7 @@ public struct RTSPTunnel: Sendable {
         head("GET", ["Accept: application/x-rtsp-tunnelled"])
     }
 
-    /// The request whose body carries what the client sends. Its length is a fiction that QuickTime began; servers
+    /// The request whose body carries what the client sends. Its length is a fiction that QuickTime introduced; servers
     /// read on.
     public mutating func post() -> [UInt8] {
         head(
@@ -42,7 +42,7 @@ public struct RTSPTunnel: Sendable {
             ])
     }
 
-    /// Bytes of the client as the POST's body carries them.
+    /// The client's bytes as the POST's body carries them.
     public static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         Array(Base64.encode(Array(bytes)).utf8)
     }
@@ -67,11 +67,11 @@ public struct RTSPTunnel: Sendable {
         case incomplete
         /// The tunnel is open; what follows the first `headLength` bytes is RTSP.
         case open(headLength: Int)
-        /// The server asks for credentials: connect anew, and send ``RTSPTunnel/get()`` again.
+        /// The server asks for credentials: connect again, and send ``RTSPTunnel/get()`` again.
         case authenticate
     }
 
-    /// The most that the answer's head may hold.
+    /// The most bytes in the answer's head.
     static let maximumHeadSize = 16 * 1024
 
     /// Reads the beginning of the answer to the GET.

@@ -2,8 +2,8 @@ extension RTSPURL {
     /// The URI that control attributes are relative to (RFC 2326, appendix C.1.1): Content-Base, then
     /// Content-Location, then the URI of the request.
     ///
-    /// A base that makes no sense (a doubled scheme, no scheme at all, another scheme) gives way to the request's URI,
-    /// and one that names another host keeps only its path: cameras behind a port forward name an address that only
+    /// A base that makes no sense (a doubled scheme, no scheme at all, another scheme) is replaced by the request's
+    /// URI. A base that names another host keeps only its path: cameras behind a port forward name an address that only
     /// they can reach.
     public func base(for headers: RTSPHeaders) -> String {
         for name in ["Content-Base", "Content-Location"] {
@@ -18,8 +18,8 @@ extension RTSPURL {
 
     /// The URI of a track or of the whole presentation from its control attribute.
     ///
-    /// A relative attribute is put behind the base, query and all. RFC 3986 would replace the last part of the path,
-    /// but cameras expect what clients have always sent them.
+    /// A relative attribute is appended to the base, including its query. RFC 3986 would replace the last part of the
+    /// path, but cameras expect what clients have always sent.
     public func controlURI(_ control: String?, base: String) -> String {
         guard let control = control?.trimmedASCII, !control.isEmpty, control != "*", control.isSafeInRequestLine else {
             return base

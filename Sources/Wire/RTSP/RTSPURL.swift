@@ -15,7 +15,7 @@ public struct RTSPURL: Hashable, Sendable {
     /// The credentials of the address.
     public let credentials: RTSPCredentials?
 
-    /// Reads an address. A password may hold `@` and `:` without being escaped, since people paste what they have.
+    /// Reads an address. A password may hold unescaped `@` and `:`, since people paste what they have.
     public init(parsing text: String) throws(RTSPError) {
         let text = text.trimmedASCII
         isSecure = text.hasPrefixIgnoringCase("rtsps://")
@@ -40,7 +40,7 @@ public struct RTSPURL: Hashable, Sendable {
         port = given ?? (isSecure ? 322 : 554)
     }
 
-    /// The address as a request names it: without credentials, and without the port where it is the scheme's own.
+    /// The address as a request names it: without credentials, and without the port where it is the scheme's default.
     public var requestURI: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(isSecure ? "rtsps" : "rtsp")://\(name)\(port == (isSecure ? 322 : 554) ? "" : ":\(port)")\(path)"
@@ -52,7 +52,7 @@ public struct RTSPURL: Hashable, Sendable {
     }
 
     /// The same address without the query item `enableSrtp`, by which UniFi's addresses ask for encrypted packets; nil
-    /// where it has none.
+    /// where it does not have it.
     public var withoutSRTP: RTSPURL? {
         guard let mark = path.firstIndex(of: "?") else { return nil }
         let items = path[path.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
@@ -76,11 +76,12 @@ public struct RTSPURL: Hashable, Sendable {
         self.credentials = credentials
     }
 
-    /// The user part, the host and the port of an address, from what stands behind its `//`. Whoever hides passwords must
-    /// cut an address where it is cut for connecting, or a password that is accepted here is shown there.
+    /// The user part, the host and the port of an address, from the text after its `//`. Code that hides passwords must
+    /// cut an address at the same places as code that connects. Otherwise a password that is accepted here would be
+    /// shown there.
     ///
-    /// The authority ends at the first slash or question mark, unless an `@` behind it shows that this stands in the
-    /// password. An `@` in a path or query without credentials before it is rarer than such a password, and only an
+    /// The authority ends at the first slash or question mark, unless an `@` after it shows that this is part of the
+    /// password. An `@` in a path or query without credentials before it is rarer than such a password. Only an
     /// authority that would make no sense by itself (`user:pass`) is extended.
     public static func authority<Text: StringProtocol>(of text: Text) -> Text.SubSequence {
         let end = text.firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
@@ -121,7 +122,7 @@ extension RTSPURL: CustomStringConvertible, CustomDebugStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: ["uri": requestURI]) }
 }
 
-/// A user name and a password, which never print.
+/// A user name and a password, which are never printed.
 public struct RTSPCredentials: Hashable, Sendable {
     /// The user name.
     public let user: String
@@ -142,7 +143,7 @@ extension RTSPCredentials: CustomStringConvertible, CustomDebugStringConvertible
 }
 
 extension String {
-    /// The text with `%41` read as `A`; an escape that is none stays as it is.
+    /// The text with `%41` read as `A`; an invalid escape stays as it is.
     var removingPercentEncoding: String {
         let bytes = Array(utf8)
         var result: [UInt8] = []

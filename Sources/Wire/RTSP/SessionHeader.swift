@@ -4,10 +4,10 @@ public struct SessionHeader: Equatable, Sendable {
     public var identifier: String
     /// After how many seconds without a sign of life the camera ends the session; 60 where the header does not say.
     public var timeout: Int
-    /// Whether the header says the timeout. Only the answer to SETUP has to; later ones may leave it out.
+    /// Whether the header says the timeout. Only the answer to SETUP has to; later answers may leave it out.
     public var namesTimeout = false
 
-    /// Reads an answer; nil where there is no identifier. A timeout that is no number, or zero, counts as 60.
+    /// Reads an answer; nil where there is no identifier. A timeout of zero, or one that is not a number, counts as 60.
     public init?(parsing text: String) {
         let parts = text.split(separator: ";").map(\.trimmedASCII)
         guard let identifier = parts.first, !identifier.isEmpty else { return nil }

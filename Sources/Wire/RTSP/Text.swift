@@ -1,4 +1,4 @@
-// The few text tools that the headers need, on UTF-8 so that no locale and no Foundation is involved.
+// The few text functions that the headers need. They work on UTF-8, without a locale and without Foundation.
 
 extension StringProtocol {
     /// The text without spaces, tabs and line ends on either side.
@@ -21,7 +21,7 @@ extension StringProtocol {
         return (String(self[..<index]), String(self[self.index(after: index)...]))
     }
 
-    /// The pieces between `separator`s that stand outside double quotes.
+    /// The pieces between `separator`s outside double quotes.
     func splitOutsideQuotes(_ separator: UInt8) -> [String] {
         var pieces: [String] = []
         var piece: [UInt8] = []

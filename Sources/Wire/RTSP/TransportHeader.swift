@@ -4,7 +4,7 @@ public struct TransportHeader: Equatable, Sendable {
     public var rtpChannel: UInt8?
     /// The channel of the RTCP packets; nil where the header names none.
     public var rtcpChannel: UInt8?
-    /// The client's port for RTP over UDP; RTCP takes the one after it.
+    /// The client's port for RTP over UDP; RTCP uses the one after it.
     public var clientPort: UInt16?
     /// The camera's port for RTP; nil where the header names none.
     public var serverPort: UInt16?
@@ -14,9 +14,9 @@ public struct TransportHeader: Equatable, Sendable {
     public var source: String?
     /// The synchronization source that the camera announces.
     public var ssrc: UInt32?
-    /// Whether the header speaks of UDP: ports are given, and no channel is.
+    /// Whether the header means UDP: it names ports and no channel.
     public var isDatagram: Bool
-    /// Whether the packets would go to a group of receivers.
+    /// Whether the packets would go to a multicast group.
     public var isMulticast: Bool
 
     private init() {
@@ -40,8 +40,8 @@ public struct TransportHeader: Equatable, Sendable {
 
     /// Reads an answer.
     ///
-    /// Cameras leave out `/TCP`, name one channel instead of two, answer with other channels than asked for, name no
-    /// port of their own, and put space in front of the SSRC; none of this is an error. Of several transports the first
+    /// Cameras leave out `/TCP`, name one channel instead of two, answer with other channels than requested, leave out
+    /// their own port, and put space in front of the SSRC. None of this is an error. Of several transports the first
     /// counts.
     public init(parsing text: String) {
         self.init()

@@ -1,6 +1,6 @@
 import Transport
 
-/// What a client says of itself in an `Authorization` header (RFC 7616, section 3.4; RFC 7617).
+/// The credentials in a client's `Authorization` header (RFC 7616, section 3.4; RFC 7617).
 enum AuthorizationHeader: Equatable {
     /// The password itself.
     case basic(password: String)
@@ -14,7 +14,7 @@ enum AuthorizationHeader: Equatable {
         var uri: String
         var response: String
         var algorithm: DigestAlgorithm
-        /// With quality of protection `auth`: nonce count and client nonce.
+        /// The nonce count and client nonce, with quality of protection `auth`.
         var quality: (count: String, clientNonce: String)?
 
         static func == (left: Digest, right: Digest) -> Bool {
@@ -25,14 +25,14 @@ enum AuthorizationHeader: Equatable {
         }
     }
 
-    /// Reads a header's value; nil where it is none that the server can check.
+    /// Reads a header's value; nil where the server cannot check it.
     init?(parsing text: String) {
         let (scheme, parameters) = text.trimmedASCII.cut(at: " ")
         guard let parameters else { return nil }
         switch scheme.lowercased() {
         case "basic":
             guard let bytes = Base64.decode(parameters.trimmedASCII) else { return nil }
-            // The user name holds no colon (RFC 7617, section 2); what stands behind the first one is the password.
+            // The user name holds no colon (RFC 7617, section 2); the password follows the first one.
             guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
             self = .basic(password: String(decoding: bytes[(colon + 1)...], as: UTF8.self))
         case "digest":
@@ -53,7 +53,7 @@ extension AuthorizationHeader.Digest {
         }
         guard let username = parameters["username"], let nonce = parameters["nonce"], let uri = parameters["uri"],
             let response = parameters["response"],
-            // A session's algorithm (`-sess`) is not offered, so nobody may ask for it.
+            // A session's algorithm (`-sess`) is not offered, so a client must not use it.
             let algorithm = DigestAlgorithm(rawValue: parameters["algorithm"]?.uppercased() ?? "MD5")
         else { return nil }
         self.init(

@@ -1,39 +1,39 @@
 import COpenSSL
 import Transport
 
-/// Who may use the server: everybody who knows one of its passwords, under any user name.
+/// Who may use the server: every client that knows one of its passwords, under any user name.
 public struct RTSPAuthentication: Sendable {
     /// What the credentials are for; people see it when they are asked for the password.
     public var realm = "Gatehouse"
-    /// Whether a password may be sent as it is (RFC 7617). Whoever listens on the way then knows it.
+    /// Whether a password may be sent in the clear (RFC 7617). An eavesdropper then knows it.
     public var allowsBasic: Bool
-    /// How long a nonce is good for.
+    /// How long a nonce is valid.
     public var nonceLifetime: Duration = .seconds(300)
 
     private let passwords: [String]
 
-    /// Lets these passwords in.
+    /// Accepts these passwords.
     public init(passwords: [String], allowsBasic: Bool = false) {
         self.passwords = passwords.filter { !$0.isEmpty }
         self.allowsBasic = allowsBasic
     }
 
-    /// What became of a request's credentials.
+    /// The outcome of checking a request's credentials.
     enum Verdict: Equatable {
         case accepted
-        /// There are none.
+        /// The request has none.
         case absent
-        /// They are right, but for another nonce than the present one.
+        /// They are right, but not for the current nonce.
         case stale
         /// They are wrong, or of a kind that is not offered.
         case refused
     }
 
-    /// Checks the header of a request. Each password is compared in full, so that the time tells nothing.
+    /// Checks the header of a request. Each password is compared in full, so the time reveals nothing.
     ///
-    /// The URI that was hashed need not be the request's: clients write it absolute, relative, and with or without the
-    /// last slash. This deviation from RFC 7616, section 3.4.6, costs nothing here, since a nonce is good for one
-    /// connection alone.
+    /// The hashed URI need not be the request's: clients write it absolute, relative, and with or without the last
+    /// slash. This deviation from RFC 7616, section 3.4.6, costs nothing here, since a nonce is valid on one connection
+    /// only.
     func judge(_ header: String?, method: String, nonce: String?) -> Verdict {
         guard let header else { return .absent }
         switch AuthorizationHeader(parsing: header) {
@@ -63,7 +63,7 @@ public struct RTSPAuthentication: Sendable {
     }
 
     private func isKnown(_ password: String) -> Bool {
-        // Digests have one length, so that the time does not tell the length of the password either.
+        // Digests all have the same length, so the time does not reveal the length of the password either.
         guard let given = DigestAlgorithm.sha256.hash(password) else { return false }
         var isKnown = false
         for password in passwords {
@@ -79,9 +79,9 @@ public struct RTSPAuthentication: Sendable {
 
     /// The values of the `WWW-Authenticate` headers, the strongest first.
     ///
-    /// MD5 is the last of the digests and written in the order of RFC 2069, without a quality of protection: of several
-    /// challenges live555 and older ffmpeg take the last digest, and live555 reads realm, nonce and stale in this order
-    /// alone.
+    /// MD5 is the last of the digests. It is written in the order of RFC 2069, without a quality of protection: of
+    /// several challenges live555 and older ffmpeg use the last digest, and live555 reads realm, nonce and stale only
+    /// in this order.
     func challenges(nonce: String, isStale: Bool) -> [String] {
         let stale = isStale ? ", stale=TRUE" : ""
         var values = [

@@ -1,11 +1,11 @@
 import Transport
 
-/// Cuts what a client sends into requests and interleaved packets (RFC 2326, sections 4 and 10.12).
+/// Splits what a client sends into requests and interleaved packets (RFC 2326, sections 4 and 10.12).
 ///
-/// A client is no camera: what is neither a request nor a packet ends the connection, instead of being passed over until
-/// something begins again. The buffer has a fixed size, so nothing that a client sends makes it grow.
+/// Unlike a camera, a client gets no tolerance: bytes that are neither a request nor a packet end the connection. The
+/// buffer has a fixed size, so nothing that a client sends makes it grow.
 struct RTSPRequestStream: ~Copyable {
-    /// What stands in the stream.
+    /// What the stream consists of.
     enum Element: Equatable {
         case request(RTSPRequest)
         /// A packet on an interleaved channel, whose bytes are ``RTSPRequestStream/bytes(in:)`` until the next
@@ -14,21 +14,21 @@ struct RTSPRequestStream: ~Copyable {
     }
 
     static let capacity = 32 * 1024
-    /// The most that a request line and its headers may hold.
+    /// The most bytes in a request line and its headers.
     static let maximumHeadSize = 8 * 1024
-    /// The most header lines. Clients send some ten, and each costs more than its bytes.
+    /// The most header lines. Clients send about ten, and each costs more than its bytes.
     static let maximumHeaderLines = 64
-    /// The most that a body may hold: lists of parameter names are all that clients send.
+    /// The most bytes in a body: clients send only lists of parameter names.
     static let maximumBodySize = 4 * 1024
-    /// The largest interleaved packet. Clients send receiver reports, of some hundred bytes.
+    /// The largest interleaved packet. Clients send receiver reports of about a hundred bytes.
     static let maximumPacketSize = 16 * 1024
 
     private let buffer: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0
-    /// How far the search for the end of the head has come, so that a slow drip costs each byte once.
+    /// How far the search for the end of the head has come. With it, bytes that drip in slowly are searched once each.
     private var searched = 0
-    /// A request whose body has not come whole, so that a slow drip has its head read once.
+    /// A request whose body is not complete yet. With it, the head is read once even if the body drips in slowly.
     private var unfinished: (request: RTSPRequest, bodySize: Int)?
 
     init() {
@@ -39,10 +39,10 @@ struct RTSPRequestStream: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Whether there is room to read into.
+    /// Whether the buffer has room to read into.
     var hasRoom: Bool { start > 0 || end < buffer.count }
 
-    /// Lets `read` write into the free part of the buffer; it answers how many bytes it wrote.
+    /// Lets `read` write into the free part of the buffer; it returns how many bytes it wrote.
     mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         if start > 0 {
             if start < end { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end])) }
@@ -108,7 +108,7 @@ struct RTSPRequestStream: ~Copyable {
         return finishRequest()
     }
 
-    /// The request whose head has been read, once its body is whole.
+    /// The request whose head has been read, once its body is complete.
     private mutating func finishRequest() -> Element? {
         guard let (head, bodySize) = unfinished, end - start >= bodySize else { return nil }
         var request = head
@@ -126,7 +126,7 @@ struct RTSPRequestStream: ~Copyable {
     private static func bodySize(_ headers: RTSPHeaders) throws(RTSPRequestError) -> Int {
         let values = headers.all("Content-Length")
         guard let text = values.first else { return 0 }
-        // Two lengths, or one with a sign, are how requests are smuggled (RFC 9110, section 8.6).
+        // Two lengths, or a length with a sign, are used to smuggle requests (RFC 9110, section 8.6).
         guard values.count == 1, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let size = Int(text) else {
             throw .malformed("Content-Length is not one number")
         }
@@ -136,7 +136,7 @@ struct RTSPRequestStream: ~Copyable {
 
     /// Where the empty line ends.
     private mutating func findHeadEnd() throws(RTSPRequestError) -> Int? {
-        // Two bytes back, since the empty line may have been cut in the middle.
+        // Start two bytes earlier, since the empty line may have been cut in the middle.
         var index = max(start, searched - 2)
         while index < end {
             if index - start > Self.maximumHeadSize { throw .tooLarge(what: "a head", limit: Self.maximumHeadSize) }
@@ -151,14 +151,14 @@ struct RTSPRequestStream: ~Copyable {
     }
 }
 
-/// Why a client's bytes are not served any further.
+/// Why a client's connection is not served any further.
 enum RTSPRequestError: Error, Equatable {
-    /// They are no request; says why.
+    /// The bytes are not a request; says why.
     case malformed(String)
     /// More than a client has reason to send.
     case tooLarge(what: String, limit: Int)
 
-    /// The status that the client is told before the connection ends.
+    /// The status that the client gets before the connection ends.
     var status: RTSPStatus {
         switch self {
         case .malformed: .badRequest

@@ -11,7 +11,7 @@ public struct RTSPResource: Hashable, Sendable {
         self.track = track
     }
 
-    /// Reads a URI. A query is passed over, wherever it stands: some clients put the control attribute behind it.
+    /// Reads a URI. A query is ignored, wherever it is: some clients append the control attribute to it.
     public init(parsing uri: String) {
         var rest = Substring(uri)
         if let scheme = rest.range(ofASCII: "://") {

@@ -5,9 +5,9 @@ extension RTSPServerSession {
     public enum Description: Sendable {
         /// What the resource offers, as a session description.
         case found(String)
-        /// There is no such resource.
+        /// The resource does not exist.
         case notFound
-        /// There is, and it sends nothing now.
+        /// The resource exists, but it sends nothing now.
         case unavailable
     }
 
@@ -15,11 +15,11 @@ extension RTSPServerSession {
     public enum SetUp: Sendable {
         /// The track will be sent from this source.
         case accepted(ssrc: UInt32)
-        /// There is no such track.
+        /// The track does not exist.
         case notFound
         /// The camera sends nothing now.
         case unavailable
-        /// There are as many readers as there may be.
+        /// The number of readers has reached its limit.
         case tooManyReaders
     }
 
@@ -40,7 +40,7 @@ extension RTSPServerSession {
         }
     }
 
-    /// Answers a request that waits for a description; does nothing where none does.
+    /// Answers a request that waits for a description; does nothing where no request waits.
     public mutating func answerDescribe(_ description: Description, at now: Instant) {
         guard case .describe(let request) = pending else { return }
         pending = nil
@@ -56,7 +56,7 @@ extension RTSPServerSession {
         }
     }
 
-    /// Answers a request that waits for a track; does nothing where none does.
+    /// Answers a request that waits for a track; does nothing where no request waits.
     public mutating func answerSetUp(_ answer: SetUp, at now: Instant) {
         guard case .setUp(let request, let resource, let offer) = pending else { return }
         pending = nil
@@ -108,7 +108,7 @@ extension RTSPServerSession {
         respond(.ok, to: request, at: now) { $0["Transport"] = text }
     }
 
-    /// The client's channels, or free ones where it names none or some that another track has.
+    /// The client's channels, or free ones where it names none or another track uses them.
     private static func channels(_ rtp: UInt8?, _ rtcp: UInt8?, besides tracks: [Track]) -> (UInt8, UInt8) {
         var taken: Set<UInt8> = []
         for track in tracks {
@@ -120,8 +120,8 @@ extension RTSPServerSession {
         return (free, free + 1)
     }
 
-    /// Answers a request that waits for the beginnings of the tracks; does nothing where none does. What is sent from now
-    /// on belongs behind the answer.
+    /// Answers a request that waits for the beginnings of the tracks; does nothing where no request waits. Packets that
+    /// are sent from now on follow the answer.
     public mutating func answerPlay(_ beginnings: [Beginning], at now: Instant) {
         guard case .play(let request) = pending else { return }
         pending = nil
@@ -137,13 +137,13 @@ extension RTSPServerSession {
         }
     }
 
-    /// What control attributes are relative to: the request's URI without its query, with a slash at its end.
+    /// The base of control attributes: the request's URI without its query, with a slash at its end.
     static func contentBase(_ uri: String) -> String {
         let base = uri.cut(at: "?").head
         return base.hasSuffix("/") ? base : base + "/"
     }
 
-    /// Writes an answer. A request that could not be read has no number to repeat.
+    /// Writes an answer. The answer to a request that could not be read repeats no number.
     mutating func respond(
         _ status: RTSPStatus, to request: RTSPRequest?, body: [UInt8] = [], at now: Instant,
         adding add: (inout RTSPHeaders) -> Void = { _ in }

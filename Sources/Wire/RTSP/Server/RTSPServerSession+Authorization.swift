@@ -1,16 +1,16 @@
 import Transport
 
 extension RTSPServerSession {
-    /// A request was not let through; holds what the driver is told of it, if anything.
+    /// A request was refused; holds what is reported to the driver, if anything.
     struct Denial {
         var event: RTSPServerEvent?
     }
 
-    /// Answers nil where the request may go on, and otherwise asks for credentials.
+    /// Returns nil where the request may go on, otherwise asks for credentials.
     ///
-    /// OPTIONS tells nothing of anybody and is asked by many clients before they think of credentials. Once a session
-    /// stands, its identifier on its own connection is enough to keep it alive and to end it: clients do not look at the
-    /// answers to what they send for that, so they would not notice that their nonce has become stale.
+    /// OPTIONS reveals nothing, and many clients send it before they think of credentials. Once a session exists, its
+    /// identifier on its own connection is enough to keep it alive and to end it. Clients ignore the answers to those
+    /// requests, so they would not notice that their nonce has become stale.
     mutating func authorize(_ request: RTSPRequest, method: RTSPMethod, at now: Instant) -> Denial? {
         switch method {
         case .options: return nil

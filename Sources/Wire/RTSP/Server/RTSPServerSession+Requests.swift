@@ -30,7 +30,7 @@ extension RTSPServerSession {
         (1...10).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
     }
 
-    /// What the client cannot do without and the server cannot do, such as ONVIF's back channel.
+    /// The features that the client requires and the server does not support, such as ONVIF's back channel.
     private func unsupportedFeatures(_ request: RTSPRequest) -> String? {
         let features = (request.headers.all("Require") + request.headers.all("Proxy-Require"))
             .flatMap { $0.split(separator: ",").map(\.trimmedASCII) }.filter { !$0.isEmpty }
@@ -113,7 +113,7 @@ extension RTSPServerSession {
             return nil
         }
         pending = .setUp(request, resource: resource, offer: offer)
-        // A presentation with one track has one URI for both (RFC 2326, appendix C.3).
+        // In a presentation with one track, both have the same URI (RFC 2326, appendix C.3).
         return .setUp(path: resource.path, track: resource.track ?? 0)
     }
 

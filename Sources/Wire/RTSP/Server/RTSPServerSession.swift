@@ -1,17 +1,17 @@
 public import Transport
 
-/// What a session wants of its driver.
+/// What a session asks of its driver.
 public enum RTSPServerEvent: Equatable, Sendable {
     /// A client asks what a resource offers: answer with ``RTSPServerSession/answerDescribe(_:at:)``, now or later.
     case describe(RTSPResource)
     /// A client wants a track, for which transports have been found: answer with
     /// ``RTSPServerSession/answerSetUp(_:at:)``, now or later.
     case setUp(path: String, track: Int)
-    /// A client wants to see what it has set up: answer with ``RTSPServerSession/answerPlay(_:at:)``, now or later.
+    /// A client wants to play what it has set up: answer with ``RTSPServerSession/answerPlay(_:at:)``, now or later.
     case play
-    /// Nothing more is to be sent until the next ``play``.
+    /// Send nothing more until the next ``play``.
     case paused
-    /// The session has ended by a client's wish. Another one may begin on the same connection.
+    /// The client has ended the session. Another one may begin on the same connection.
     case tornDown
     /// A password was wrong. ``RTSPServerSession/hold(until:)`` makes the next attempt slower.
     case refusedCredentials
@@ -21,28 +21,28 @@ public enum RTSPServerEvent: Equatable, Sendable {
 
 /// The server's side of one RTSP connection (RFC 2326): requests in, answers and events out.
 ///
-/// It reads no clock and no socket. The driver hands in bytes (``receive(_:)``), takes events until there is none
-/// (``next(at:)``), sends what stands in ``takeOutput(at:)``, and closes the connection when ``isClosing`` says so.
+/// It reads no clock and no socket. The driver hands in bytes (``receive(_:)``), takes events until none is left
+/// (``next(at:)``), sends what ``takeOutput(at:)`` returns, and closes the connection when ``isClosing`` is set.
 ///
-/// One session lives on one connection and ends with it. RFC 2326 would let a session outlive its connection; nobody
-/// uses that, and what ends with its owner cannot be left behind.
+/// One session lives on one connection and ends with it. RFC 2326 would let a session outlive its connection. Clients
+/// do not use that, and a session that ends with its connection cannot be left behind.
 public struct RTSPServerSession: ~Copyable {
-    /// What is the same for every connection.
+    /// The settings that all connections share.
     public struct Configuration: Sendable {
         /// Who may use the server.
         public var authentication: RTSPAuthentication
-        /// The UDP ports that media leaves from; nil where there are none, and then only the connection carries media.
+        /// The UDP ports that media leaves from; nil where only the connection carries media.
         public var serverPorts: (rtp: UInt16, rtcp: UInt16)?
         /// After how long without a sign of life a session ends, in seconds.
         public var sessionTimeout = 60
-        /// How long a connection may take to show a right password, and how long it may be idle without a session.
+        /// How long a connection may take to send a right password, and how long it may be idle without a session.
         public var idleTimeout: Duration = .seconds(30)
-        /// How many wrong passwords a connection may send.
+        /// The most wrong passwords on one connection.
         public var maximumRefusals = 5
-        /// What the server calls itself.
+        /// The server's name in its answers.
         public var serverName = "Gatehouse"
 
-        /// Names the parts that have no default.
+        /// Sets the parts that have no default.
         public init(authentication: RTSPAuthentication) {
             self.authentication = authentication
         }
@@ -52,29 +52,29 @@ public struct RTSPServerSession: ~Copyable {
     public struct Track: Equatable, Sendable {
         /// The track's number.
         public var index: Int
-        /// How it travels.
+        /// Its transport.
         public var transport: RTSPTransport
         /// The URI that it was set up by.
         public var uri: String
     }
 
-    /// Where the session stands (RFC 2326, appendix A.2).
+    /// The state of a session (RFC 2326, appendix A.2).
     public enum State: Equatable, Sendable {
         case initial
         case ready
         case playing
     }
 
-    /// An answer that waits for the driver.
+    /// An answer for which the driver has to provide something.
     enum Pending: Equatable {
         case describe(RTSPRequest)
         case setUp(RTSPRequest, resource: RTSPResource, offer: TransportOffer)
         case play(RTSPRequest)
     }
 
-    /// The most bytes of answers that may wait for the client to read them.
+    /// The most bytes of answers that wait for the client to read them.
     static let maximumOutput = 64 * 1024
-    /// No camera has so many tracks.
+    /// The most tracks. No camera has more.
     static let maximumTracks = 8
 
     let configuration: Configuration
@@ -87,22 +87,22 @@ public struct RTSPServerSession: ~Copyable {
     var heldUntil: Instant?
     var lastLife: Instant
     let opened: Instant
-    /// Whether a right password has been shown on this connection.
+    /// Whether the client has sent a right password on this connection.
     public internal(set) var isAuthenticated = false
     /// Whether the connection is to be closed as soon as the output has been sent.
     public internal(set) var isClosing = false
-    /// Where the session stands.
+    /// The session's state.
     public internal(set) var state = State.initial
     /// The session's identifier; nil before the first SETUP.
     public internal(set) var identifier: String?
     /// The path of the device that the session is about.
     public internal(set) var path = ""
-    /// What was set up, in that order.
+    /// The tracks in the order of their set-up.
     public internal(set) var tracks: [Track] = []
-    /// What the client calls itself.
+    /// The client's name for itself.
     public internal(set) var userAgent = ""
 
-    /// Begins with a new connection.
+    /// Starts with a new connection.
     public init(configuration: Configuration, random: RandomSource, now: Instant) {
         self.configuration = configuration
         self.random = random
@@ -110,10 +110,10 @@ public struct RTSPServerSession: ~Copyable {
         opened = now
     }
 
-    /// Whether bytes may be read: a client that does not take its answers, or waits for one, is not read from.
+    /// Whether bytes may be read: a client that does not read its answers, or waits for one, is not read from.
     public var wantsInput: Bool { !isClosing && stream.hasRoom }
 
-    /// Lets `read` write into the free part of the buffer; it answers how many bytes it wrote.
+    /// Lets `read` write into the free part of the buffer; it returns how many bytes it wrote.
     @discardableResult
     public mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         stream.receive(read)
@@ -124,7 +124,7 @@ public struct RTSPServerSession: ~Copyable {
         stream.bytes(in: range)
     }
 
-    /// The next event; nil when more bytes, an answer of the driver or time is needed.
+    /// The next event; nil when it needs more bytes, an answer of the driver, or time.
     public mutating func next(at now: Instant) -> RTSPServerEvent? {
         if let heldUntil, heldUntil <= now { self.heldUntil = nil }
         while pending == nil, heldUntil == nil, !isClosing, output.count <= Self.maximumOutput {
@@ -132,7 +132,7 @@ public struct RTSPServerSession: ~Copyable {
             do {
                 element = try stream.next()
             } catch {
-                // What follows cannot be told apart any more.
+                // The bytes that follow can no longer be separated.
                 respond(error.status, to: nil, at: now)
                 isClosing = true
                 return nil
@@ -149,7 +149,7 @@ public struct RTSPServerSession: ~Copyable {
         return nil
     }
 
-    /// What is to be sent; empty while answers are held back.
+    /// The bytes to send; empty while answers are held back.
     public mutating func takeOutput(at now: Instant) -> [UInt8] {
         if let heldUntil, heldUntil > now { return [] }
         let bytes = output
@@ -157,7 +157,7 @@ public struct RTSPServerSession: ~Copyable {
         return bytes
     }
 
-    /// Whether ``takeOutput(at:)`` would give something.
+    /// Whether ``takeOutput(at:)`` would return anything.
     public func hasOutput(at now: Instant) -> Bool {
         !output.isEmpty && !(heldUntil.map { $0 > now } ?? false)
     }
@@ -167,12 +167,12 @@ public struct RTSPServerSession: ~Copyable {
         heldUntil = max(heldUntil ?? instant, instant)
     }
 
-    /// The client has shown that it lives: by a receiver report over UDP, or by taking what was sent.
+    /// The client has shown that it lives: by a receiver report over UDP, or by reading what was sent.
     public mutating func noteLife(at now: Instant) {
         lastLife = now
     }
 
-    /// When something is due: the end of a hold, or the end for lack of life.
+    /// When something is due: the end of a hold, or the end for lack of a sign of life.
     public var nextDeadline: Instant {
         min(heldUntil ?? .distantFuture, expiry)
     }
@@ -184,7 +184,7 @@ public struct RTSPServerSession: ~Copyable {
 
     private var expiry: Instant {
         guard isAuthenticated else { return max(opened + configuration.idleTimeout, heldUntil ?? opened) }
-        // Some time more than the client was told of: its sign of life may be on the way.
+        // A little more time than the client was promised: its sign of life may be on the way.
         return identifier == nil
             ? lastLife + configuration.idleTimeout : lastLife + .seconds(configuration.sessionTimeout + 5)
     }

@@ -1,6 +1,6 @@
-/// One way in which a client offers to take a track, from its `Transport` header (RFC 2326, section 12.39).
+/// A transport that a client offers for a track in its `Transport` header (RFC 2326, section 12.39).
 struct TransportOffer: Equatable {
-    /// How the packets travel.
+    /// What carries the packets.
     enum Lower: Equatable {
         /// Over the RTSP connection; the channels are nil where the client leaves them to the server.
         case interleaved(rtp: UInt8?, rtcp: UInt8?)
@@ -12,11 +12,11 @@ struct TransportOffer: Equatable {
     /// The protocol as the client wrote it, which the answer repeats.
     var specification: String
 
-    /// The offers that the server can take, in the client's order.
+    /// The offers that the server can accept, in the client's order.
     ///
-    /// Left out are other profiles than `RTP/AVP` (there are no keys to encrypt with), multicast, and recording. A
-    /// `destination` is passed over: media goes to the host that asked for it and nowhere else, or the gateway could be
-    /// pointed at somebody.
+    /// It leaves out profiles other than `RTP/AVP` (the server has no keys to encrypt with), multicast, and recording.
+    /// It ignores a `destination`: media goes only to the host that asked for it. Otherwise the gateway could be aimed
+    /// at a third party.
     static func list(_ header: String) -> [TransportOffer] {
         header.splitOutsideQuotes(UInt8(ascii: ",")).prefix(16).compactMap(TransportOffer.init(parsing:))
     }
@@ -51,7 +51,7 @@ struct TransportOffer: Equatable {
         }
         self.specification = specification
         if isInterleaved {
-            // Two kinds of packets on one channel could not be told apart.
+            // Two kinds of packets on one channel could not be distinguished.
             guard channels.0 == nil || channels.0 != channels.1 else { return nil }
             lower = .interleaved(rtp: channels.0, rtcp: channels.1)
         } else {
@@ -60,7 +60,7 @@ struct TransportOffer: Equatable {
         }
     }
 
-    /// `4-5`, or `4`, which stands for `4-5`.
+    /// `4-5`, or `4`, which means `4-5`.
     private static func pair<Number: FixedWidthInteger>(_ text: String?, _ type: Number.Type) -> (Number, Number)? {
         guard let (head, tail) = text?.cut(at: "-"), let first = Number(head.trimmedASCII) else { return nil }
         guard let tail else { return first == .max ? nil : (first, first + 1) }
@@ -69,7 +69,7 @@ struct TransportOffer: Equatable {
     }
 }
 
-/// How a track of a session travels, as it was agreed.
+/// The agreed transport of a session's track.
 public enum RTSPTransport: Hashable, Sendable {
     /// Over the RTSP connection, on two channels.
     case interleaved(rtp: UInt8, rtcp: UInt8)
