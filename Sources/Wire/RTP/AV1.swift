@@ -13,8 +13,8 @@ public enum AV1 {
     /// The type that a unit's first byte names.
     @inlinable static func type(_ header: UInt8) -> UInt8 { header >> 3 & 0x0F }
 
-    /// Whether this payload is the first of a frame from which decoding can start: it begins a coded video sequence, with
-    /// the sequence header in it. Of a sender that leaves the N bit out, the frame's own header counts.
+    /// Whether this payload is the first of a frame from which decoding can start: it begins a coded video sequence and
+    /// holds the sequence header. For a sender that leaves the N bit out, the frame's own header counts.
     public static func isKeyFrameStart(payload: UnsafeRawBufferPointer) -> Bool {
         guard let header = AV1AggregationHeader(parsing: payload), !header.continuesUnit else { return false }
         var hasSequenceHeader = false
@@ -30,14 +30,14 @@ public enum AV1 {
         return isWhole && hasSequenceHeader && (isKeyFrame ?? header.startsSequence)
     }
 
-    /// Whether a temporal unit, of units with their sizes, begins a coded video sequence.
+    /// Whether a temporal unit, made of units with their sizes, begins a coded video sequence.
     public static func isKeyFrame(_ temporalUnit: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset < temporalUnit.count {
             let header = temporalUnit[offset]
             let type = type(header)
             if type == UnitType.sequenceHeader { return true }
-            // What may stand before it: a delimiter, padding.
+            // A delimiter and padding may come before it.
             guard type == UnitType.temporalDelimiter || type == UnitType.padding, header & 0x02 != 0 else {
                 return false
             }
@@ -49,8 +49,8 @@ public enum AV1 {
     }
 
     /// Whether a frame, or its header, is a shown key frame (AV1 bitstream specification, section 5.9.2); nil where the
-    /// unit is cut short. `show_existing_frame` and two bits of `frame_type` come first; the short header of still pictures
-    /// has neither, and is not sent live.
+    /// unit is cut short. `show_existing_frame` and two bits of `frame_type` come first; the short header of still
+    /// pictures has neither, but live streams do not use it.
     private static func isKeyFrame(unit: UnsafeRawBufferPointer) -> Bool? {
         var offset = unit[0] & 0x04 == 0 ? 1 : 2
         if unit[0] & 0x02 != 0 {
@@ -61,8 +61,8 @@ public enum AV1 {
         return unit[offset] & 0xE0 == 0
     }
 
-    /// Hands each element of a payload to `body`, with whether it is the first and whether the last: a unit, or a fragment
-    /// of one where the aggregation header says so. Elements without a byte are left out.
+    /// Hands each element of a payload to `body`, and says whether it is the first and whether it is the last. An
+    /// element is a unit, or a fragment of one where the aggregation header says so. Empty elements are left out.
     /// - Returns: whether the payload could be read to its end.
     @discardableResult
     public static func forEachElement(
@@ -91,14 +91,14 @@ public enum AV1 {
         return count > 0 && (header.elementCount == 0 || header.elementCount == count)
     }
 
-    /// Cuts a payload that is too long into some of at most `limit` bytes, which hold the same elements: fragments go on
-    /// from one to the next, so that a frame stays one frame to a receiver. What cannot be read to its end is cut as far
-    /// as it can be.
+    /// Cuts a payload that is too long into payloads of at most `limit` bytes, which hold the same elements. Fragments
+    /// continue from one to the next, so a frame stays one frame for a receiver. A payload that cannot be read to its
+    /// end is cut as far as it can be read.
     public static func split(
         _ payload: UnsafeRawBufferPointer, limit: Int, _ emit: (UnsafeRawBufferPointer, _ isLast: Bool) -> Void
     ) {
         guard let header = AV1AggregationHeader(parsing: payload) else { return }
-        // A length of two bytes counts to 16,383.
+        // A length of two bytes reaches 16,383.
         let limit = min(max(limit, 8), 16_000)
         withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
             var fill = 1
@@ -153,16 +153,16 @@ public enum AV1 {
 
 /// The first byte of an AV1 payload.
 public struct AV1AggregationHeader: Equatable, Sendable, BitwiseCopyable {
-    /// The first element goes on with a unit of the packet before (the Z bit).
+    /// The first element continues a unit of the packet before (the Z bit).
     public var continuesUnit: Bool
-    /// The last element goes on in the next packet (the Y bit).
+    /// The last element continues in the next packet (the Y bit).
     public var isContinued: Bool
-    /// How many elements there are, the last without a length; 0 where each has one (W).
+    /// The number of elements, the last without a length; 0 where each has one (W).
     public var elementCount: Int
     /// The packet is the first of a coded video sequence (the N bit).
     public var startsSequence: Bool
 
-    /// Reads the header; nil for a payload with nothing behind it, or one that both begins a sequence and goes on with a
+    /// Reads the header; nil for a payload with nothing after it, or one that both begins a sequence and continues a
     /// unit.
     public init?(parsing payload: UnsafeRawBufferPointer) {
         guard payload.count > 1 else { return nil }

@@ -1,6 +1,6 @@
 /// Walks the NAL units of a byte stream with start codes (ITU-T H.264, annex B).
 ///
-/// Bytes before the first start code are passed over, as are empty units and the zero bytes that may trail a unit.
+/// Bytes before the first start code are skipped, as are empty units and the zero bytes that may trail a unit.
 public struct AnnexBUnits: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var offset: Int
@@ -27,7 +27,7 @@ public struct AnnexBUnits: Sequence, IteratorProtocol {
     private static func startCode(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var index = start
         while index + 2 < bytes.count {
-            // The third byte decides how far to go: no start code can begin before what it rules out.
+            // The third byte decides how far to skip: it rules out a start code at the positions before.
             switch bytes[index + 2] {
             case 0: index += 1
             case 1 where bytes[index] == 0 && bytes[index + 1] == 0: return index

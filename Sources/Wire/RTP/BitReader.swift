@@ -1,5 +1,5 @@
 /// Reads the bits of a raw byte sequence payload of H.264, without the emulation prevention bytes that a NAL unit
-/// carries (ITU-T H.264, sections 7.3.1 and 7.4.1). Past the end it answers nil.
+/// carries (ITU-T H.264, sections 7.3.1 and 7.4.1). It returns nil past the end.
 struct BitReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0

@@ -1,10 +1,10 @@
 import Transport
 
-/// RTCP packets are written one after the other into one ``ByteWriter``: together they are a compound packet
-/// (RFC 3550, section 6.1), alone a reduced-size one (RFC 5506). Look at ``ByteWriter/overflowed`` at the end: where it
-/// is set, the bytes are not to be sent.
+/// RTCP packets are written one after the other into one ``ByteWriter``: together they are a compound packet (RFC 3550,
+/// section 6.1), alone a reduced-size one (RFC 5506). Check ``ByteWriter/overflowed`` at the end: where it is set, the
+/// bytes must not be sent.
 extension ByteWriter {
-    /// Writes a sender report with at most 31 blocks; those beyond are left out.
+    /// Writes a sender report with at most 31 blocks; further blocks are left out.
     public mutating func writeSenderReport(_ report: RTCPSenderReport, blocks: [RTCPReportBlock] = []) {
         let blocks = blocks.prefix(31)
         writeRTCPHeader(
@@ -18,7 +18,7 @@ extension ByteWriter {
         for block in blocks { write(block) }
     }
 
-    /// Writes a receiver report with at most 31 blocks; those beyond are left out.
+    /// Writes a receiver report with at most 31 blocks; further blocks are left out.
     public mutating func writeReceiverReport(ssrc: UInt32, blocks: [RTCPReportBlock] = []) {
         let blocks = blocks.prefix(31)
         writeRTCPHeader(
@@ -31,7 +31,7 @@ extension ByteWriter {
     /// Writes a source description with a canonical name, of which at most 255 bytes are used.
     public mutating func writeSourceDescription(ssrc: UInt32, canonicalName: String) {
         let name = canonicalName.utf8.prefix(255)
-        // The item's two bytes of head, and at least one zero byte to end the chunk.
+        // The item's head has two bytes, and at least one zero byte ends the chunk.
         let itemsLength = (2 + name.count + 1 + 3) & ~3
         writeRTCPHeader(format: 1, type: RTCP.PacketType.sourceDescription, bodyLength: 4 + itemsLength)
         write(ssrc)
@@ -41,7 +41,7 @@ extension ByteWriter {
         for _ in (2 + name.count)..<itemsLength { write(UInt8(0)) }
     }
 
-    /// Writes a goodbye for at most 31 sources; those beyond are left out.
+    /// Writes a goodbye for at most 31 sources; further sources are left out.
     public mutating func writeGoodbye(ssrcs: [UInt32], reason: String? = nil) {
         let ssrcs = ssrcs.prefix(31)
         let text = (reason ?? "").utf8.prefix(255)
@@ -107,7 +107,7 @@ extension ByteWriter {
         write(UInt16(0))
     }
 
-    /// Tells an estimate of what the path carries for at most 255 streams together.
+    /// Writes an estimate of what the path carries, for at most 255 streams together.
     public mutating func writeReceiverEstimatedMaximumBitrate(
         senderSSRC: UInt32, bitsPerSecond: UInt64, ssrcs: [UInt32]
     ) {

@@ -15,17 +15,17 @@ public struct EncodedFrame: Sendable {
     public var lastArrival: Instant
 }
 
-/// Makes whole frames from the packets of a video stream, in order. A frame that cannot be decoded is not handed out:
-/// after a loss the next one is a key frame.
+/// Makes whole frames from the packets of a video stream, in order. A frame that cannot be decoded is not returned:
+/// after a loss the next frame is a key frame.
 ///
-/// Insert each packet, then call ``nextFrame(at:)`` until it answers nil; call it at ``nextDeadline()`` as well. Ask
-/// the sender for a key frame whenever ``takeKeyFrameRequest(at:)`` says so.
+/// Insert each packet, then call ``nextFrame(at:)`` until it returns nil. Call it at ``nextDeadline()`` as well. Ask
+/// the sender for a key frame whenever ``takeKeyFrameRequest(at:)`` returns true.
 public struct FrameAssembler: ~Copyable, Sendable {
     /// The payload formats that can be assembled.
     public enum Format: Sendable {
         case vp8, h264, h265, vp9, av1, jpeg
 
-        /// The format that `a=rtpmap` calls `name`, whatever the case; nil for another.
+        /// The format with this `name` in `a=rtpmap`, whatever the case; nil for any other name.
         public init?(named name: String) {
             switch name.lowercased() {
             case "vp8": self = .vp8
@@ -49,7 +49,7 @@ public struct FrameAssembler: ~Copyable, Sendable {
         public var droppedFrames: UInt64 = 0
         /// Packets that did not come in time.
         public var lostPackets: UInt64 = 0
-        /// Packets that came after their turn, or twice.
+        /// Packets that came too late, or twice.
         public var latePackets: UInt64 = 0
         /// Payloads that could not be read.
         public var malformedPackets: UInt64 = 0
@@ -69,10 +69,10 @@ public struct FrameAssembler: ~Copyable, Sendable {
     private var builder: FrameBuilder
     private var counts = Counters()
     private var needsKeyFrame = true
-    /// When the first packet came, from which waiting for the first key frame counts.
+    /// When a key frame may next be asked for. The first interval counts from the first packet.
     private var nextKeyFrameRequest: Instant?
 
-    /// An empty assembler. A packet waits at most `maximumDelay` for those before it: somewhat longer than a
+    /// An empty assembler. A packet waits at most `maximumDelay` for those before it: a little longer than a
     /// retransmission takes.
     public init(
         format: Format, maximumDelay: Duration = .milliseconds(250), maximumFrameLength: Int = 4 << 20,
@@ -93,7 +93,7 @@ public struct FrameAssembler: ~Copyable, Sendable {
         return counters
     }
 
-    /// Copies a packet in, also one without payload and one that came by retransmission (under its original number).
+    /// Copies a packet in. It may have no payload, and it may be a retransmission (under its original number).
     public mutating func insert(
         sequenceNumber: UInt16, timestamp: UInt32, marker: Bool, payload: UnsafeRawBufferPointer, at now: Instant
     ) {
@@ -123,7 +123,7 @@ public struct FrameAssembler: ~Copyable, Sendable {
         return nil
     }
 
-    /// Gives the builder what comes next in the stream; false while that is awaited.
+    /// Gives the builder what comes next in the stream; false while that has not arrived.
     private mutating func feedBuilder(at now: Instant) -> Bool {
         switch reorderBuffer.next(at: now) {
         case nil: return false
@@ -133,7 +133,7 @@ public struct FrameAssembler: ~Copyable, Sendable {
         return true
     }
 
-    /// Whether a key frame is to be asked for now. True at most once in each interval, until one comes.
+    /// Whether to ask for a key frame now. True at most once in each interval, until one comes.
     public mutating func takeKeyFrameRequest(at now: Instant) -> Bool {
         guard needsKeyFrame, let due = nextKeyFrameRequest, due <= now else { return false }
         nextKeyFrameRequest = now + keyFrameRequestInterval

@@ -1,5 +1,5 @@
 extension FrameBuilder {
-    /// Takes in an AV1 payload. The frame becomes a temporal unit whose units have their sizes (AV1 bitstream
+    /// Adds an AV1 payload. The frame becomes a temporal unit whose units have their sizes (AV1 bitstream
     /// specification, section 5.2), without delimiters and padding.
     mutating func appendAV1(_ payload: UnsafeRawBufferPointer) {
         guard let header = AV1AggregationHeader(parsing: payload) else {
@@ -26,7 +26,7 @@ extension FrameBuilder {
         }
     }
 
-    /// Appends the unit that has become whole, with its size. Answers whether it could be read.
+    /// Appends the completed unit with its size. Returns whether it could be read.
     private mutating func appendUnit() -> Bool {
         defer { fragment.removeAll(keepingCapacity: true) }
         guard let first = fragment.first, first & 0x80 == 0 else { return false }

@@ -1,5 +1,5 @@
 extension FrameBuilder {
-    /// Takes in an H.265 payload: a single unit, an aggregation or a fragment (RFC 7798, section 4.4).
+    /// Adds an H.265 payload: a single unit, an aggregation or a fragment (RFC 7798, section 4.4).
     mutating func appendH265(_ payload: UnsafeRawBufferPointer) {
         guard payload.count > H265.headerLength else {
             malformedCount &+= 1
@@ -18,7 +18,7 @@ extension FrameBuilder {
         case H265.UnitType.fragmentationUnit:
             appendH265Fragment(payload)
         default:
-            // PACI packets and the types that are not defined: no camera sends them.
+            // PACI packets and undefined types: cameras do not send them.
             malformedCount &+= 1
             damage()
         }
@@ -39,7 +39,7 @@ extension FrameBuilder {
         }
         let header = payload[2]
         if header & 0x80 != 0 {
-            // As with H.264, an earlier fragment without an end is taken as ended.
+            // As with H.264, an earlier fragment without an end counts as complete.
             if H265.isRandomAccessPoint(header & 0x3F) { isKeyFrame = true }
             appendStartCode()
             data.append(H265.header(payload[0], withType: header & 0x3F))

@@ -1,12 +1,12 @@
-/// What is known of the JPEG picture that is being put together (RFC 2435).
+/// The state of the JPEG picture that is being assembled (RFC 2435).
 struct JPEGReassembly: Sendable {
-    /// The tables of a quality of 128 to 254, which the stream need not repeat; at most a few.
+    /// The tables of the qualities 128 to 254, which the stream need not repeat; at most a few.
     private(set) var tables: [UInt8: (bytes: [UInt8], precision: UInt8)] = [:]
-    /// Where the entropy-coded data start in the frame's data.
+    /// Where the entropy-coded data starts in the frame's data.
     var headerLength = 0
 
     mutating func learn(_ quality: UInt8, _ bytes: [UInt8], precision: UInt8) {
-        // 255 means tables that hold for this picture alone.
+        // 255 means tables for this picture only.
         guard quality < 255, bytes.count <= 256 else { return }
         if tables.count >= 8, tables[quality] == nil { tables.removeAll() }
         tables[quality] = (bytes, precision)
@@ -14,7 +14,7 @@ struct JPEGReassembly: Sendable {
 }
 
 extension FrameBuilder {
-    /// Takes in a JPEG payload: the first one brings what the file's headers are made of.
+    /// Adds a JPEG payload. The first one contains what the file's headers are made from.
     mutating func appendJPEG(_ payload: UnsafeRawBufferPointer) {
         guard let header = JPEGPayloadHeader(parsing: payload) else {
             malformedCount &+= 1
@@ -44,7 +44,7 @@ extension FrameBuilder {
         data.append(contentsOf: payload.from(header.length))
     }
 
-    /// Ends the file, where the camera did not.
+    /// Ends the file where the camera did not.
     mutating func finishJPEG() {
         guard data.count > jpeg.headerLength, data.suffix(2) != [0xFF, 0xD9] else { return }
         data.append(0xFF)

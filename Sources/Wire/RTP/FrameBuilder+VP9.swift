@@ -1,5 +1,5 @@
 extension FrameBuilder {
-    /// Takes in a VP9 payload (RFC 9628). Streams with spatial layers are not taken apart: cameras send one layer.
+    /// Adds a VP9 payload (RFC 9628). Spatial layers are not separated: cameras send one layer.
     mutating func appendVP9(_ payload: UnsafeRawBufferPointer) {
         guard let descriptor = VP9PayloadDescriptor(parsing: payload) else {
             malformedCount &+= 1

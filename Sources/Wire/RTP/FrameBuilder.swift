@@ -1,11 +1,11 @@
 import Transport
 
-/// Puts the payloads of one stream, which come in order, together to frames.
+/// Assembles the payloads of one stream, which come in order, into frames.
 struct FrameBuilder: Sendable {
-    /// What has come of the payloads, in their order.
+    /// What became of the payloads, in order.
     enum Result: Sendable {
         case frame(EncodedFrame)
-        /// A frame has been lost that those after it may refer to.
+        /// A frame has been lost that later frames may refer to.
         case lostReference
     }
 
@@ -18,7 +18,7 @@ struct FrameBuilder: Sendable {
     private var lastArrival: Instant = .zero
     var isKeyFrame = false
     private var isStarted = false
-    /// The frame lacks something and is passed over up to its end.
+    /// The frame is incomplete and is skipped up to its end.
     private var isDamaged = false
 
     /// At most a few: a packet can end one frame and be a whole other one.
@@ -31,7 +31,7 @@ struct FrameBuilder: Sendable {
     private var lastPictureID: UInt16?
     private var isAfterGap = false
 
-    // AV1: the unit of which fragments have come.
+    // AV1: the unit of which fragments have arrived.
     var fragment: [UInt8] = []
 
     // H.264, H.265 and AV1.
@@ -78,20 +78,20 @@ struct FrameBuilder: Sendable {
         return droppedCount
     }
 
-    /// Notes that packets are missing here.
+    /// Records that packets are missing here.
     mutating func noteGap() {
         isAfterGap = true
         isInFragment = false
         if isStarted {
             damage()
         } else if format != .vp8 || lastPictureID == nil {
-            // Nothing tells whether the missing packets held frames.
+            // It is unknown whether the missing packets held frames.
             results.append(.lostReference)
         }
     }
 
     mutating func append(_ packet: PacketReorderBuffer.Packet) {
-        // A packet that only pads keeps the numbers going and says nothing of frames.
+        // A packet of padding only continues the numbers and says nothing about frames.
         guard !packet.payload.isEmpty else { return }
         if isStarted, packet.timestamp != timestamp { finish() }
         if !isStarted { start(packet) }
@@ -133,7 +133,7 @@ struct FrameBuilder: Sendable {
         if format == .h264 { isKeyFrame = isKeyFrame || hasParameters && hasIntraPicture }
         if format == .vp8 { lastPictureID = pictureID }
         isAfterGap = false
-        // The frame leaves with its storage; the next one is likely to be no longer.
+        // The frame takes its storage with it. The next one is probably not longer.
         let capacity = data.count
         results.append(
             .frame(
@@ -144,7 +144,7 @@ struct FrameBuilder: Sendable {
         data.reserveCapacity(capacity)
     }
 
-    /// The frame cannot be completed; what refers to it cannot be decoded.
+    /// The frame cannot be completed. Frames that refer to it cannot be decoded.
     mutating func damage() {
         guard !isDamaged else { return }
         isDamaged = true
@@ -170,7 +170,8 @@ struct FrameBuilder: Sendable {
         data.append(contentsOf: payload.from(descriptor.length))
     }
 
-    /// Whether the frame follows the last one although packets between them are missing: then those only padded.
+    /// Whether the frame follows the last one although packets between them are missing. If so, those held only
+    /// padding.
     private func continues(_ descriptor: VP8PayloadDescriptor) -> Bool {
         guard let lastPictureID, let pictureID = descriptor.pictureID else { return false }
         return pictureID == (lastPictureID &+ 1) & (descriptor.hasLongPictureID ? 0x7FFF : 0x7F)
@@ -185,7 +186,7 @@ struct FrameBuilder: Sendable {
             // Some cameras leave the start codes of their encoder in the payload.
             for unit in AnnexBUnits(payload) { appendUnit(unit) }
         default:
-            // The interleaved mode is never negotiated, and the types 30 and 31 are undefined.
+            // The interleaved mode is never negotiated. The types 30 and 31 are undefined.
             malformedCount &+= 1
             damage()
         }
@@ -215,8 +216,8 @@ struct FrameBuilder: Sendable {
         }
         let header = payload[1]
         if header & 0x80 != 0 {
-            // An earlier fragment without an end is taken as ended: some cameras never set the end bit, and what is
-            // missing would have shown as a gap.
+            // An earlier fragment without an end counts as complete: some cameras never set the end bit, and a missing
+            // packet would have shown as a gap.
             noteUnit(type: header & 0x1F, startingWith: payload.from(1))
             appendStartCode()
             data.append(payload[0] & 0xE0 | header & 0x1F)

@@ -1,8 +1,8 @@
 /// The H.264 payload format (RFC 6184), packetization modes 0 and 1.
 public enum H264 {
-    /// The types of NAL units and of RTP payloads that this project tells apart (RFC 6184, table 1).
+    /// The types of NAL units and of RTP payloads that this project distinguishes (RFC 6184, table 1).
     public enum UnitType {
-        /// A coded slice of another than an IDR picture.
+        /// A coded slice of a picture other than IDR.
         @inlinable public static var slice: UInt8 { 1 }
         /// A coded slice data partition A.
         @inlinable public static var partitionA: UInt8 { 2 }
@@ -39,23 +39,23 @@ public enum H264 {
         @inlinable public static var instantaneousDecoderRefresh: KeyFrameInfo { KeyFrameInfo(rawValue: 4) }
         /// The first bytes of the first slice of a picture, IDR or not.
         @inlinable public static var startsPicture: KeyFrameInfo { KeyFrameInfo(rawValue: 8) }
-        /// An access unit delimiter, which comes before all else of its frame.
+        /// An access unit delimiter, the first unit of its frame.
         @inlinable public static var accessUnitDelimiter: KeyFrameInfo { KeyFrameInfo(rawValue: 16) }
-        /// A slice, or a part of one, of another than an IDR picture.
+        /// A slice, or a part of one, of a picture other than IDR.
         @inlinable public static var otherSlice: KeyFrameInfo { KeyFrameInfo(rawValue: 32) }
 
         /// The payload belongs to a frame from which decoding can start: a parameter set before an IDR picture, or
         /// (a part of) that picture itself.
         ///
-        /// One payload cannot tell what follows a parameter set, and some cameras repeat theirs before other pictures:
-        /// who sees the whole frame looks for ``instantaneousDecoderRefresh`` in it.
+        /// One payload does not show what follows a parameter set, and some cameras repeat theirs before other
+        /// pictures. Code that has the whole frame looks for ``instantaneousDecoderRefresh`` in it.
         @inlinable public var belongsToKeyFrame: Bool {
             !isDisjoint(with: [.sequenceParameterSet, .instantaneousDecoderRefresh])
         }
     }
 
-    /// Looks into a payload: single NAL units, aggregations (STAP-A) and fragments (FU-A). Never fails; a payload that
-    /// is cut short tells what stands before the cut.
+    /// Looks into a payload: single NAL units, aggregations (STAP-A) and fragments (FU-A). Never fails; for a payload
+    /// that is cut short, the result covers the part before the cut.
     @inlinable
     public static func keyFrameInfo(payload: UnsafeRawBufferPointer) -> KeyFrameInfo {
         guard let first = payload.first else { return [] }

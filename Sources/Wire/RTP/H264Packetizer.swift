@@ -1,5 +1,5 @@
-/// Puts H.264 access units into RTP payloads (RFC 6184, packetization mode 1): parameter sets and other small units
-/// together in aggregations, units that fit alone, and long ones as fragments of equal length.
+/// Puts H.264 access units into RTP payloads (RFC 6184, packetization mode 1): parameter sets and other small units go
+/// together in aggregations, units that fit go alone, and long ones become fragments of equal length.
 public struct H264Packetizer: Sendable {
     /// The longest payload in bytes.
     public let maximumPayloadLength: Int
@@ -38,7 +38,7 @@ public struct H264Packetizer: Sendable {
     }
 }
 
-/// The payload that is being filled. Units gather in it as an aggregation; one that stays alone is sent as it is.
+/// The payload that is being filled. Units gather in it as an aggregation. A single unit is sent as it is.
 private struct PayloadBeingFilled {
     let scratch: UnsafeMutableRawBufferPointer
     let isKeyFrame: Bool
@@ -52,7 +52,7 @@ private struct PayloadBeingFilled {
     }
 
     mutating func append(_ unit: UnsafeRawBufferPointer, isLast: Bool, _ emit: (PacketizedPayload) -> Void) {
-        // Slices travel alone: aggregating them would save nothing and delay the first one.
+        // Each slice goes alone: aggregation would save nothing and delay the first one.
         guard (6...8).contains(unit[0] & 0x1F) else {
             flush(isLast: false, emit)
             send(unit, isLast: isLast, emit)
@@ -67,7 +67,7 @@ private struct PayloadBeingFilled {
             scratch[0] = H264.UnitType.singleTimeAggregation
             length = 1
         }
-        // The aggregation's header carries the highest importance and the forbidden bit of its units.
+        // The aggregation's header carries the highest importance of its units and any forbidden bit.
         scratch[0] = max(scratch[0] & 0x60, unit[0] & 0x60) | (scratch[0] | unit[0]) & 0x80 | 24
         scratch[length] = UInt8(truncatingIfNeeded: unit.count >> 8)
         scratch[length + 1] = UInt8(truncatingIfNeeded: unit.count)

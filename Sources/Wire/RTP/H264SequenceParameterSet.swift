@@ -1,5 +1,5 @@
 extension H264 {
-    /// What a sequence parameter set says of the stream (ITU-T H.264, sections 7.3.2.1.1 and annex E).
+    /// What a sequence parameter set says about the stream (ITU-T H.264, sections 7.3.2.1.1 and annex E).
     public struct SequenceParameterSet: Equatable, Sendable {
         /// The profile: 66 Baseline, 77 Main, 100 High.
         public let profile: UInt8
@@ -11,10 +11,10 @@ extension H264 {
         public let width: Int
         /// The picture's height in pixels, cropped.
         public let height: Int
-        /// Frames a second, where the stream says it.
+        /// Frames per second, where the stream states it.
         public let framesPerSecond: Double?
-        /// How many pictures a decoder may have to hold back to show them in order: 0 where the stream promises that
-        /// there are no B-frames that reorder, nil where it promises nothing.
+        /// How many pictures a decoder may have to hold back to show them in order: 0 where the stream promises not to
+        /// reorder with B-frames, nil where it promises nothing.
         public let reorderedFrames: Int?
 
         /// The `profile-level-id` of RFC 6184, section 8.1: six hexadecimal digits.
@@ -24,14 +24,15 @@ extension H264 {
             return String(decoding: bytes, as: UTF8.self)
         }
 
-        /// Whether the stream may hold B-frames, which browsers do not play over WebRTC. A hint: the profiles without
-        /// B-frames and a promise not to reorder say no, all else says maybe.
+        /// Whether the stream may hold B-frames, which browsers do not play over WebRTC. This is a hint: the profiles
+        /// without B-frames and a promise not to reorder mean no, anything else means maybe.
         public var mayHoldBFrames: Bool {
             if profile == 66 { return false }
             return reorderedFrames.map { $0 > 0 } ?? true
         }
 
-        /// Reads a NAL unit; nil when it is none of type 7, is cut short, or describes an impossible picture.
+        /// Reads a NAL unit; nil when its type is not 7, when it is cut short, or when it describes an impossible
+        /// picture.
         public init?(parsing unit: UnsafeRawBufferPointer) {
             guard unit.count >= 4, unit[0] & 0x1F == UnitType.sequenceParameterSet else { return nil }
             profile = unit[1]
@@ -80,7 +81,7 @@ extension H264 {
             guard width > 0, height > 0 else { return nil }
         }
 
-        /// The fields that only the high profiles have; answers the chroma format.
+        /// Reads the fields that only the high profiles have, and returns the chroma format.
         private static func readChroma(_ bits: inout BitReader) -> UInt32? {
             guard let chroma = bits.readExpGolomb(), chroma <= 3 else { return nil }
             var separatePlanes: UInt32 = 0
@@ -130,7 +131,7 @@ extension H264 {
         }
     }
 
-    /// The usability information (annex E); nil when the set holds none or it is cut short, which harms nothing.
+    /// The usability information (annex E); nil when the set holds none or it is cut short, which does no harm.
     private struct UsabilityInformation {
         var framesPerSecond: Double?
         var reorderedFrames: Int?
@@ -201,7 +202,7 @@ extension H264 {
         guard first & 0x1F == UnitType.fragmentationUnit else {
             return sliceType(ofUnit: payload) == .bidirectional
         }
-        // The unit's type stands in the fragment's header, which thereby reads as the unit's own header.
+        // The fragment's header holds the unit's type, so it reads like the unit's own header.
         guard payload.count > 2, payload[1] & 0x80 != 0 else { return false }
         return sliceType(ofUnit: payload.from(1)) == .bidirectional
     }

@@ -1,6 +1,6 @@
 /// The H.265 payload format (RFC 7798), without decoding order numbers.
 public enum H265 {
-    /// The types of NAL units and of RTP payloads that this project tells apart (ITU-T H.265, table 7-1; RFC 7798,
+    /// The types of NAL units and of RTP payloads that this project distinguishes (ITU-T H.265, table 7-1; RFC 7798,
     /// section 4.4).
     public enum UnitType {
         /// The last type of a coded slice segment.
@@ -53,8 +53,8 @@ public enum H265 {
         @inlinable public static var startsPicture: PayloadInfo { PayloadInfo(rawValue: 8) }
     }
 
-    /// Looks into a payload: single units, aggregations and fragments. Never fails; a payload that is cut short tells
-    /// what stands before the cut.
+    /// Looks into a payload: single units, aggregations and fragments. Never fails; for a payload that is cut short,
+    /// the result covers the part before the cut.
     public static func info(payload: UnsafeRawBufferPointer) -> PayloadInfo {
         guard payload.count > headerLength else { return [] }
         switch type(payload[0]) {
@@ -73,7 +73,7 @@ public enum H265 {
         }
     }
 
-    /// What a unit is.
+    /// What a unit holds.
     public static func info(ofUnit unit: UnsafeRawBufferPointer) -> PayloadInfo {
         guard let first = unit.first else { return [] }
         var info = info(ofType: type(first))

@@ -1,5 +1,5 @@
 extension H265 {
-    /// What a sequence parameter set says of the stream (ITU-T H.265, section 7.3.2.2).
+    /// What a sequence parameter set says about the stream (ITU-T H.265, section 7.3.2.2).
     public struct SequenceParameterSet: Equatable, Sendable {
         /// The profile: 1 Main, 2 Main 10, 3 Main Still Picture.
         public let profile: Int
@@ -11,12 +11,13 @@ extension H265 {
         public let width: Int
         /// The picture's height in pixels, cropped.
         public let height: Int
-        /// The bits of a brightness sample.
+        /// The bits of a luma sample.
         public let bitDepth: Int
-        /// How many pictures may come before one that is shown earlier: 0 where they come in the order of showing.
+        /// How many pictures may come before one that is shown earlier: 0 where they come in display order.
         public let reorderedPictures: Int
 
-        /// Reads a NAL unit; nil when it is none of type 33, is cut short, or describes an impossible picture.
+        /// Reads a NAL unit; nil when its type is not 33, when it is cut short, or when it describes an impossible
+        /// picture.
         public init?(parsing unit: UnsafeRawBufferPointer) {
             guard unit.count > 15, H265.type(unit[0]) == UnitType.sequenceParameterSet else { return nil }
             var bits = BitReader(unit.from(headerLength))

@@ -1,6 +1,7 @@
 /// One element of an RTP header extension (RFC 8285).
 public struct HeaderExtensionElement: BitwiseCopyable {
-    /// The local identifier that `a=extmap` gave the extension: 1 to 14 in the one-byte form, 1 to 255 in the other.
+    /// The local identifier that `a=extmap` gave the extension: 1 to 14 in the one-byte form, 1 to 255 in the two-byte
+    /// form.
     public let identifier: UInt8
     /// The value.
     public let value: UnsafeRawBufferPointer
@@ -12,9 +13,9 @@ public struct HeaderExtensionElement: BitwiseCopyable {
     }
 }
 
-/// Walks the elements of an RTP header extension in the one-byte (RFC 8285, section 4.2) or the two-byte form
-/// (section 4.3). An element that reaches past the end ends the walk; so does what section 4.2 tells a receiver to
-/// stop at (identifier 15, and identifier 0 with a length).
+/// Walks the elements of an RTP header extension in the one-byte (RFC 8285, section 4.2) or the two-byte form (section
+/// 4.3). An element that reaches past the end ends the walk. So do the elements at which section 4.2 tells a receiver
+/// to stop (identifier 15, and identifier 0 with a length).
 public struct HeaderExtensions: Sequence, IteratorProtocol, BitwiseCopyable {
     @usableFromInline let elements: UnsafeRawBufferPointer
     @usableFromInline let isTwoByte: Bool
@@ -66,14 +67,14 @@ public enum HeaderExtensionValue {
         value.count >= 2 ? value.bigEndian16(at: 0) : nil
     }
 
-    /// The absolute send time: seconds modulo 64 with 18 bits behind the point, in 24 bits
+    /// The absolute send time: seconds modulo 64 with 18 fractional bits, in 24 bits
     /// (`http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time`).
     @inlinable
     public static func absoluteSendTime(_ value: UnsafeRawBufferPointer) -> UInt32? {
         value.count == 3 ? value.bigEndian24(at: 0) : nil
     }
 
-    /// The absolute send time of a moment that is given in nanoseconds of any clock that runs evenly.
+    /// The absolute send time of a moment in nanoseconds of any steady clock.
     @inlinable
     public static func absoluteSendTime(nanoseconds: Int64) -> UInt32 {
         // Only seconds modulo 64 matter, which leaves room to shift without overflow.
@@ -81,8 +82,8 @@ public enum HeaderExtensionValue {
         return UInt32(truncatingIfNeeded: (within << 18) / 1_000_000_000) & 0xFF_FFFF
     }
 
-    /// The audio level of RFC 6464: how far below overload in decibels (0 is loudest, 127 is silence), and whether
-    /// the sender takes it for a voice.
+    /// The audio level of RFC 6464: how far below overload in decibels (0 is loudest, 127 is silence), and whether the
+    /// sender considers it a voice.
     @inlinable
     public static func audioLevel(_ value: UnsafeRawBufferPointer) -> (decibelsBelowOverload: UInt8, isVoice: Bool)? {
         value.count >= 1 ? (value[0] & 0x7F, value[0] & 0x80 != 0) : nil

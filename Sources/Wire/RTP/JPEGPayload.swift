@@ -1,20 +1,20 @@
-/// The header that stands before the JPEG data in each payload (RFC 2435, section 3.1).
+/// The header before the JPEG data in each payload (RFC 2435, section 3.1).
 public struct JPEGPayloadHeader: Equatable, Sendable {
-    /// Where the payload's data stand in the picture's entropy-coded data, in bytes.
+    /// The offset of the payload's data in the picture's entropy-coded data, in bytes.
     public var fragmentOffset: Int
-    /// The way of coding: 0 is 4:2:2, 1 is 4:2:0; 64 more with restart markers.
+    /// The coding: 0 is 4:2:2, 1 is 4:2:0; 64 more with restart markers.
     public var type: UInt8
-    /// The quality: 1 to 99 name computed tables, 128 to 255 tables in the stream.
+    /// The quality: 1 to 99 mean computed tables, 128 to 255 tables in the stream.
     public var quality: UInt8
     /// The picture's width in pixels; 0 where it does not fit the header (more than 2,040).
     public var width: Int
     /// The picture's height in pixels.
     public var height: Int
-    /// The number of blocks between restart markers; nil where there are none.
+    /// The number of blocks between restart markers; nil where the stream has none.
     public var restartInterval: UInt16?
-    /// Where the quantization tables stand in the payload, in bytes; nil where it brings none.
+    /// The position of the quantization tables in the payload, in bytes; nil where it has none.
     public var tables: Range<Int>?
-    /// Whether the tables have 16 bits an entry, a bit for each table, the first in the lowest.
+    /// Whether the tables have 16 bits per entry: one bit for each table, the first in the lowest bit.
     public var tablePrecision: UInt8 = 0
     /// The length of all headers in bytes.
     public var length: Int
@@ -22,7 +22,7 @@ public struct JPEGPayloadHeader: Equatable, Sendable {
     /// The length of the main header in bytes.
     public static let mainLength = 8
 
-    /// Reads the headers at the start of a payload; nil when they are cut short or no data follow.
+    /// Reads the headers at the start of a payload; nil when they are cut short or no data follows.
     public init?(parsing payload: UnsafeRawBufferPointer) {
         guard payload.count > Self.mainLength else { return nil }
         fragmentOffset = Int(payload.bigEndian24(at: 1))
@@ -49,14 +49,14 @@ public struct JPEGPayloadHeader: Equatable, Sendable {
     }
 }
 
-/// The headers of JFIF that RFC 2435 leaves out of the stream, made anew (appendices A and B).
+/// Rebuilds the JFIF headers that RFC 2435 leaves out of the stream (appendices A and B).
 enum JPEGHeaders {
-    /// Everything from the start of the image to its entropy-coded data.
+    /// Everything from the start of the image up to its entropy-coded data.
     ///
-    /// - Parameter tables: two quantization tables as the stream brings them.
+    /// - Parameter tables: two quantization tables as the stream carries them.
     static func make(_ header: JPEGPayloadHeader, tables: [UInt8], precision: UInt8) -> [UInt8]? {
         guard header.width > 0, header.height > 0, header.type & 0x3F < 2, header.type < 128 else { return nil }
-        // JFIF's own segment names the density, which is none.
+        // JFIF's own segment states the density, which is unspecified.
         var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0]
         var offset = 0
         var tableCount: UInt8 = 0
@@ -75,7 +75,7 @@ enum JPEGHeaders {
         }
         let chromaTable: UInt8 = tableCount == 2 ? 1 : 0
         let size = [header.height, header.width].flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
-        // Type 0 samples chroma at half the width, type 1 at half the height as well.
+        // Type 0 samples chroma at half the width; type 1 samples it at half the height, too.
         bytes += [0xFF, 0xC0, 0, 17, 8] + size
         bytes += [3, 1, header.type & 0x3F == 0 ? 0x21 : 0x22, 0, 2, 0x11, chromaTable, 3, 0x11, chromaTable]
         for table in JPEGTables.huffman {

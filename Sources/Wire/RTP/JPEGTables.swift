@@ -3,7 +3,7 @@ enum JPEGTables {
     /// A Huffman table as a DHT segment writes it.
     struct Huffman {
         var identifier: UInt8
-        /// How many codes there are of each length from 1 to 16 bits.
+        /// The number of codes of each length from 1 to 16 bits.
         var counts: [UInt8]
         var values: [UInt8]
     }

@@ -2,16 +2,16 @@
 public struct AudioSpecificConfig: Hashable, Sendable {
     /// The audio object type: 2 is AAC-LC, 5 HE-AAC (spectral band replication), 29 HE-AAC v2, 39 AAC-ELD.
     public var objectType: Int
-    /// The core's sample rate in hertz; with spectral band replication twice as much comes out.
+    /// The core's sample rate in hertz; with spectral band replication the output has twice the rate.
     public var sampleRate: Int
-    /// The channel configuration: 1 mono, 2 stereo, 7 is eight channels; 0 where the stream itself says it.
+    /// The channel configuration: 1 is mono, 2 is stereo, 7 is eight channels; 0 where the stream itself states it.
     public var channelConfiguration: Int
-    /// Samples a channel in a frame of the core: 1024, 960, 512 or 480.
+    /// Samples per channel in a frame of the core: 1024, 960, 512 or 480.
     public var frameLength: Int
     /// The configuration in bits, which need not be a whole number of bytes.
     public var bitCount: Int
 
-    /// The rates that an index stands for.
+    /// The rates by index.
     static let sampleRates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350,
     ]
@@ -48,7 +48,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         frameLength = 1024
         var coreType = type
         if type == 5 || type == 29 {
-            // The rate after the extension comes first the core's, then the output's and the core's own type.
+            // After the core's rate come the output's rate and the core's own type.
             guard Self.readSampleRate(&reader) != nil, let core = Self.readObjectType(&reader) else { return nil }
             coreType = core
         }
@@ -59,7 +59,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
             if depends == 1, reader.read(14) == nil { return nil }
             guard let hasExtension = reader.read(1) else { return nil }
             frameLength = isShort == 1 ? 960 : 1024
-            // A programme of its own, or scalable coding: neither comes from a camera.
+            // A program config element, or scalable coding: cameras send neither.
             if channels == 0 || [6, 20].contains(coreType) { break }
             if hasExtension == 1 {
                 if [17, 19, 20, 23].contains(coreType), reader.read(3) == nil { return nil }
@@ -103,7 +103,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The number of channels; 2 where the stream itself says it.
+    /// The number of channels; 2 where the stream itself states it.
     public var channels: Int {
         switch channelConfiguration {
         case 1...6: channelConfiguration

@@ -8,15 +8,15 @@ public enum MPEG4Generic {
         public var indexLength: Int
         /// The bits by which the index of a further unit differs.
         public var indexDeltaLength: Int
-        /// The bits of a composition time's difference; 0 where there is none.
+        /// The bits of a composition time's difference; 0 where headers have none.
         public var compositionDeltaLength: Int
-        /// The bits of a decoding time's difference; 0 where there is none.
+        /// The bits of a decoding time's difference; 0 where headers have none.
         public var decodingDeltaLength: Int
         /// Whether each header has a bit for random access.
         public var hasRandomAccessFlag: Bool
-        /// The bits of the stream's state; 0 where there are none.
+        /// The bits of the stream's state; 0 where headers have none.
         public var streamStateLength: Int
-        /// The bits of the auxiliary section's size; 0 where there is none.
+        /// The bits of the auxiliary section's size; 0 where payloads have no such section.
         public var auxiliarySizeLength: Int
         /// The size of every unit in bytes; 0 where sizes differ.
         public var constantSize: Int
@@ -51,7 +51,7 @@ public enum MPEG4Generic {
         }
     }
 
-    /// The largest access unit that is put together from fragments, in bytes: AAC needs 768 for a channel.
+    /// The largest access unit that is assembled from fragments, in bytes: AAC needs 768 per channel.
     public static let maximumUnitLength = 16 * 1024
 
     /// The length of the header section of a payload with one access unit in high bit rate.
@@ -68,28 +68,28 @@ public enum MPEG4Generic {
     }
 }
 
-/// Takes access units out of RTP payloads (RFC 3640, section 3.2), in order. A unit may come in several fragments.
+/// Extracts access units from RTP payloads (RFC 3640, section 3.2), in order. A unit may come in several fragments.
 ///
-/// Interleaving is not undone: AAC cameras do not use it, and it would add the delay of a group.
+/// It does not undo interleaving: cameras do not use it with AAC, and it would add the delay of a group.
 public struct MPEG4GenericDepacketizer: Sendable {
     private let parameters: MPEG4Generic.Parameters
     private var fragment: [UInt8] = []
     private var fragmentedLength = 0
 
-    /// Starts with nothing taken in.
+    /// Starts empty.
     public init(_ parameters: MPEG4Generic.Parameters) {
         self.parameters = parameters
     }
 
-    /// A packet has been lost: what was begun cannot be completed.
+    /// Records that a packet has been lost: a unit that has begun cannot be completed.
     public mutating func noteLoss() {
         fragment.removeAll(keepingCapacity: true)
         fragmentedLength = 0
     }
 
-    /// Takes in a payload and hands each complete access unit to `body`; the bytes live until `body` returns.
+    /// Adds a payload and hands each complete access unit to `body`. The bytes are valid until `body` returns.
     ///
-    /// - Returns: false where the payload contradicts itself; what came before the contradiction is handed out.
+    /// - Returns: false where the payload contradicts itself; the units before the contradiction are handed out.
     public mutating func depacketize(
         _ payload: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -121,7 +121,7 @@ public struct MPEG4GenericDepacketizer: Sendable {
         return !isFirst
     }
 
-    /// Where the data start behind the auxiliary section, which nothing here reads.
+    /// Where the data starts after the auxiliary section, which is not read.
     private func dataOffset(_ payload: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard parameters.auxiliarySizeLength > 0 else { return start }
         var reader = PlainBitReader(payload.from(start))
@@ -145,7 +145,7 @@ public struct MPEG4GenericDepacketizer: Sendable {
         _ data: UnsafeRawBufferPointer, of length: Int, _ body: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
         if fragment.isEmpty || fragmentedLength != length {
-            // Another size is another unit: the one before lost its end.
+            // A different size means a different unit: the one before lost its end.
             fragment.removeAll(keepingCapacity: true)
             fragmentedLength = length
         }

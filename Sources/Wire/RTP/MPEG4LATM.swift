@@ -1,10 +1,11 @@
-/// Takes AAC frames out of RTP payloads of `MP4A-LATM` (RFC 6416, section 6; RFC 3016): audio multiplex elements of
-/// ISO/IEC 14496-3, section 1.7.3, whose configuration stands in the description or in the stream.
+/// Extracts AAC frames from RTP payloads of `MP4A-LATM` (RFC 6416, section 6; RFC 3016). The payloads are audio
+/// multiplex elements of ISO/IEC 14496-3, section 1.7.3. Their configuration is in the session description or in the
+/// stream.
 ///
-/// One programme with one layer is read, which is all that cameras send. An element may come in several packets: it is
-/// complete when it is as long as it says.
+/// It reads one program with one layer, which is all that cameras send. An element may come in several packets. It is
+/// complete when it has the length that it states.
 public struct MPEG4LATMDepacketizer: Sendable {
-    /// The configuration of the sound, as a decoder takes it; nil until the stream has brought one.
+    /// The configuration of the sound, in the form that a decoder accepts; nil until the stream has sent one.
     public private(set) var audioSpecificConfig: [UInt8]?
     /// What the configuration says.
     public private(set) var configuration: AudioSpecificConfig?
@@ -17,7 +18,8 @@ public struct MPEG4LATMDepacketizer: Sendable {
     /// The most bytes that wait for the rest of an element.
     public static let maximumElementLength = 16 * 1024
 
-    /// Starts with what `a=fmtp` says: `config`, a StreamMuxConfig in bytes (empty where there is none), and `cpresent`.
+    /// Starts with the values of `a=fmtp`: `config`, a StreamMuxConfig in bytes (empty where it is missing), and
+    /// `cpresent`.
     public init(streamMuxConfig: [UInt8], isConfigurationInBand: Bool) {
         self.isConfigurationInBand = isConfigurationInBand
         streamMuxConfig.withUnsafeBytes { bytes in
@@ -26,13 +28,13 @@ public struct MPEG4LATMDepacketizer: Sendable {
         }
     }
 
-    /// A packet has been lost: what was begun cannot be completed.
+    /// Records that a packet has been lost: an element that has begun cannot be completed.
     public mutating func noteLoss() {
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Takes in a payload and hands each complete frame of AAC to `body`; the bytes live until `body` returns.
-    /// ``audioSpecificConfig`` is the frame's when `body` is called, which gets it too.
+    /// Adds a payload and hands each complete frame of AAC to `body`. The bytes are valid until `body` returns. When
+    /// `body` is called, ``audioSpecificConfig`` is the frame's; `body` gets it, too.
     ///
     /// - Returns: false where the payload cannot be read or no configuration is known yet.
     public mutating func depacketize(
@@ -63,7 +65,7 @@ public struct MPEG4LATMDepacketizer: Sendable {
             var reader = PlainBitReader(bytes.from(offset))
             switch readElement(&reader, from: bytes.from(offset), body) {
             case .complete:
-                // Elements start at a byte.
+                // Elements start at a byte boundary.
                 offset += max(1, (reader.position + 7) / 8)
             case .incomplete:
                 waiting.append(contentsOf: bytes.from(offset))
@@ -87,7 +89,7 @@ public struct MPEG4LATMDepacketizer: Sendable {
             }
         }
         guard let multiplex, let configuration = audioSpecificConfig else { return .invalid }
-        // All lengths are checked before the first frame goes out, so that none goes out twice.
+        // All lengths are checked before the first frame is handed out, so no frame is handed out twice.
         var ahead = reader
         for _ in 0..<multiplex.subframeCount {
             guard let length = multiplex.readLength(&ahead) else { return .incomplete }
@@ -112,7 +114,7 @@ public struct MPEG4LATMDepacketizer: Sendable {
     }
 }
 
-/// What a StreamMuxConfig says of one programme with one layer (ISO/IEC 14496-3, table 1.42).
+/// What a StreamMuxConfig says about one program with one layer (ISO/IEC 14496-3, table 1.42).
 private struct StreamMultiplex: Sendable {
     var subframeCount: Int
     var audioSpecificConfig: [UInt8]
@@ -123,7 +125,7 @@ private struct StreamMultiplex: Sendable {
 
     init?(reading reader: inout PlainBitReader, from bytes: UnsafeRawBufferPointer) {
         guard let version = reader.read(1) else { return nil }
-        // Version 1 may be of a second kind, which is reserved.
+        // Version 1 has a second form, which is reserved.
         if version == 1, reader.read(1) != 0 { return nil }
         if version == 1, Self.readValue(&reader) == nil { return nil }
         guard reader.read(1) != nil, let subframes = reader.read(6), reader.read(4) == 0, reader.read(3) == 0 else {
@@ -152,7 +154,7 @@ private struct StreamMultiplex: Sendable {
         case 0:
             guard reader.read(8) != nil else { return nil }
         case 1:
-            // In steps of a byte, from twenty on.
+            // In steps of one byte, from twenty on.
             guard let length = reader.read(9) else { return nil }
             constantLength = Int(length) + 20
         default:

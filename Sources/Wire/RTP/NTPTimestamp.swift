@@ -1,7 +1,7 @@
 import Transport
 
-/// A wall-clock time as RTCP writes it: seconds since 1900 in the upper 32 bits, a binary fraction in the lower
-/// (RFC 3550, section 4). It wraps in 2036 and every 136 years after; nothing here compares times so far apart.
+/// A wall-clock time as RTCP writes it: seconds since 1900 in the upper 32 bits, a binary fraction in the lower (RFC
+/// 3550, section 4). It wraps in 2036 and every 136 years after that. This project never compares times so far apart.
 public struct NTPTimestamp: Hashable, Sendable, BitwiseCopyable {
     /// The 64 bits of the wire.
     public var rawValue: UInt64
@@ -9,7 +9,7 @@ public struct NTPTimestamp: Hashable, Sendable, BitwiseCopyable {
     /// Seconds from the NTP epoch (1900) to the Unix epoch (1970).
     @inlinable public static var unixEpoch: Int64 { 2_208_988_800 }
 
-    /// Takes the 64 bits of the wire.
+    /// Makes a timestamp from the 64 bits of the wire.
     @inlinable
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
@@ -25,7 +25,8 @@ public struct NTPTimestamp: Hashable, Sendable, BitwiseCopyable {
         rawValue = UInt64(bitPattern: seconds &+ Self.unixEpoch) << 32 | fraction
     }
 
-    /// Nanoseconds since 1970, for a time of the first NTP era (until 2036) after 1968, and of the second era before.
+    /// Nanoseconds since 1970: for a time after 1968 in the first NTP era (until 2036), for an earlier one in the
+    /// second era.
     public var unixNanoseconds: Int64 {
         var seconds = Int64(rawValue >> 32)
         // RFC 4330, section 3: with the top bit clear the time is in the era that starts in 2036.
@@ -67,7 +68,7 @@ public enum CompactTime {
         .nanoseconds((Int64(units) * 1_000_000_000) >> 16)
     }
 
-    /// The round-trip time that a report block tells (RFC 3550, section 6.4.1); nil when the peer has not had a sender
+    /// The round-trip time by a report block (RFC 3550, section 6.4.1); nil when the peer has not received a sender
     /// report yet, or when its numbers would make the time negative.
     ///
     /// `now` is the arrival of the report on the clock that the sender reports carried.
@@ -76,7 +77,7 @@ public enum CompactTime {
     ) -> Duration? {
         guard lastSenderReport != 0 else { return nil }
         let units = now.middle &- lastSenderReport &- delaySinceLastSenderReport
-        // More than nine hours: the difference is a negative one that wrapped.
+        // More than nine hours: a negative difference has wrapped.
         guard units < 0x8000_0000 else { return nil }
         return duration(units)
     }

@@ -1,19 +1,19 @@
 import Transport
 
-/// Finds out which packets are missing and when to ask for them (RFC 4585, section 6.2.1).
+/// Finds which packets are missing and when to ask for them (RFC 4585, section 6.2.1).
 ///
-/// A packet is asked for after a short wait (the network may only have reordered it), again each time an answer is
-/// overdue by the round-trip time, and not any more once it would come too late to be played.
+/// It asks for a packet after a short wait, since the network may only have reordered it. It asks again each time an
+/// answer is overdue by the round-trip time. It stops when the packet would come too late to be played.
 public struct NackGenerator: Sendable {
     /// The limits.
     public struct Configuration: Sendable {
-        /// How long a packet stays worth asking for.
+        /// How long it is worth asking for a packet.
         public var maximumAge: Duration
-        /// How long a gap may be a mere reordering.
+        /// How long a gap may be only a reordering.
         public var reorderingDelay: Duration
-        /// How often one packet is asked for.
+        /// The most requests for one packet.
         public var maximumRequests: Int
-        /// How many packets may be missing at a time; beyond that a key frame costs less.
+        /// The most packets that may be missing at a time. Beyond that a key frame costs less.
         public var maximumMissing: Int
 
         /// Sets the limits.
@@ -30,15 +30,15 @@ public struct NackGenerator: Sendable {
 
     /// What a packet turned out to be.
     public enum Reception: Equatable, Sendable {
-        /// The one after the newest.
+        /// The packet after the newest one.
         case next
-        /// Ahead of the newest: `missing` packets before it have not come.
+        /// A packet ahead of the newest: `missing` packets before it have not come.
         case gap(missing: Int)
-        /// One that was missing; `requests` is how often it had been asked for.
+        /// A packet that was missing; `requests` is how often it had been asked for.
         case recovered(requests: Int)
-        /// A duplicate, or one that had been given up.
+        /// A duplicate, or a packet that had been given up.
         case old
-        /// So far ahead that all that is missing was given up.
+        /// A packet so far ahead that all missing ones were given up.
         case tooManyMissing
     }
 
@@ -51,11 +51,11 @@ public struct NackGenerator: Sendable {
 
     /// The limits.
     public let configuration: Configuration
-    /// The time that an answer takes, as reports tell it.
+    /// The time that an answer takes, according to reports.
     public var roundTripTime: Duration = .milliseconds(50)
     /// How many packets have been asked for; one that is asked for twice counts twice.
     public private(set) var requestCount: UInt64 = 0
-    /// How many packets came after all.
+    /// How many missing packets came after all.
     public private(set) var recoveredCount: UInt64 = 0
     /// How many packets have been given up.
     public private(set) var abandonedCount: UInt64 = 0
@@ -73,7 +73,7 @@ public struct NackGenerator: Sendable {
     /// How many packets are missing and not given up.
     public var missingCount: Int { missing.count }
 
-    /// Notes a packet of the stream; one that came again by retransmission under its original sequence number.
+    /// Records a packet of the stream; a retransmission under its original sequence number.
     public mutating func receive(sequenceNumber: UInt16, at now: Instant) -> Reception {
         guard let newest = unwrapper.newest else {
             _ = unwrapper.unwrap(sequenceNumber)
@@ -102,7 +102,7 @@ public struct NackGenerator: Sendable {
         return .gap(missing: count)
     }
 
-    /// Gives up all that comes before `sequenceNumber`, for example because a key frame starts there.
+    /// Gives up everything before `sequenceNumber`, for example because a key frame starts there.
     public mutating func abandon(before sequenceNumber: UInt16) {
         let number = unwrapper.peek(sequenceNumber)
         let count = missing.firstIndex { $0.number >= number } ?? missing.count
@@ -110,7 +110,7 @@ public struct NackGenerator: Sendable {
         missing.removeFirst(count)
     }
 
-    /// Replaces `numbers` by the sequence numbers to ask for now, in rising order; keep the array for the next call.
+    /// Replaces `numbers` with the sequence numbers to ask for now, in rising order. Keep the array for the next call.
     public mutating func takeRequests(at now: Instant, into numbers: inout [UInt16]) {
         numbers.removeAll(keepingCapacity: true)
         guard !missing.isEmpty else { return }

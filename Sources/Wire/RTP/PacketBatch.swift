@@ -1,14 +1,14 @@
 import Transport
 
-/// The RTP packets that one wake-up of a source brought (usually one frame): parsed once, held once, shared by all.
+/// The RTP packets of one wake-up of a source (usually one frame): parsed once, stored once, shared by all.
 ///
-/// The payloads stand one after the other in one slab. Headers are not kept: each viewer gets its own, made from
-/// ``Packet``. A batch does not change once it has been delivered; ``PacketBatchPool`` writes into it again only after
-/// everybody else has let go of it.
+/// The payloads lie one after the other in one slab. Headers are not kept: each viewer gets its own, made from
+/// ``Packet``. A batch does not change once it has been delivered. ``PacketBatchPool`` writes into it again only after
+/// all others have released it.
 public final class PacketBatch: @unchecked Sendable {
-    // Proof for @unchecked: `packets`, `storage`, `byteCount` and `arrival` are written only through
-    // `PacketBatchPool`, either before the batch is first shared or when `isKnownUniquelyReferenced` shows that
-    // nobody else holds it. That is the rule by which the standard library's own copy-on-write storage is Sendable.
+    // Proof for @unchecked: `packets`, `storage`, `byteCount` and `arrival` are written only through `PacketBatchPool`,
+    // either before the batch is first shared or when `isKnownUniquelyReferenced` shows that it has no other holder. By
+    // the same rule the standard library's copy-on-write storage is Sendable.
 
     /// One packet of the batch.
     public struct Packet: BitwiseCopyable, Sendable {
@@ -22,7 +22,7 @@ public final class PacketBatch: @unchecked Sendable {
         public var sequenceNumber: UInt16
         /// The source's payload type, 0 to 127.
         public var payloadType: UInt8
-        /// What is known of the packet.
+        /// Properties of the packet.
         public var flags: Flags
 
         /// Describes a packet.
@@ -39,7 +39,7 @@ public final class PacketBatch: @unchecked Sendable {
         }
     }
 
-    /// What is known of a packet.
+    /// Properties of a packet.
     public struct Flags: OptionSet, BitwiseCopyable, Sendable {
         public let rawValue: UInt8
 
@@ -58,7 +58,7 @@ public final class PacketBatch: @unchecked Sendable {
 
     /// The packets in the order in which the source sent them.
     public fileprivate(set) var packets: [Packet] = []
-    /// When the source's bytes were read.
+    /// When the packets were read from the source.
     public fileprivate(set) var arrival: Instant = .zero
     fileprivate(set) var byteCount = 0
     fileprivate var storage: UnsafeMutableRawBufferPointer
@@ -71,7 +71,7 @@ public final class PacketBatch: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// Takes another slab; what the old one held is lost.
+    /// Replaces the slab; the content of the old one is lost.
     fileprivate func replaceStorage(capacity: Int) {
         storage.deallocate()
         storage = .allocate(byteCount: capacity, alignment: 16)
@@ -83,7 +83,7 @@ public final class PacketBatch: @unchecked Sendable {
         UnsafeRawBufferPointer(rebasing: storage[Int(packet.offset)..<Int(packet.offset) + Int(packet.length)])
     }
 
-    /// How many payload bytes the packets have together.
+    /// The total number of payload bytes in the packets.
     public var payloadByteCount: Int { byteCount }
 
     /// How many bytes of memory the batch holds.
@@ -95,15 +95,15 @@ public final class PacketBatch: @unchecked Sendable {
     }
 }
 
-/// Makes batches for one source, and writes into old ones again when everybody has let go of them, so that a steady
-/// stream allocates nothing.
+/// Makes batches for one source. It reuses old batches when all holders have released them, so a steady stream
+/// allocates nothing.
 ///
 /// A pool belongs to one source and is used by one thread at a time.
 public struct PacketBatchPool: ~Copyable {
     private var lent: [PacketBatch] = []
     private var next = 0
     private var current: PacketBatch?
-    /// How many bytes a batch holds on average, of some dozens of the newest.
+    /// The average size in bytes of the last few dozen batches.
     private var usualByteCount = 0
 
     /// An empty pool.
@@ -142,19 +142,19 @@ public struct PacketBatchPool: ~Copyable {
     }
 
     private mutating func takeBatch(capacity: Int) -> PacketBatch {
-        // The oldest lent batch is the first that a ring lets go of, so looking at one is enough.
+        // A ring releases the oldest lent batch first, so it is enough to look at one.
         if !lent.isEmpty, isKnownUniquelyReferenced(&lent[next]) {
             let batch = lent[next]
             batch.packets.removeAll(keepingCapacity: true)
             batch.byteCount = 0
-            // One that has held a key frame would keep that much memory for ever, and in time they all would.
+            // A batch that has held a key frame would keep that much memory forever, and in time all batches would.
             let enough = max(usualByteCount * 2, 2048)
             if batch.storage.count > enough * 4 { batch.replaceStorage(capacity: enough) }
             next = (next + 1) % lent.count
             return batch
         }
         let batch = PacketBatch(capacity: capacity)
-        // Inserted where the oldest stands, so that the order of lending stays the order of the array.
+        // It is inserted at the place of the oldest one: the array stays in the order of lending.
         lent.insert(batch, at: next)
         next = (next + 1) % lent.count
         return batch

@@ -1,15 +1,15 @@
 import Transport
 
-/// Puts a stream's packets into order: holds those that came too early until the missing ones come or have had their
-/// time. It is bounded by time and by bytes, and says what is missing.
+/// Puts a stream's packets into order. It holds packets that came too early until the missing ones come or their time
+/// is over. It is bounded by time and by bytes, and it reports what is missing.
 ///
-/// A packet that comes in its turn is handed out at once. Call ``next(at:)`` until it answers nil after each
+/// A packet that comes in order is handed out at once. Call ``next(at:)`` until it returns nil after each
 /// ``insert(sequenceNumber:timestamp:marker:payload:at:)`` and at ``nextDeadline()``.
 public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     // Proof for @unchecked: the memory behind the pointers is allocated and freed by this value alone, which cannot be
-    // copied, so whoever holds the value is the only one who can reach it.
+    // copied. So only the holder of the value can reach the memory.
 
-    /// A packet in its turn.
+    /// A packet in order.
     public struct Packet {
         /// The sequence number, counted on past its wraps.
         public let number: Int64
@@ -17,7 +17,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         public let timestamp: UInt32
         /// The marker bit.
         public let marker: Bool
-        /// The payload; it lives until the buffer is next called.
+        /// The payload; valid until the next call to the buffer.
         public let payload: UnsafeRawBufferPointer
         /// When the packet arrived.
         public let arrival: Instant
@@ -41,9 +41,9 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
 
     /// How long a packet waits for those before it.
     public let maximumDelay: Duration
-    /// How many payload bytes wait at most.
+    /// The most payload bytes that wait.
     public let maximumBytes: Int
-    /// Packets that came after their turn had passed, or twice.
+    /// Packets that came too late, or twice.
     public private(set) var lateCount: UInt64 = 0
     /// Packets that did not come in time.
     public private(set) var lostCount: UInt64 = 0
@@ -51,7 +51,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
     private static let capacity = 1_024
     private var slots: [Slot]
     private var memories: [UnsafeMutableRawBufferPointer] = []
-    /// Memories that hold nothing. The last one freed is the first one used, so an ordered stream needs only one.
+    /// Free memory blocks. The block that was freed last is used first, so an ordered stream needs only one.
     private var free: [Int] = []
     private var handedOut: Int?
     private var waitingCount = 0
@@ -76,13 +76,13 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         for memory in memories { memory.deallocate() }
     }
 
-    /// How many packets wait.
+    /// The number of waiting packets.
     public var count: Int { waitingCount }
 
-    /// Whether packets wait for ``start(at:)``: at the beginning, and when the source has started again.
+    /// Whether packets wait for ``start(at:)``: at the beginning, and after the source has restarted.
     public var needsStart: Bool { expected == nil && !startsAtFirstPacket }
 
-    /// Copies a packet in. False when it is a duplicate or its turn has passed.
+    /// Copies a packet in. Returns false when it is a duplicate or too late.
     @discardableResult
     public mutating func insert(
         sequenceNumber: UInt16, timestamp: UInt32, marker: Bool, payload: UnsafeRawBufferPointer, at now: Instant
@@ -98,7 +98,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
             }
             if waitingCount == 0 { newest = number }
             guard (number - newest).magnitude < UInt64(Self.capacity) else {
-                // A leap while the start is unknown: what waits belongs to another time.
+                // A jump while the start is unknown: the waiting packets belong to an earlier stream.
                 dropAll()
                 newest = number
                 return insert(
@@ -117,7 +117,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
             lateCount &+= 1
             return false
         }
-        // Outside the window there is nothing any more, so what is here is older and was never named as the start.
+        // Nothing remains outside the window. So the packet here is older, and was never named as the start.
         if slots[index].number >= 0 { drop(index) }
         let memory = takeMemory(payload.count)
         memories[memory].copyMemory(from: payload)
@@ -129,7 +129,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Names the first packet that is wanted. What waits before it is dropped.
+    /// Sets the first wanted packet. Packets that wait before it are dropped.
     public mutating func start(at sequenceNumber: UInt16) {
         releaseHandedOut()
         let number = unwrapper.peek(sequenceNumber)
@@ -138,7 +138,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         newest = max(newest, number)
     }
 
-    /// What comes next, or nil while that is still awaited.
+    /// What comes next; nil while that has not arrived.
     public mutating func next(at now: Instant) -> Output? {
         releaseHandedOut()
         if pendingGap > 0 {
@@ -169,7 +169,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         return .gap(missing)
     }
 
-    /// When a missing packet has had its time; nil while none is missing.
+    /// When a missing packet's time is over; nil while none is missing.
     public func nextDeadline() -> Instant? {
         guard expected != nil, let head = firstWaiting() else { return nil }
         return slots[Self.index(head)].arrival + maximumDelay
@@ -177,7 +177,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
 
     private func firstWaiting() -> Int64? {
         guard waitingCount > 0, var number = expected else { return nil }
-        // At most the capacity: nothing further ahead is ever kept.
+        // The loop is bounded by the capacity: nothing further ahead is ever kept.
         while number <= newest {
             if slots[Self.index(number)].number == number { return number }
             number += 1
@@ -185,7 +185,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         return nil
     }
 
-    /// Whether the source started again: the number is far behind what is expected, and the one after it has come too.
+    /// Whether the source restarted: the number is far behind the expected one, and the one after it has come, too.
     private mutating func isRestart(_ sequenceNumber: UInt16) -> Bool {
         guard let expected, expected - unwrapper.peek(sequenceNumber) > Int64(Self.capacity) else {
             expectedAfterJump = nil
@@ -200,7 +200,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         unwrapper = SequenceUnwrapper()
         expected = nil
         expectedAfterJump = nil
-        // How many are missing cannot be known; one at least is, since the two ends do not meet.
+        // The number of missing packets is unknown. It is at least one, since the two ends do not meet.
         pendingGap = max(1, pendingGap)
         lostCount &+= 1
     }
@@ -214,7 +214,7 @@ public struct PacketReorderBuffer: ~Copyable, @unchecked Sendable {
         self.expected = number
     }
 
-    /// While no start is known nothing leaves by itself, so what waits is dropped when it has had its time.
+    /// While the start is unknown, nothing leaves by itself. So waiting packets are dropped when their time is over.
     private mutating func dropStale(at now: Instant) {
         guard waitingCount > 0 else { return }
         for index in slots.indices where slots[index].number >= 0 {

@@ -1,6 +1,6 @@
 /// One payload that a packetizer made.
 public struct PacketizedPayload: BitwiseCopyable {
-    /// The payload; it lives only as long as the call that it is handed to.
+    /// The payload; valid only during the call that receives it.
     public let bytes: UnsafeRawBufferPointer
     /// The first payload of its frame.
     public let isFirst: Bool
@@ -9,7 +9,7 @@ public struct PacketizedPayload: BitwiseCopyable {
     /// The frame is one from which decoding can start.
     public let isKeyFrame: Bool
 
-    /// What ``PacketBatch`` keeps of it.
+    /// The flags that ``PacketBatch`` keeps.
     public var flags: PacketBatch.Flags {
         var flags: PacketBatch.Flags = []
         if isFirst { flags.insert(.startsFrame) }
@@ -22,12 +22,12 @@ public struct PacketizedPayload: BitwiseCopyable {
 /// How long payloads may be.
 public enum PayloadLimit {
     /// The longest payload of the project's own packetizers, in bytes: with at most 48 bytes of header, 16 of SRTP tag
-    /// and the two of a retransmission it stays under the 1,232 bytes that IPv6's smallest MTU leaves to UDP (RFC 8200,
+    /// and two of a retransmission it stays under the 1,232 bytes that IPv6's smallest MTU leaves for UDP (RFC 8200,
     /// section 5).
     public static let standard = 1_160
 
-    /// The length of the fragments into which `length` bytes are cut so that none is longer than `limit`, all are
-    /// equal but the last, and the last is no longer.
+    /// The length of fragments when `length` bytes are cut evenly. None is longer than `limit`, all except the last are
+    /// equal, and the last is not longer.
     public static func fragmentLength(of length: Int, limit: Int) -> Int {
         guard length > 0, limit > 0 else { return 0 }
         let count = (length - 1) / limit + 1

@@ -1,4 +1,4 @@
-/// Reads bits one after the other, the highest of each byte first. Past the end it answers nil.
+/// Reads bits one after the other, the highest of each byte first. It returns nil past the end.
 struct PlainBitReader {
     private let bytes: UnsafeRawBufferPointer
     /// How many bits have been read.
@@ -27,14 +27,14 @@ struct PlainBitReader {
         return value
     }
 
-    /// Passes over bits; false past the end.
+    /// Skips bits; false past the end.
     mutating func skip(_ count: Int) -> Bool {
         guard count >= 0, count <= remaining else { return false }
         position += count
         return true
     }
 
-    /// Appends `count` bytes that need not start at a byte's first bit; false when there are not so many.
+    /// Appends `count` bytes that need not start at a byte boundary; false when fewer are left.
     mutating func copyBytes(_ count: Int, appendingTo output: inout [UInt8]) -> Bool {
         guard count >= 0, count <= remaining / 8 else { return false }
         let shift = UInt8(position & 7)

@@ -28,7 +28,7 @@ public enum RTCPProblem: Error, Equatable, Sendable, BitwiseCopyable, CustomStri
     case unsupportedVersion(offset: Int)
     /// The packet's length field reaches past the end of the datagram.
     case truncatedPacket(offset: Int, type: UInt8)
-    /// The padding count is zero, no multiple of four, or larger than the packet.
+    /// The padding count is zero, not a multiple of four, or larger than the packet.
     case invalidPadding(offset: Int, type: UInt8)
 
     public var description: String {
@@ -62,18 +62,18 @@ public enum RTCPPacket {
     /// A type or format that this project does not read, extended reports (RFC 3611) among them. `format` is the
     /// header's 5-bit count or format; the body follows the four bytes of the header.
     case unknown(type: UInt8, format: UInt8, body: UnsafeRawBufferPointer)
-    /// A known type whose body does not hold what it must. The packets after it can still be read.
+    /// A known type whose body does not hold what its type requires. The packets after it can still be read.
     case malformed(type: UInt8, format: UInt8, body: UnsafeRawBufferPointer)
 }
 
 /// Walks the packets of a compound (RFC 3550, section 6.1) or reduced-size (RFC 5506) RTCP packet.
 ///
-/// Of the rules for compound packets only those are enforced without which the bytes make no sense: peers break the
-/// others (a report first, a CNAME in each), and nothing here depends on them.
+/// Only those rules for compound packets are enforced without which the bytes make no sense. Peers break the others (a
+/// report first, a CNAME in each), and nothing here depends on them.
 public struct RTCPPackets: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
-    /// Why the walk ended early; nil while it has not, and when all was read.
+    /// Why the walk ended early; nil while it goes on, and when everything was read.
     public private(set) var problem: RTCPProblem?
 
     /// Starts at a datagram's first byte, after decryption.
@@ -107,7 +107,7 @@ public struct RTCPPackets: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// Reads one packet; nil when its body does not hold what its type must.
+    /// Reads one packet; nil when its body does not hold what its type requires.
     private static func parse(type: UInt8, format: UInt8, body: UnsafeRawBufferPointer) -> RTCPPacket? {
         switch (type, format) {
         case (RTCP.PacketType.senderReport, _):

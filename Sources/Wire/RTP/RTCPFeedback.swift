@@ -32,11 +32,11 @@ public struct RTCPNack: Sequence, IteratorProtocol {
 
 /// A request for key frames (RFC 5104, section 4.3.1).
 public struct RTCPFullIntraRequest: RandomAccessCollection {
-    /// One stream that is to send a key frame.
+    /// One stream that is asked for a key frame.
     public struct Entry: Equatable, Sendable, BitwiseCopyable {
         /// The stream.
         public let ssrc: UInt32
-        /// The request's number: a repeated one repeats the request.
+        /// The request's number: the same number repeats the same request.
         public let sequenceNumber: UInt8
     }
 

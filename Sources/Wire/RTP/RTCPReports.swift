@@ -30,7 +30,7 @@ public struct RTCPSenderReport: Equatable, Sendable, BitwiseCopyable {
     }
 }
 
-/// What a receiver says of one stream (RFC 3550, section 6.4.1).
+/// What a receiver reports about one stream (RFC 3550, section 6.4.1).
 public struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
     /// The stream that is reported on.
     public var ssrc: UInt32
@@ -67,7 +67,7 @@ public struct RTCPReportBlock: Equatable, Sendable, BitwiseCopyable {
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         ssrc = bytes.bigEndian32(at: offset)
         fractionLost = bytes[offset + 4]
-        // Shifted up and down again to carry the sign of the 24 bits.
+        // Shifted up and down again to extend the sign of the 24 bits.
         cumulativeLost = Int32(bitPattern: bytes.bigEndian24(at: offset + 5) << 8) >> 8
         extendedHighestSequenceNumber = bytes.bigEndian32(at: offset + 8)
         jitter = bytes.bigEndian32(at: offset + 12)
@@ -82,7 +82,7 @@ public struct RTCPReportBlocks: RandomAccessCollection {
     public let startIndex = 0
     public let endIndex: Int
 
-    /// Nil when fewer blocks are there than the header counts.
+    /// Nil when the body holds fewer blocks than the header counts.
     init?(_ bytes: UnsafeRawBufferPointer, count: UInt8) {
         guard bytes.count >= Int(count) * RTCPReportBlock.length else { return nil }
         self.bytes = bytes
@@ -124,7 +124,7 @@ public struct RTCPSourceDescription: Sequence, IteratorProtocol {
     }
 
     public mutating func next() -> Item? {
-        // Every turn moves the offset on or ends the walk.
+        // Every iteration advances the offset or ends the walk.
         while true {
             guard let ssrc else {
                 guard chunksLeft > 0, body.count - offset >= 4 else { return nil }

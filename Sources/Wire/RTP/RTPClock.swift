@@ -1,7 +1,7 @@
 import Transport
 
 /// Relates a stream's RTP timestamps to the wall clock by its sender reports (RFC 3550, section 6.4.1), so that the
-/// streams of one sender can be played in step.
+/// streams of one sender can be played in sync.
 public struct RTPClock: Sendable, BitwiseCopyable {
     /// The clock rate in hertz.
     public let clockRate: Int
@@ -13,13 +13,13 @@ public struct RTPClock: Sendable, BitwiseCopyable {
         self.clockRate = max(1, clockRate)
     }
 
-    /// Notes that `timestamp` is the moment `ntp`. The newest report counts: the two clocks drift apart.
+    /// Records that `timestamp` is the moment `ntp`. The newest report counts: the two clocks drift apart.
     public mutating func update(ntp: NTPTimestamp, timestamp: UInt32) {
         reference = ntp
         referenceTimestamp = timestamp
     }
 
-    /// The moment of `timestamp`, which lies within half a turn of the last report; nil before the first report.
+    /// The moment of `timestamp`, which lies within half a cycle of the last report; nil before the first report.
     public func ntp(of timestamp: UInt32) -> NTPTimestamp? {
         let ticks = Int64(Int32(bitPattern: timestamp &- referenceTimestamp))
         return reference?.advanced(by: .nanoseconds(ticks * 1_000_000_000 / Int64(clockRate)))

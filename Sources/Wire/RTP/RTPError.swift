@@ -1,6 +1,6 @@
 /// Why bytes are not an RTP packet (RFC 3550, section 5.1).
 ///
-/// A trivial enum, so that throwing one for a hostile packet allocates nothing.
+/// It is a trivial enum: throwing it for a hostile packet allocates nothing.
 public enum RTPError: Error, Equatable, Sendable, BitwiseCopyable, CustomStringConvertible {
     /// Fewer bytes than the fixed header and its contributing sources need.
     case truncatedHeader(length: Int)

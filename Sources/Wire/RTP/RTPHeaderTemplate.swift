@@ -1,13 +1,13 @@
-/// The RTP header that one viewer gets for one stream, made once: a packet's header is a copy with the fields that
-/// change written over it.
+/// The RTP header that one viewer gets for one stream, made once: a packet's header is a copy in which the changing
+/// fields are overwritten.
 ///
-/// The header has the same length for every packet of a stream, so that the packets of a frame have equal lengths and
-/// can leave the machine in one segmented send. For that reason the media identification (RFC 9143, section 15) is on
-/// each packet and not only on the first ones.
+/// The header has the same length for every packet of a stream. So the packets of a frame have equal lengths and can
+/// leave the machine in one segmented send. For that reason each packet carries the media identification (RFC 9143,
+/// section 15), not only the first ones.
 public struct RTPHeaderTemplate: Sendable {
     /// The header extensions that a stream carries, by the identifiers that `a=extmap` gave them. Only the one-byte
-    /// form (RFC 8285, section 4.2) is written: an identifier outside 1 to 14, or a `mid` longer than 16 bytes, is
-    /// left out, which a receiver must bear since extensions are optional (RFC 8285, section 3).
+    /// form (RFC 8285, section 4.2) is written: an identifier outside 1 to 14, or a `mid` longer than 16 bytes, is left
+    /// out. A receiver must accept that, since extensions are optional (RFC 8285, section 3).
     public struct Extensions: Hashable, Sendable {
         /// The media identification tag and its identifier.
         public var mid: (identifier: UInt8, value: String)? {
@@ -83,7 +83,7 @@ public struct RTPHeaderTemplate: Sendable {
         storedLength += 4 + words * 4
     }
 
-    /// Reserves an element and answers where its value stands; nil when the one-byte form cannot hold it.
+    /// Reserves an element and returns where its value is; nil when the one-byte form cannot hold it.
     private mutating func appendElement(_ identifier: UInt8?, length: Int, at end: inout Int) -> Int? {
         guard let identifier, (1...14).contains(identifier), (1...16).contains(length) else { return nil }
         storage[end] = identifier << 4 | UInt8(length - 1)
@@ -91,9 +91,9 @@ public struct RTPHeaderTemplate: Sendable {
         return end + 1
     }
 
-    /// Writes a packet's header and answers ``length``; zero, with nothing written, where `output` is too short.
+    /// Writes a packet's header and returns ``length``; zero, with nothing written, where `output` is too short.
     ///
-    /// `absoluteSendTime` and `transportSequenceNumber` are passed over where the template has no such extension.
+    /// `absoluteSendTime` and `transportSequenceNumber` are ignored where the template does not have the extension.
     @inlinable
     public func write(
         marker: Bool, sequenceNumber: UInt16, timestamp: UInt32, absoluteSendTime: UInt32 = 0,

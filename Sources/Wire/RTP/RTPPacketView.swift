@@ -1,7 +1,7 @@
 /// An RTP packet read in place (RFC 3550, section 5.1). It owns nothing: the bytes must outlive the view.
 ///
-/// What it was made from has been checked, so none of its properties can fail. A packet may hold no payload at all:
-/// a sender that probes for bandwidth sends packets that are padding from end to end, and they count as received.
+/// Its bytes have been checked, so none of its properties can fail. A packet may have no payload at all: a sender that
+/// probes for bandwidth sends packets of padding only. They count as received.
 public struct RTPPacketView: BitwiseCopyable {
     /// The whole packet.
     public let bytes: UnsafeRawBufferPointer
@@ -62,14 +62,14 @@ public struct RTPPacketView: BitwiseCopyable {
     /// The number of contributing sources, 0 to 15.
     @inlinable public var contributingSourceCount: Int { Int(bytes[0] & 0x0F) }
 
-    /// One of the contributing sources; nil where there are not so many.
+    /// One of the contributing sources; nil where the packet has fewer.
     @inlinable
     public func contributingSource(_ index: Int) -> UInt32? {
         guard index >= 0, index < contributingSourceCount else { return nil }
         return bytes.bigEndian32(at: Self.fixedHeaderLength + index * 4)
     }
 
-    /// The payload without the padding; empty for a packet that only pads.
+    /// The payload without the padding; empty for a packet of padding only.
     @inlinable public var payload: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[headerLength..<bytes.count - paddingLength])
     }
@@ -109,7 +109,7 @@ extension UnsafeRawBufferPointer {
         UInt32(self[offset]) << 16 | UInt32(bigEndian16(at: offset + 1))
     }
 
-    /// The bytes from `offset` on; empty where there are not so many.
+    /// The bytes from `offset` on; empty where `offset` is past the end.
     @inlinable @inline(__always)
     func from(_ offset: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[Swift.min(offset, count)...])

@@ -1,24 +1,24 @@
 import Transport
 
-/// Counts what arrives of one stream, and says it in report blocks (RFC 3550, section 6.4.1 and appendices A.1, A.3
+/// Counts what arrives of one stream, and reports it in report blocks (RFC 3550, section 6.4.1 and appendices A.1, A.3
 /// and A.8).
 ///
-/// It is told of each packet of the stream's own SSRC, packets without payload too. Packets that come again through a
-/// retransmission stream have an SSRC of their own and are not told here (RFC 4588, section 4).
+/// It receives each packet of the stream's own SSRC, even one without payload. Packets of a retransmission stream have
+/// a separate SSRC and do not count here (RFC 4588, section 4).
 public struct ReceptionStatistics: Sendable {
     /// The stream's clock rate in hertz.
     public let clockRate: Int
-    /// Packets received, duplicates too.
+    /// Packets received, including duplicates.
     public private(set) var packetCount: UInt64 = 0
     /// Payload bytes received.
     public private(set) var octetCount: UInt64 = 0
-    /// How often the stream has started again at a far sequence number.
+    /// How often the stream has restarted at a distant sequence number.
     public private(set) var restartCount = 0
 
     private var unwrapper = SequenceUnwrapper()
     private var first: Int64 = 0
     private var receivedSinceFirst: Int64 = 0
-    /// The sequence number which, coming right after a far one, shows that the stream started again.
+    /// If this sequence number comes right after a distant one, the stream has restarted.
     private var expectedAfterJump: UInt16?
     private var expectedAtLastReport: Int64 = 0
     private var receivedAtLastReport: Int64 = 0
@@ -29,9 +29,9 @@ public struct ReceptionStatistics: Sendable {
 
     private var lastSenderReport: (middle: UInt32, arrival: Instant)?
 
-    /// A packet so far ahead is not a loss but a new start (RFC 3550, appendix A.1).
+    /// A packet this far ahead means a restart, not a loss (RFC 3550, appendix A.1).
     private static let maximumDropout = 3_000
-    /// A packet so far behind is not a reordering but a new start.
+    /// A packet this far behind means a restart, not a reordering.
     private static let maximumMisorder = 100
 
     /// Nothing has arrived. `clockRate` is in hertz.
@@ -39,7 +39,7 @@ public struct ReceptionStatistics: Sendable {
         self.clockRate = max(1, clockRate)
     }
 
-    /// Notes a packet.
+    /// Records a packet.
     public mutating func receive(sequenceNumber: UInt16, timestamp: UInt32, payloadLength: Int, at now: Instant) {
         if let newest = unwrapper.newest {
             let distance = sequenceNumber.sequenceDistance(from: UInt16(truncatingIfNeeded: newest))
@@ -62,7 +62,7 @@ public struct ReceptionStatistics: Sendable {
         noteTransit(timestamp: timestamp, at: now)
     }
 
-    /// Notes a sender report of the stream.
+    /// Records a sender report of the stream.
     public mutating func receiveSenderReport(ntp: NTPTimestamp, at now: Instant) {
         lastSenderReport = (ntp.middle, now)
     }
@@ -75,10 +75,10 @@ public struct ReceptionStatistics: Sendable {
         .nanoseconds(Int64(scaledJitter >> 4) * 1_000_000_000 / Int64(clockRate))
     }
 
-    /// Whether anything has arrived, so that there is something to report.
+    /// Whether anything has arrived that can be reported.
     public var hasReceived: Bool { unwrapper.newest != nil }
 
-    /// Makes the block of the next report; the fraction lost counts from the block before.
+    /// Makes the block of the next report. The fraction lost counts from the block before.
     public mutating func makeReportBlock(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
         let expectedInterval = expected - expectedAtLastReport
         let lostInterval = expectedInterval - (receivedSinceFirst - receivedAtLastReport)
@@ -88,7 +88,7 @@ public struct ReceptionStatistics: Sendable {
         return RTCPReportBlock(
             ssrc: ssrc, fractionLost: UInt8(fraction),
             cumulativeLost: Int32(min(max(lostCount, -0x80_0000), 0x7F_FFFF)),
-            // The unwrapper's first turn is the second one.
+            // The unwrapper starts in the second cycle.
             extendedHighestSequenceNumber: UInt32(truncatingIfNeeded: (unwrapper.newest ?? 0x1_0000) &- 0x1_0000),
             jitter: scaledJitter >> 4, lastSenderReport: lastSenderReport?.middle ?? 0,
             delaySinceLastSenderReport: lastSenderReport.map { CompactTime.units(now - $0.arrival) } ?? 0)
@@ -113,7 +113,7 @@ public struct ReceptionStatistics: Sendable {
         defer { lastTransit = transit }
         guard let lastTransit else { return }
         let difference = Int32(bitPattern: transit &- lastTransit).magnitude
-        // A leap of more than ten seconds is a clock that was set, not a network that was slow.
+        // A jump of more than ten seconds means a clock that was set, not a slow network.
         guard difference < UInt32(clamping: clockRate * 10) else { return }
         scaledJitter = scaledJitter &+ difference &- ((scaledJitter &+ 8) >> 4)
     }

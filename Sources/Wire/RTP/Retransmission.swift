@@ -1,10 +1,10 @@
 /// The retransmission payload format (RFC 4588): the original sequence number before the original payload.
 public enum Retransmission {
-    /// How many bytes stand before the original payload.
+    /// The number of bytes before the original payload.
     @inlinable public static var headerLength: Int { 2 }
 
-    /// Takes a retransmission apart; nil when it is too short. An empty original payload is one that only probes for
-    /// bandwidth and is to be passed over.
+    /// Parses a retransmission; nil when it is too short. An empty original payload only probes for bandwidth and
+    /// should be ignored.
     @inlinable
     public static func parse(
         payload: UnsafeRawBufferPointer

@@ -1,6 +1,6 @@
 /// Compares and measures sequence numbers on their circle (RFC 3550, appendix A.1).
 extension UInt16 {
-    /// How far this sequence number is ahead of `other` by the shorter way; negative when it is behind.
+    /// How far this sequence number is ahead of `other` in the shorter direction; negative when it is behind.
     @inlinable
     public func sequenceDistance(from other: UInt16) -> Int {
         Int(Int16(bitPattern: self &- other))
@@ -14,17 +14,17 @@ extension UInt16 {
 }
 
 extension UInt32 {
-    /// Whether this RTP timestamp comes after `other` by the shorter way.
+    /// Whether this RTP timestamp comes after `other` in the shorter direction.
     @inlinable
     public func isNewerTimestamp(than other: UInt32) -> Bool {
         Int32(bitPattern: self &- other) > 0
     }
 }
 
-/// Counts a 16-bit sequence number on past its wrap, by taking each one to be near the newest before it.
+/// Extends 16-bit sequence numbers past their wrap. It assumes that each one is near the newest before it.
 ///
-/// The first number is put into the second turn of the circle, so that numbers sent before it (the network may
-/// reorder them) still have a place; a start above 32,768 is no special case.
+/// The first number counts as part of the second cycle. So numbers that were sent before it (the network may reorder
+/// them) still have a place. A start above 32,768 is not a special case.
 public struct SequenceUnwrapper: Sendable, BitwiseCopyable {
     @usableFromInline var latest: Int64?
 
@@ -37,14 +37,14 @@ public struct SequenceUnwrapper: Sendable, BitwiseCopyable {
         latest = nil
     }
 
-    /// What `sequenceNumber` counts to, without remembering it.
+    /// The extended `sequenceNumber`, without recording it.
     @inlinable
     public func peek(_ sequenceNumber: UInt16) -> Int64 {
         guard let newest else { return 0x1_0000 + Int64(sequenceNumber) }
         return newest &+ Int64(sequenceNumber.sequenceDistance(from: UInt16(truncatingIfNeeded: newest)))
     }
 
-    /// What `sequenceNumber` counts to; a number ahead of all others becomes the newest.
+    /// The extended `sequenceNumber`; a number ahead of all others becomes the newest.
     @inlinable
     public mutating func unwrap(_ sequenceNumber: UInt16) -> Int64 {
         let number = peek(sequenceNumber)
@@ -53,7 +53,7 @@ public struct SequenceUnwrapper: Sendable, BitwiseCopyable {
     }
 }
 
-/// Counts a 32-bit RTP timestamp on past its wrap; see ``SequenceUnwrapper``.
+/// Extends 32-bit RTP timestamps past their wrap; see ``SequenceUnwrapper``.
 public struct TimestampUnwrapper: Sendable, BitwiseCopyable {
     @usableFromInline var latest: Int64?
 
@@ -66,7 +66,7 @@ public struct TimestampUnwrapper: Sendable, BitwiseCopyable {
         latest = nil
     }
 
-    /// What `timestamp` counts to; one ahead of all others becomes the newest. The first keeps its own value.
+    /// The extended `timestamp`; one ahead of all others becomes the newest. The first keeps its own value.
     @inlinable
     public mutating func unwrap(_ timestamp: UInt32) -> Int64 {
         let number: Int64

@@ -1,13 +1,13 @@
 /// When which packets arrived (draft-holmer-rmcat-transport-wide-cc-extensions-01, section 3.1), read in place.
 ///
-/// Iterating gives each packet from the first to the last that the message covers, lost ones too: at most 65,535.
+/// Iteration gives each packet that the message covers, from first to last, lost ones included: at most 65,535.
 public struct TransportFeedback: Sequence {
     /// What became of one packet.
     public struct Status: Equatable, Sendable, BitwiseCopyable {
         /// The transport-wide sequence number.
         public let sequenceNumber: UInt16
         /// When it arrived, in units of 250 µs on the receiver's clock (which starts anywhere and wraps with
-        /// ``TransportFeedback/referenceTime``); nil when it did not.
+        /// ``TransportFeedback/referenceTime``); nil when it did not arrive.
         public let arrival: Int64?
     }
 
@@ -15,13 +15,13 @@ public struct TransportFeedback: Sequence {
     public let senderSSRC: UInt32
     /// A stream that is reported on; the sequence numbers are those of the whole transport.
     public let mediaSSRC: UInt32
-    /// The first sequence number that is reported on.
+    /// The first reported sequence number.
     public let baseSequenceNumber: UInt16
-    /// How many packets are reported on.
+    /// The number of reported packets.
     public let statusCount: Int
     /// The time from which the first arrival counts, in units of 64 ms, 24 bits with sign.
     public let referenceTime: Int32
-    /// The message's number, from which a sender can tell that one was lost.
+    /// The message's number. It shows a sender that a message was lost.
     public let feedbackCount: UInt8
 
     fileprivate let chunks: UnsafeRawBufferPointer
@@ -73,8 +73,8 @@ public struct TransportFeedback: Sequence {
 
         public mutating func next() -> Status? {
             guard index < feedback.statusCount else { return nil }
-            // A run of no packets is allowed, so there may be more than one chunk to pass over. The chunks are known
-            // to cover the packets.
+            // An empty run is allowed, so more than one chunk may have to be skipped. The chunks are known to cover the
+            // packets.
             while indexInChunk >= chunk.count {
                 chunk = TransportFeedbackChunk(rawValue: feedback.chunks.bigEndian16(at: chunkOffset))
                 chunkOffset += 2

@@ -1,7 +1,7 @@
 import Transport
 
-/// Notes when packets arrive and reports it to their sender
-/// (draft-holmer-rmcat-transport-wide-cc-extensions-01, section 3.1).
+/// Records when packets arrive and reports it to their sender (draft-holmer-rmcat-transport-wide-cc-extensions-01,
+/// section 3.1).
 public struct TransportFeedbackGenerator: Sendable {
     /// How long after a packet its report is due.
     public let interval: Duration
@@ -17,7 +17,7 @@ public struct TransportFeedbackGenerator: Sendable {
     private var unreportedSince: Instant?
     private var feedbackCount: UInt8 = 0
 
-    // What one report is made of; kept so that making one allocates nothing.
+    // The parts of a report, kept so that making one allocates nothing.
     private var symbols: [UInt8] = []
     private var deltas: [Int16] = []
 
@@ -29,7 +29,7 @@ public struct TransportFeedbackGenerator: Sendable {
         deltas.reserveCapacity(Self.capacity)
     }
 
-    /// Notes the arrival of a packet by its transport-wide sequence number.
+    /// Records the arrival of a packet by its transport-wide sequence number.
     public mutating func receive(transportSequenceNumber: UInt16, at now: Instant) {
         guard let newest = unwrapper.newest else {
             nextToReport = unwrapper.unwrap(transportSequenceNumber)
@@ -39,7 +39,7 @@ public struct TransportFeedbackGenerator: Sendable {
         let number = unwrapper.unwrap(transportSequenceNumber)
         guard number > newest - Int64(Self.capacity) else { return }
         if number - newest >= Int64(Self.capacity) {
-            // All that was noted lies outside the window now.
+            // All records are now outside the window.
             for index in arrivals.indices { arrivals[index] = Self.absent }
             nextToReport = number
         } else if number > newest {
@@ -48,7 +48,7 @@ public struct TransportFeedbackGenerator: Sendable {
         } else if arrivals[Self.index(number)] != Self.absent {
             return
         }
-        // What arrives late is reported although a report called it lost: the range starts there again.
+        // A late packet is reported although an earlier report called it lost: the range starts there again.
         nextToReport = min(nextToReport, number)
         note(number, at: now)
     }
@@ -58,8 +58,8 @@ public struct TransportFeedbackGenerator: Sendable {
         unreportedSince.map { $0 + interval }
     }
 
-    /// Writes one report of at most `maximumLength` bytes; false when there was nothing to report. Where one is not
-    /// enough (many packets, or pauses of more than eight seconds), call again until it answers false.
+    /// Writes one report of at most `maximumLength` bytes; returns false when nothing was left to report. Where one
+    /// report is not enough (many packets, or pauses of more than eight seconds), call it again until it returns false.
     public mutating func writeFeedback(
         senderSSRC: UInt32, mediaSSRC: UInt32, maximumLength: Int = 1_000, into writer: inout ByteWriter
     ) -> Bool {
@@ -81,7 +81,7 @@ public struct TransportFeedbackGenerator: Sendable {
                 }
                 guard let delta = Int16(exactly: arrival - time) else { break }
                 let length = delta >= 0 && delta < 256 ? 1 : 2
-                // Seven packets to a chunk of two bytes is the least that the chunks can do.
+                // A chunk of two bytes covers at least seven packets.
                 let longest = 20 + (symbols.count / 7 + 1) * 2 + deltaLength + length + 3
                 guard longest <= maximumLength || deltas.isEmpty else { break }
                 deltaLength += length
@@ -122,7 +122,7 @@ public struct TransportFeedbackGenerator: Sendable {
         writer.overwrite(UInt16(truncatingIfNeeded: (writer.count - start) / 4 - 1), at: start + 2)
     }
 
-    /// Writes the chunk that says most from `index` on, and answers how many packets it covers.
+    /// Writes the chunk that covers the most from `index` on, and returns how many packets it covers.
     private func writeChunk(at index: Int, into writer: inout ByteWriter) -> Int {
         let left = symbols.count - index
         let symbol = symbols[index]

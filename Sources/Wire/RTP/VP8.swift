@@ -20,9 +20,9 @@ public enum VP8 {
         public let isKeyFrame: Bool
         /// Whether the frame is to be shown.
         public let isShown: Bool
-        /// The picture's width in pixels; zero for other than key frames.
+        /// The picture's width in pixels; zero for frames other than key frames.
         public let width: Int
-        /// The picture's height in pixels; zero for other than key frames.
+        /// The picture's height in pixels; zero for frames other than key frames.
         public let height: Int
 
         /// Reads the header of a whole frame; nil when it is cut short or a key frame lacks its start code.
@@ -43,7 +43,7 @@ public enum VP8 {
     }
 }
 
-/// The descriptor that stands before the VP8 data in each payload (RFC 7741, section 4.2).
+/// The descriptor before the VP8 data in each payload (RFC 7741, section 4.2).
 public struct VP8PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
     /// The descriptor's length in bytes.
     public var length: Int
@@ -65,7 +65,7 @@ public struct VP8PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
     /// The payload is the first of a frame: it starts partition 0.
     @inlinable public var startsFrame: Bool { startsPartition && partitionIndex == 0 }
 
-    /// Reads the descriptor at the start of a payload; nil when it is cut short or no VP8 data follow it.
+    /// Reads the descriptor at the start of a payload; nil when it is cut short or no VP8 data follows it.
     @inlinable
     public init?(parsing payload: UnsafeRawBufferPointer) {
         guard let first = payload.first else { return nil }
@@ -99,7 +99,7 @@ public struct VP8PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
                 temporalLevelZeroIndex = payload[end]
                 end += 1
             }
-            // The layer and the key index share a byte, which is there for either.
+            // The layer and the key index share a byte, which is present for either.
             if present & 0x30 != 0 {
                 guard payload.count > end else { return nil }
                 if present & 0x20 != 0 { temporalLayer = payload[end] >> 6 }
@@ -111,7 +111,7 @@ public struct VP8PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
     }
 }
 
-/// Cuts encoded VP8 frames into RTP payloads (RFC 7741), all of one length but the last, which is no longer.
+/// Cuts encoded VP8 frames into RTP payloads (RFC 7741), all of one length except the last, which is not longer.
 public struct VP8Packetizer: Sendable {
     /// The longest payload in bytes, with its descriptor.
     public let maximumPayloadLength: Int

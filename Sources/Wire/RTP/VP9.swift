@@ -15,7 +15,7 @@ public enum VP9 {
     }
 }
 
-/// The descriptor that stands before the VP9 data in each payload (RFC 9628, section 4.2).
+/// The descriptor before the VP9 data in each payload (RFC 9628, section 4.2).
 public struct VP9PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
     /// The descriptor's length in bytes.
     public var length: Int
@@ -33,7 +33,7 @@ public struct VP9PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
     /// The payload is the first of a picture: it starts the frame of the lowest layer.
     public var startsPicture: Bool { startsFrame && spatialLayer == 0 }
 
-    /// Reads the descriptor at the start of a payload; nil when it is cut short or no VP9 data follow it.
+    /// Reads the descriptor at the start of a payload; nil when it is cut short or no VP9 data follows it.
     public init?(parsing payload: UnsafeRawBufferPointer) {
         guard let first = payload.first else { return nil }
         isInterPredicted = first & 0x40 != 0

@@ -1,7 +1,7 @@
 import Transport
 
 /// Makes whole frames from the packets of a track's batches, which come in order. A frame that cannot be decoded is not
-/// handed out: after a loss the next one is a key frame.
+/// handed out: after a loss the next frame is a key frame.
 ///
 /// Where packets may come out of order, as at a viewer, use ``FrameAssembler``.
 public struct VideoFrameAssembler: Sendable {
@@ -13,19 +13,19 @@ public struct VideoFrameAssembler: Sendable {
     private var number: Int64 = 0
     private var needsKeyFrame = true
 
-    /// Starts with nothing taken in. A frame longer than `maximumFrameLength` bytes is dropped.
+    /// Starts empty. A frame longer than `maximumFrameLength` bytes is dropped.
     public init(format: FrameAssembler.Format, maximumFrameLength: Int = 8 << 20) {
         builder = FrameBuilder(format: format, maximumLength: maximumFrameLength)
     }
 
-    /// Takes in a batch and hands each frame that becomes complete to `body`.
+    /// Adds a batch and hands each frame that it completes to `body`.
     public mutating func append(_ batch: PacketBatch, _ body: (EncodedFrame) -> Void) {
         for packet in batch.packets {
             append(packet, payload: batch.payload(of: packet), arrival: batch.arrival, body)
         }
     }
 
-    /// Takes in one packet; see ``append(_:_:)``.
+    /// Adds one packet; see ``append(_:_:)``.
     public mutating func append(
         _ packet: PacketBatch.Packet, payload: UnsafeRawBufferPointer, arrival: Instant, _ body: (EncodedFrame) -> Void
     ) {
