@@ -1,6 +1,7 @@
 # Shared by the scripts of this folder: messages, long steps with progress, and processes that are ended on every way out.
 # shellcheck shell=bash
 
+# shellcheck disable=SC2034 # The scripts that read this file use it.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 if [[ -t 1 ]]; then
@@ -23,6 +24,8 @@ owned=()
 # The processes that a process has started, and those that they have, by the kernel's own lists.
 descendants() {
     local pid
+    # The kernel separates them by spaces, not by lines.
+    # shellcheck disable=SC2013
     for pid in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
         printf '%s\n' "$pid"
         descendants "$pid"
@@ -54,6 +57,8 @@ end_owned() {
 
 # Ends what the script started, however it ends. Extra work for the end is given as a command.
 on_exit() {
+    # The command is fixed now, not when the script ends.
+    # shellcheck disable=SC2064
     trap "end_owned; $*" EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP

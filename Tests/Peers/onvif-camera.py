@@ -101,7 +101,7 @@ class Camera:
         expected = hashlib.sha1(base64.b64decode(nonce) + created.encode() + self.options.password.encode()).digest()
         if name != self.options.user or base64.b64decode(password.text or "") != expected:
             raise Fault("ter:NotAuthorized", "Sender not Authorized")
-        written = datetime.fromisoformat(created.replace("Z", "+00:00"))
+        written = datetime.fromisoformat(created)
         if abs((written - self.now()).total_seconds()) > 10:
             raise Fault("ter:NotAuthorized", "The message is too old or from the future")
         with self.lock:
@@ -194,7 +194,8 @@ class Camera:
         def profile(token: str, width: int, height: int) -> str:
             return (
                 f'<trt:Profiles token="{token}" fixed="true"><tt:Name>{token}</tt:Name>'
-                f'<tt:VideoEncoderConfiguration token="{token}-encoder"><tt:Name>e</tt:Name><tt:UseCount>1</tt:UseCount>'
+                f'<tt:VideoEncoderConfiguration token="{token}-encoder"><tt:Name>e</tt:Name>'
+                "<tt:UseCount>1</tt:UseCount>"
                 "<tt:Encoding>H264</tt:Encoding><tt:Resolution>"
                 f"<tt:Width>{width}</tt:Width><tt:Height>{height}</tt:Height></tt:Resolution><tt:Quality>4</tt:Quality>"
                 "<tt:Multicast><tt:Address><tt:Type>IPv4</tt:Type><tt:IPv4Address>0.0.0.0</tt:IPv4Address></tt:Address>"
@@ -335,13 +336,15 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/control/event":
-            return self.reply(200, json.dumps({"subscribers": self.camera.notify(json.loads(data))}), "application/json")
+            return self.reply(
+                200, json.dumps({"subscribers": self.camera.notify(json.loads(data))}), "application/json"
+            )
         header = self.headers.get("Authorization")
-        if self.camera.options.auth == "digest" and b"GetSystemDateAndTime" not in data:
-            if not self.camera.is_digest_right("POST", self.path, header):
-                self.camera.refusals += 1
-                challenge = f'Digest realm="camera", nonce="{self.camera.digest_nonce}", qop="auth", algorithm=MD5'
-                return self.reply(401, "", "text/plain", {"WWW-Authenticate": challenge})
+        needs_digest = self.camera.options.auth == "digest" and b"GetSystemDateAndTime" not in data
+        if needs_digest and not self.camera.is_digest_right("POST", self.path, header):
+            self.camera.refusals += 1
+            challenge = f'Digest realm="camera", nonce="{self.camera.digest_nonce}", qop="auth", algorithm=MD5'
+            return self.reply(401, "", "text/plain", {"WWW-Authenticate": challenge})
         try:
             content, status = self.camera.answer(self.path, ET.fromstring(data)), 200
         except Fault as fault:
@@ -352,8 +355,11 @@ class Handler(BaseHTTPRequestHandler):
                 f"<s:Value>{fault.subcode}</s:Value></s:Subcode></s:Code><s:Reason>"
                 f'<s:Text xml:lang="en">{escape(fault.reason)}</s:Text></s:Reason></s:Fault>'
             )
-        envelope = f'<?xml version="1.0" encoding="UTF-8"?>\n<s:Envelope {NAMESPACES}><s:Body>{content}</s:Body></s:Envelope>'
+        envelope = (
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<s:Envelope {NAMESPACES}><s:Body>{content}</s:Body></s:Envelope>'
+        )
         self.reply(status, envelope, "application/soap+xml; charset=utf-8")
+        return None
 
 
 def discovery(camera: Camera, interface: str, port: int) -> None:

@@ -81,9 +81,7 @@ def empty_page() -> Iterator[str]:
             def log_message(self, format: str, *arguments: object) -> None:
                 pass
 
-        with http.server.ThreadingHTTPServer(
-            ("127.0.0.1", 0), functools.partial(Handler, directory=folder)
-        ) as server:
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder)) as server:
             thread = threading.Thread(target=server.serve_forever)
             thread.start()
             try:

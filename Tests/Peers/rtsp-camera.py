@@ -20,7 +20,7 @@
     rtsp://127.0.0.1:PORT/talk-l16    the same with L16 at 16 kHz
     rtsp://127.0.0.1:PORT/talk-opus   the same with Opus
 
-A speaker tells what it hears, a line a tenth of a second: "heard PATH MILLISECOND LEVEL TONE" with the monotonic clock's
+A speaker tells what it hears, ten lines a second: "heard PATH MILLISECOND LEVEL TONE" with the monotonic clock's
 milliseconds at which the stretch's last sample arrived, the root of the mean square from 0 to 1, and the strongest tone
 in hertz (0 where none stands out). Where sound begins after silence it tells "onset PATH MILLISECOND". With --ticks a
 camera tells "ticked PATH MILLISECOND" when each of its sounds was made; all these times are the monotonic clock's.
@@ -48,7 +48,8 @@ gi.require_version("GstRtspServer", "1.0")
 from gi.repository import Gio, GLib, GObject, Gst, GstRtsp, GstRtspServer  # noqa: E402
 
 VIDEO_SOURCE = (
-    "videotestsrc is-live=true pattern={pattern} ! video/x-raw,format=I420,width={width},height={height},framerate={rate}/1"
+    "videotestsrc is-live=true pattern={pattern}"
+    " ! video/x-raw,format=I420,width={width},height={height},framerate={rate}/1"
     " ! clockoverlay time-format=%H:%M:%S"
 )
 AUDIO_SOURCE = "audiotestsrc is-live=true {wave} samplesperbuffer={samples}"
@@ -85,9 +86,7 @@ G722 = (
     " ! audio/x-raw,format=S16LE,rate=16000,channels=1 ! identity name=mouth ! avenc_g722"
     " ! rtpg722pay name=pay1 pt=9 min-ptime=20000000 max-ptime=20000000"
 )
-OPUS = (
-    " ! audio/x-raw,rate=48000,channels=2 ! opusenc frame-size=20 bitrate=48000 ! rtpopuspay name=pay1 pt=98"
-)
+OPUS = " ! audio/x-raw,rate=48000,channels=2 ! opusenc frame-size=20 bitrate=48000 ! rtpopuspay name=pay1 pt=98"
 
 
 # A back channel's element is handed packets by the server and has its payload type in the caps, which the server reads
@@ -102,20 +101,26 @@ SPEAKERS = {
         "rtppcmadepay ! alawdec",
     ),
     "aac": (
-        "application/x-rtp, media=(string)audio, payload=(int)97, clock-rate=(int)16000,"
-        " encoding-name=(string)MPEG4-GENERIC, encoding-params=(string)1, streamtype=(string)5,"
-        " profile-level-id=(string)15, mode=(string)AAC-hbr, config=(string)1408, sizelength=(string)13,"
-        " indexlength=(string)3, indexdeltalength=(string)3",
+        (
+            "application/x-rtp, media=(string)audio, payload=(int)97, clock-rate=(int)16000,"
+            " encoding-name=(string)MPEG4-GENERIC, encoding-params=(string)1, streamtype=(string)5,"
+            " profile-level-id=(string)15, mode=(string)AAC-hbr, config=(string)1408, sizelength=(string)13,"
+            " indexlength=(string)3, indexdeltalength=(string)3"
+        ),
         "rtpmp4gdepay ! aacparse ! avdec_aac",
     ),
     "l16": (
-        "application/x-rtp, media=(string)audio, payload=(int)99, clock-rate=(int)16000, encoding-name=(string)L16,"
-        " encoding-params=(string)1, channels=(int)1",
+        (
+            "application/x-rtp, media=(string)audio, payload=(int)99, clock-rate=(int)16000,"
+            " encoding-name=(string)L16, encoding-params=(string)1, channels=(int)1"
+        ),
         "rtpL16depay",
     ),
     "opus": (
-        "application/x-rtp, media=(string)audio, payload=(int)98, clock-rate=(int)48000, encoding-name=(string)OPUS,"
-        " encoding-params=(string)2",
+        (
+            "application/x-rtp, media=(string)audio, payload=(int)98, clock-rate=(int)48000,"
+            " encoding-name=(string)OPUS, encoding-params=(string)2"
+        ),
         "rtpopusdepay ! opusdec",
     ),
 }
@@ -125,7 +130,7 @@ def speaker(codec, path):
     """The launch line of a back channel that measures what it plays."""
     caps, decoder = SPEAKERS[codec]
     return (
-        f"( capsfilter caps=\"{caps}\" name=depay_backchannel ! {decoder} ! audioconvert ! audioresample"
+        f'( capsfilter caps="{caps}" name=depay_backchannel ! {decoder} ! audioconvert ! audioresample'
         f" ! audio/x-raw,format=S16LE,channels=1,rate=8000,layout=interleaved"
         f" ! appsink name=ear-{path} emit-signals=true sync=false async=false max-buffers=100 drop=true )"
     )
@@ -229,9 +234,7 @@ class Mouth:
 
 def pipelines(options):
     """The launch line of each camera by its path."""
-    video = VIDEO_SOURCE.format(
-        pattern=options.pattern, width=options.width, height=options.height, rate=options.rate
-    )
+    video = VIDEO_SOURCE.format(pattern=options.pattern, width=options.width, height=options.height, rate=options.rate)
     interval = int(options.rate * options.key_interval)
 
     def h264(config):
@@ -268,9 +271,7 @@ def pipelines(options):
 def talking_pipeline(options):
     """A camera whose picture and sound may go nowhere."""
     aside = " ! tee name={0} {0}. ! queue ! fakesink async=false {0}. ! queue"
-    video = VIDEO_SOURCE.format(
-        pattern=options.pattern, width=options.width, height=options.height, rate=options.rate
-    )
+    video = VIDEO_SOURCE.format(pattern=options.pattern, width=options.width, height=options.height, rate=options.rate)
     picture = H264.format(bitrate=options.bitrate, interval=int(options.rate * options.key_interval), config=-1)
     sound = AUDIO_SOURCE.format(samples=160, wave=TONE) + aside.format("heard")
     return f"( {video}{aside.format('seen')}{picture} {sound}{G711.format(law='alaw', letter='a', type=8)} )"
@@ -278,11 +279,9 @@ def talking_pipeline(options):
 
 def certificate():
     """A certificate that signs itself, as cameras have it, with its key."""
-    made = subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-        + ["-subj", "/CN=camera", "-keyout", "/dev/stdout", "-out", "/dev/stdout"],
-        check=True, capture_output=True, text=True,
-    )
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=camera"
+    command += " -keyout /dev/stdout -out /dev/stdout"
+    made = subprocess.run(command.split(), check=True, capture_output=True, text=True)
     return Gio.TlsCertificate.new_from_pem(made.stdout, -1)
 
 

@@ -1,4 +1,4 @@
-"""Hosts without a token that try to take all memory, all connections and the whole log, while the owner uses the page."""
+"""Hosts without a token try to take all memory, all connections and the whole log, while the owner uses the page."""
 
 import http.client
 import os
@@ -130,9 +130,7 @@ def test_a_host_is_counted_over_all_listeners(
             connection.close()
 
 
-def test_a_client_that_signed_in_keeps_its_connection(
-    besieged: Gateway, owner: Client, attackers: Attackers
-) -> None:
+def test_a_client_that_signed_in_keeps_its_connection(besieged: Gateway, owner: Client, attackers: Attackers) -> None:
     kept = http.client.HTTPConnection(owner.host, owner.port, timeout=20)
 
     def status() -> int:

@@ -68,9 +68,7 @@ def test_the_password_may_come_from_the_environment(binary: Path, rtsp_cameras: 
 
 
 @pytest.mark.parametrize("address", ["rtsp://viewer:a-wrong-word@127.0.0.1:{port}/h264", "rtsp://127.0.0.1:9/"])
-def test_a_camera_that_cannot_be_had_gives_exit_code_2(
-    binary: Path, rtsp_cameras: RTSPCameras, address: str
-) -> None:
+def test_a_camera_that_cannot_be_had_gives_exit_code_2(binary: Path, rtsp_cameras: RTSPCameras, address: str) -> None:
     result = probe(binary, address.format(port=rtsp_cameras.port))
     assert result.returncode == 2, result.stdout + result.stderr
     assert "not reached" in result.stdout

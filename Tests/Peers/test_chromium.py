@@ -27,9 +27,7 @@ def test_plays_pictures_and_sound(chromium: ChromiumPage, gateway: Gateway, devi
 
 @pytest.mark.parametrize("policy", ["balanced", "max-bundle"])
 @pytest.mark.parametrize("device", ["gate", "shed", "cellar"])
-def test_plays_a_camera_without_sound(
-    chromium: ChromiumPage, gateway: Gateway, device: str, policy: str
-) -> None:
+def test_plays_a_camera_without_sound(chromium: ChromiumPage, gateway: Gateway, device: str, policy: str) -> None:
     gateway.wait_until_flowing(device)
     with viewing(chromium, gateway.token) as viewer:
         viewer.call("playWHEP", device=device, configuration={"bundlePolicy": policy})

@@ -49,9 +49,7 @@ def columns(text: str) -> int:
 def test_devices_stand_in_columns_whatever_their_names(line: CommandLine, gateway: Gateway) -> None:
     for name in ("玄関カメラ", "Tu\u0308r 🔔"):
         body = json.dumps({"name": name, "source": "rtsp://127.0.0.1:9/none"})
-        answer = gateway.client.request(
-            "PUT", f"/v1/cameras/{len(name)}", body, {"Content-Type": "application/json"}
-        )
+        answer = gateway.client.request("PUT", f"/v1/cameras/{len(name)}", body, {"Content-Type": "application/json"})
         assert answer.status == 201, answer.text
     try:
         rows = [row for row in line.run("devices").stdout.splitlines() if not row.startswith("  ")]

@@ -12,15 +12,17 @@ import pytest
 from aioice import stun
 from peers.chromium import open_page
 from peers.client import Client
-from peers.gateway import DOORBELL, Camera, Gateway
 from peers.garbage import datagrams, texts
+from peers.gateway import DOORBELL, Camera, Gateway
 from peers.hostile_camera import HostileCamera
 from peers.polling import eventually
 from peers.spoofing import Spoofer
 from peers.viewer import BrowserViewer, viewing
 from playwright.sync_api import Browser
 
-OFFER = (Path(__file__).parent.parent.parent / "sdp-samples/offers/chromium-recvonly-av.offer.sdp").read_bytes().decode()
+OFFER = (
+    (Path(__file__).parent.parent.parent / "sdp-samples/offers/chromium-recvonly-av.offer.sdp").read_bytes().decode()
+)
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +233,9 @@ def test_damaged_http(viewer: BrowserViewer, attacked: Gateway) -> None:
         b"GET / HTTP/9.9\r\n\r\n",
         b"GET /v1/devices HTTP/1.1\r\nHost: x\r\n" + token + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
         b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n" + token + b"Content-Length: -1\r\n\r\n",
-        b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n" + token + b"Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello",
+        b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n"
+        + token
+        + b"Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello",
         b"POST /whep/front-door HTTP/1.1\r\nHost: x\r\n" + token + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"GET /whep/..%2f..%2fetc/passwd HTTP/1.1\r\nHost: x\r\n" + token + b"\r\n",
         b"GET /v1/devices/%00%ff HTTP/1.1\r\nHost: x\r\n" + token + b"\r\n",
@@ -246,12 +250,12 @@ def test_damaged_http(viewer: BrowserViewer, attacked: Gateway) -> None:
             except ConnectionResetError:
                 answer = b""
             status = re.match(rb"HTTP/1\.[01] (\d+)", answer)
-            assert not answer or (status and int(status[1]) in {*range(400, 500), 505}), f"{request[:60]!r}: {answer[:200]!r}"
+            assert not answer or (status and int(status[1]) in {*range(400, 500), 505}), (
+                f"{request[:60]!r}: {answer[:200]!r}"
+            )
 
 
-def test_a_camera_that_speaks_nonsense(
-    viewer: BrowserViewer, attacked: Gateway, hostile_camera: HostileCamera
-) -> None:
+def test_a_camera_that_speaks_nonsense(viewer: BrowserViewer, attacked: Gateway, hostile_camera: HostileCamera) -> None:
     # It comes back again and again, later each time, and gets another nonsense each time.
     eventually(lambda: hostile_camera.conversations >= 4, "four conversations with the camera", within=40)
     source = Client("127.0.0.1", attacked.port, attacked.token).get("/v1/devices/hostile")["source"]

@@ -95,9 +95,7 @@ def test_an_edit_of_the_config_is_applied_under_a_viewer(home: Gateway, rtsp_cam
 def test_a_broken_config_changes_nothing_and_says_where(home: Gateway) -> None:
     before = devices(home)
     home.write_config([DOORBELL, Camera("attic", "exec:true")])
-    problem = eventually(
-        lambda: home.client.get("/v1/configuration")["problems"], "the problem is shown"
-    )[0]
+    problem = eventually(lambda: home.client.get("/v1/configuration")["problems"], "the problem is shown")[0]
     assert problem["key"] == "cameras[1].source"
     assert problem["line"] > 1
     assert devices(home) == before

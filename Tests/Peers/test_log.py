@@ -43,7 +43,7 @@ class Log:
 
 @pytest.fixture(params=["text", "json"])
 def format(request: pytest.FixtureRequest) -> Iterator[str]:
-    yield request.param
+    return request.param
 
 
 def test_outages_a_wrong_password_and_a_wrong_path_are_lines(binary: Path, tmp_path: Path, format: str) -> None:
@@ -89,7 +89,9 @@ def test_outages_a_wrong_password_and_a_wrong_path_are_lines(binary: Path, tmp_p
     assert code == 0
     output = gateway.process.output()
     # And little else: the tries of the cameras that are never reached add no lines.
-    said = [line for line in output.splitlines() if "gatehouse" in line and ("camera" in line or "http request" in line)]
+    said = [
+        line for line in output.splitlines() if "gatehouse" in line and ("camera" in line or "http request" in line)
+    ]
     assert not [line for line in said if "http request" in line]
     assert len(said) < 30, "\n".join(said)
     for secret in [PASSWORD, QUOTED_PASSWORD, "wrong-word", gateway.token]:

@@ -126,9 +126,7 @@ def test_a_camera_that_dies_is_not_live_and_comes_back(
     assert (tile.spy("made"), tile.spy("open.size")) == (1, 1)
 
 
-def test_a_gateway_that_hangs_or_is_gone_is_told_and_found_again(
-    page: Page, house: Gateway, report: list[str]
-) -> None:
+def test_a_gateway_that_hangs_or_is_gone_is_told_and_found_again(page: Page, house: Gateway, report: list[str]) -> None:
     tile = Tile(page, house, "hall").watch()
     stopped = tile.now()
     house.process.send(signal.SIGSTOP)
@@ -161,7 +159,8 @@ def test_a_hidden_page_and_a_picture_out_of_view_tell_of_no_stall(page: Page, ho
         Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
         const request = HTMLVideoElement.prototype.requestVideoFrameCallback;
         HTMLVideoElement.prototype.requestVideoFrameCallback = function (callback) {
-          return request.call(this, (...given) => (isHidden ? this.requestVideoFrameCallback(callback) : callback(...given)));
+          return request.call(this, (...given) => (
+            isHidden ? this.requestVideoFrameCallback(callback) : callback(...given)));
         };
         window.hide = (value) => { isHidden = value; document.dispatchEvent(new Event("visibilitychange")); };
         """
@@ -180,7 +179,10 @@ def test_a_hidden_page_and_a_picture_out_of_view_tell_of_no_stall(page: Page, ho
     page.evaluate("document.body.style.paddingTop = '300vh'")
     page.evaluate("scrollTo(0, 0)")
     expect(tile.video).not_to_be_in_viewport()
-    packets = "[...spies.open][0].getStats().then((all) => [...all.values()].find((one) => one.kind === 'video').packetsReceived)"
+    packets = (
+        "[...spies.open][0].getStats()"
+        ".then((all) => [...all.values()].find((one) => one.kind === 'video').packetsReceived)"
+    )
     begin = page.evaluate(packets)
     eventually(lambda: page.evaluate(packets) > begin + 40, "packets come for a picture out of view")
     page.evaluate("document.body.style.paddingTop = ''")
@@ -240,7 +242,7 @@ def test_a_token_that_is_refused_leads_to_the_sign_in_and_back(page: Page, house
 
 def test_errors_are_told_for_people_with_the_rest_under_details(page: Page, house: Gateway) -> None:
     tile = Tile(page, house, "hall")
-    raw = "no codec in common for the video: hall sends H265/90000, the viewer takes VP8, H264/90000; set transcodeVideo: true"
+    raw = "no codec in common for the video: hall sends H265/90000, the viewer takes VP8; set transcodeVideo: true"
     body = {"error": {"code": 9, "status": "FAILED_PRECONDITION", "message": raw}}
     page.route("**/commands/startLiveView", lambda route: route.fulfill(status=400, json=body))
     tile.node.locator("button.watch").click()
@@ -267,18 +269,21 @@ def test_what_is_decided_without_a_browser(page: Page, house: Gateway) -> None:
     page.goto(f"http://127.0.0.1:{house.port}/")
     results = page.evaluate(
         """async () => {
-          const { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore, Pulse } = await import("/assets/liveness.js");
+          const { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore, Pulse }
+            = await import("/assets/liveness.js");
           const well = { state: "live", silence: 100, usualGap: 66, hasPicture: true, isOnline: true, hasLink: true,
             answers: null, ice: "connected", source: { state: "flowing" } };
           const say = (facts) => judge({ ...well, ...facts }).text ?? judge({ ...well, ...facts }).isLive;
           const pulse = new Pulse();
           for (const now of [0, 1000, 2000, 2100, 3000, 4000, 60000]) pulse.beat(now);
-          const stuck = { silence: 16000, sinceStart: 90000, flowingFor: 16000, hasLink: true, answers: true, canDecode: true };
+          const stuck = { silence: 16000, sinceStart: 90000, flowingFor: 16000, hasLink: true, answers: true,
+            canDecode: true };
           return {
             said: [say({}), say({ silence: 1000 }), say({ silence: 1001 }), say({ usualGap: 1000, silence: 2400 }),
               say({ hasLink: false, silence: 400 }), say({ ice: "disconnected" }),
               say({ silence: 7500, isOnline: false }), say({ silence: 7500, answers: true }),
-              say({ silence: 7500, source: { state: "givenUp", reason: "the camera refused the user name or password" } }),
+              say({ silence: 7500,
+                source: { state: "givenUp", reason: "the camera refused the user name or password" } }),
               say({ silence: 90000, state: "reconnecting", hasLink: false, answers: false }),
               say({ silence: null, state: "connecting" }), say({ silence: 2000, hasPicture: false })],
             usualGap: pulse.usualGap,
@@ -307,9 +312,7 @@ def test_what_is_decided_without_a_browser(page: Page, house: Gateway) -> None:
     }  # fmt: skip
 
 
-def test_a_view_that_reaches_its_longest_time_starts_again_and_again(
-    page: Page, binary: Path, tmp_path: Path
-) -> None:
+def test_a_view_that_reaches_its_longest_time_starts_again_and_again(page: Page, binary: Path, tmp_path: Path) -> None:
     gateway = Gateway(binary, tmp_path, [DOORBELL], {"sessions": {"maximumDurationSeconds": 2}})
     try:
         tile = Tile(page, gateway, "front-door").watch()
@@ -355,7 +358,9 @@ def test_firefox_tells_the_same(firefox: Firefox, gateway: Gateway, house: Gatew
         firefox.evaluate("document.querySelector('#camera-yard .watch').click()")
         eventually(lambda: chip() == "Live", "Firefox shows a live picture")
         cameras.process.kill()
-        eventually(lambda: re.match(r"No picture for [2-9] s: the camera is not reachable", stall()), "the stall counts")
+        eventually(
+            lambda: re.match(r"No picture for [2-9] s: the camera is not reachable", stall()), "the stall counts"
+        )
         cameras.start_again()
         assert house.client.request("POST", "/v1/cameras/yard/reconnect").status == 204
         eventually(lambda: chip() == "Live", "Firefox shows a live picture again")

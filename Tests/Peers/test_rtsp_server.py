@@ -1,12 +1,12 @@
 """Other programs read the gateway's cameras by RTSP: ffmpeg, GStreamer, and some that mean harm."""
 
+import itertools
 import json
 import os
 import random
 import socket
 import struct
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,9 +25,10 @@ def rtsp_port() -> int:
     for _ in range(50):
         port = free_port()
         first = port + port % 2
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtp, socket.socket(
-            socket.AF_INET, socket.SOCK_DGRAM
-        ) as rtcp:
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtp,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtcp,
+        ):
             try:
                 rtp.bind(("127.0.0.1", first))
                 rtcp.bind(("127.0.0.1", first + 1))
@@ -88,7 +89,7 @@ def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device
     assert len(sound) >= 10
     assert "K" in video[0]["flags"], "the first frame is a key frame"
     times = [float(packet["pts_time"]) for packet in video]
-    steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    steps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert max(steps) < 0.2, f"frames are missing: {max(steps):.3f} s between two"
     ends = abs(times[-1] - float(sound[-1]["pts_time"]))
     assert ends < 1, f"picture and sound end {ends:.3f} s apart"
@@ -196,18 +197,15 @@ def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: in
         if reader.poll() is None:
             reader.kill()
     times = [
-        float(p["pts_time"])
-        for p in json.loads(output)["packets"] if p["codec_type"] == "video" and "pts_time" in p
+        float(p["pts_time"]) for p in json.loads(output)["packets"] if p["codec_type"] == "video" and "pts_time" in p
     ]
     assert len(times) >= 130
-    assert max(later - earlier for earlier, later in zip(times, times[1:], strict=False)) < 0.2
+    assert max(later - earlier for earlier, later in itertools.pairwise(times)) < 0.2
     grown = resident_bytes(sharing.process.pid) - before
     assert grown < 64 << 20, f"the gateway has grown by {grown >> 20} MiB"
 
 
-def test_readers_are_told_of_the_end(
-    binary: Path, tmp_path_factory: pytest.TempPathFactory, rtsp_port: int
-) -> None:
+def test_readers_are_told_of_the_end(binary: Path, tmp_path_factory: pytest.TempPathFactory, rtsp_port: int) -> None:
     """A gateway that stops ends its readers at once, instead of leaving them to a timeout."""
     port = free_port()
     running = Gateway(

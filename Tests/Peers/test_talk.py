@@ -38,9 +38,7 @@ def tone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def talking(
-    binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Gateway]:
+def talking(binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     running = Gateway(
         binary, tmp_path_factory.mktemp("talk-gateway"),
         [rtsp_cameras.camera(path, path) for path in CODECS],
@@ -60,7 +58,9 @@ def test_a_file_is_said_to_the_camera(
     talking: Gateway, binary: Path, rtsp_cameras: RTSPCameras, tone: Path, device: str, codec: str
 ) -> None:
     talking.wait_until_flowing(device)
-    assert talking.client.get(f"/v1/devices/{device}")["traits"]["WebRtcLiveView"]["supportedTalkbackType"] == "directly"
+    assert (
+        talking.client.get(f"/v1/devices/{device}")["traits"]["WebRtcLiveView"]["supportedTalkbackType"] == "directly"
+    )
     options = ["--gateway", f"http://127.0.0.1:{talking.port}", "--token", talking.token, "--json"]
     begun = time.monotonic()
     live = subprocess.run(
@@ -75,7 +75,9 @@ def test_a_file_is_said_to_the_camera(
     assert sum(abs(one - TONE) <= 20 for one in tones) >= 15, tones
 
     begun = time.monotonic()
-    clip = subprocess.run([str(binary), "talk", device, str(tone), *options], capture_output=True, text=True, timeout=60)
+    clip = subprocess.run(
+        [str(binary), "talk", device, str(tone), *options], capture_output=True, text=True, timeout=60
+    )
     assert clip.returncode == 0, clip.stderr + clip.stdout
     tones = heard(rtsp_cameras, device, begun)
     assert sum(abs(one - TONE) <= 20 for one in tones) >= 15, tones

@@ -93,7 +93,7 @@ def test_chromium_is_a_camera_like_any_other(
             watch_by_rtsp(browser, gateway, rtsp_port)
             return
         url = f"rtsp://anybody:{gateway.token}@127.0.0.1:{rtsp_port}/phone"
-        # Pictures since the newest key frame come first, and a browser sends one on request only: sound comes after them.
+        # Pictures since the newest key frame come first, and a browser sends one on request only: sound follows.
         probed = subprocess.run(
             ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", "-read_intervals", "%+#400",
              "-show_entries", "stream=codec_name:packet=codec_type", "-of", "json", url],

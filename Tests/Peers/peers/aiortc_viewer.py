@@ -71,7 +71,7 @@ class AiortcViewer:
         async def arrive() -> None:
             while not (
                 self.received.frames >= goal
-                and (not sound or self.received.samples >= samples and self.received.loudest > 300)
+                and (not sound or (self.received.samples >= samples and self.received.loudest > 300))
             ):
                 await asyncio.sleep(0.05)
 

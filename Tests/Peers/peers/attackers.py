@@ -31,9 +31,7 @@ class Attackers:
         subprocess.run(command, check=True, capture_output=True)
 
     @contextlib.contextmanager
-    def attack(
-        self, kind: str, port: int, connections: int, listener: str = "http"
-    ) -> Iterator[dict[str, int]]:
+    def attack(self, kind: str, port: int, connections: int, listener: str = "http") -> Iterator[dict[str, int]]:
         """Runs an attack while the block does. What is given is filled with what the attack did when it is over."""
         process = subprocess.Popen(
             [*self.namespace.command_prefix, sys.executable, str(PROGRAM), kind, self.namespace.host_address, str(port),

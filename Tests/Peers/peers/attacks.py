@@ -3,8 +3,8 @@ network namespace:
 
     python3 attacks.py KIND HOST PORT --listener http|https|rtsp --connections N --sources ADDRESS,ADDRESS,...
 
-It prints `ready` when the attack is at its full size and goes on until its standard input closes. Then it prints what it
-did as JSON.
+It prints `ready` when the attack is at its full size and goes on until its standard input closes. Then it prints as
+JSON what it did.
 """
 
 import argparse
@@ -20,7 +20,9 @@ PIPELINES = {
     "https": b"GET / HTTP/1.1\r\nHost: door\r\n\r\n" * 500,
     "rtsp": b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n" * 2000,
 }
-WRONG = b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer gatehouse_wrong-wrong-wrong-wrong-wrong\r\n\r\n"
+WRONG = (
+    b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer gatehouse_wrong-wrong-wrong-wrong-wrong\r\n\r\n"
+)
 SLOW = b"POST /whep/front-door HTTP/1.1\r\nHost: door\r\nX: "
 
 

@@ -1,5 +1,6 @@
 """A camera that answers RTSP with something else each time it is asked."""
 
+import contextlib
 import random
 import socket
 import threading
@@ -42,11 +43,9 @@ class HostileCamera:
                 continue
             with connection:
                 connection.settimeout(2)
-                try:
+                # The gateway may hang up.
+                with contextlib.suppress(OSError):
                     self._talk(connection, self.conversations % 6)
-                except OSError:
-                    # The gateway hung up, which is its right.
-                    pass
             self.conversations += 1
 
     def _talk(self, connection: socket.socket, kind: int) -> None:

@@ -32,9 +32,7 @@ def browser_matrix(
 
     def prepare() -> None:
         load()
-        page.evaluate(
-            f"(() => {{ {MATRIX}; window.matrix = new GatehouseMatrix({json.dumps(token)}); return 0; }})()"
-        )
+        page.evaluate(f"(() => {{ {MATRIX}; window.matrix = new GatehouseMatrix({json.dumps(token)}); return 0; }})()")
 
     prepare()
     tally = Tally(peer, bool(page.evaluate("window.matrix.hasH264")))

@@ -57,9 +57,7 @@ class ONVIFCamera:
     def notify(self, topic: str, value: bool, item: str = "State", operation: str = "Changed") -> int:
         """Tells all subscribers; returns how many there are."""
         event = {"topic": topic, "operation": operation, "data": {item: "true" if value else "false"}}
-        request = urllib.request.Request(
-            f"{self._origin}/control/event", json.dumps(event).encode(), method="POST"
-        )
+        request = urllib.request.Request(f"{self._origin}/control/event", json.dumps(event).encode(), method="POST")
         with urllib.request.urlopen(request, timeout=10, context=UNVERIFIED) as response:
             return int(json.load(response)["subscribers"])
 

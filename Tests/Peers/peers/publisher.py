@@ -30,9 +30,7 @@ class BrowserPublisher:
 
 
 @contextmanager
-def publishing(
-    page: Page, token: str, device: str, codec: str = "VP8", **options: Any
-) -> Iterator[BrowserPublisher]:
+def publishing(page: Page, token: str, device: str, codec: str = "VP8", **options: Any) -> Iterator[BrowserPublisher]:
     """A publisher that ends its session."""
     publisher = BrowserPublisher(page, token)
     try:

@@ -88,12 +88,12 @@ def shapes() -> Iterator[Shape]:
 def cases(cameras: list[Camera], has_h264: bool, stride: int = 1) -> list[Case]:
     """Every `stride`th shape against a camera, and the usual offers against all."""
     chosen = random.Random(88)
-    result = []
-    for shape in itertools.islice(shapes(), 0, None, stride):
-        result.append(Case(shape, chosen.choice(cameras)))
-    for camera, policy, data in itertools.product(cameras, POLICIES, ("none", "last")):
-        for kinds in (("audio", "video"), ("video", "audio"), ("audio",), ("video",)):
-            result.append(Case(Shape(tuple(Line(kind, "recvonly") for kind in kinds), policy, data), camera))
+    result = [Case(shape, chosen.choice(cameras)) for shape in itertools.islice(shapes(), 0, None, stride)]
+    usual = (("audio", "video"), ("video", "audio"), ("audio",), ("video",))
+    result += [
+        Case(Shape(tuple(Line(kind, "recvonly") for kind in kinds), policy, data), camera)
+        for camera, policy, data, kinds in itertools.product(cameras, POLICIES, ("none", "last"), usual)
+    ]
     # Of those that show a picture for certain, some are watched.
     seen = [case for case in result if is_seen(case, has_h264) and expectation(case, has_h264) == {"played"}]
     for case in seen[:: max(1, len(seen) // SAMPLES)]:
@@ -105,7 +105,7 @@ def takes(line: Line, codec: str, has_h264: bool) -> bool:
     """Whether a line offers a codec."""
     if codec == "H264" and not has_h264:
         return False
-    return line.codec in ("", codec) or line.codec == "H264" and not has_h264
+    return line.codec in ("", codec) or (line.codec == "H264" and not has_h264)
 
 
 def is_seen(case: Case, has_h264: bool) -> bool:

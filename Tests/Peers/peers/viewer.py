@@ -63,16 +63,14 @@ class BrowserViewer:
     def connection_state(self) -> str:
         return str(self.call_value("connectionState"))
 
-    def expect_media(
-        self, frames: int = 30, within: float = 25, sound: bool = True, picture: bool = True
-    ) -> Reception:
-        """Waits for so many more decoded frames, and for sound that is not silence, or for the one without the other."""
+    def expect_media(self, frames: int = 30, within: float = 25, sound: bool = True, picture: bool = True) -> Reception:
+        """Waits for so many more decoded frames and for sound that is not silence, or for one of the two."""
         begin = self.stats()
 
         def has_enough() -> Reception | None:
             now = self.stats()
             enough = not picture or now.framesDecoded >= begin.framesDecoded + frames
-            heard = not sound or now.has_sound and now.totalAudioEnergy > begin.totalAudioEnergy
+            heard = not sound or (now.has_sound and now.totalAudioEnergy > begin.totalAudioEnergy)
             return now if enough and heard else None
 
         try:
