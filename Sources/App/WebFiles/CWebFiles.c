@@ -23,14 +23,77 @@ static const char app_js[] = {
 static const char api_js[] = {
 #embed "page/api.js"
 };
+static const char camera_connection_js[] = {
+#embed "page/camera-connection.js"
+};
+static const char camera_form_js[] = {
+#embed "page/camera-form.js"
+};
+static const char camera_settings_js[] = {
+#embed "page/camera-settings.js"
+};
+static const char chime_js[] = {
+#embed "page/chime.js"
+};
+static const char configuration_js[] = {
+#embed "page/configuration.js"
+};
+static const char connection_js[] = {
+#embed "page/connection.js"
+};
+static const char dom_js[] = {
+#embed "page/dom.js"
+};
+static const char doorbell_js[] = {
+#embed "page/doorbell.js"
+};
+static const char event_stream_js[] = {
+#embed "page/event-stream.js"
+};
+static const char events_js[] = {
+#embed "page/events.js"
+};
+static const char happening_js[] = {
+#embed "page/happening.js"
+};
+static const char home_js[] = {
+#embed "page/home.js"
+};
 static const char live_session_js[] = {
 #embed "page/live-session.js"
+};
+static const char live_view_js[] = {
+#embed "page/live-view.js"
 };
 static const char liveness_js[] = {
 #embed "page/liveness.js"
 };
-static const char words_js[] = {
-#embed "page/words.js"
+static const char notice_js[] = {
+#embed "page/notice.js"
+};
+static const char panels_js[] = {
+#embed "page/panels.js"
+};
+static const char presses_js[] = {
+#embed "page/presses.js"
+};
+static const char preview_js[] = {
+#embed "page/preview.js"
+};
+static const char reception_js[] = {
+#embed "page/reception.js"
+};
+static const char sign_in_js[] = {
+#embed "page/sign-in.js"
+};
+static const char snapshots_js[] = {
+#embed "page/snapshots.js"
+};
+static const char start_report_js[] = {
+#embed "page/start-report.js"
+};
+static const char status_js[] = {
+#embed "page/status.js"
 };
 static const char talk_js[] = {
 #embed "page/talk.js"
@@ -38,14 +101,11 @@ static const char talk_js[] = {
 static const char tile_js[] = {
 #embed "page/tile.js"
 };
-static const char snapshots_js[] = {
-#embed "page/snapshots.js"
+static const char visitors_js[] = {
+#embed "page/visitors.js"
 };
-static const char camera_form_js[] = {
-#embed "page/camera-form.js"
-};
-static const char chime_js[] = {
-#embed "page/chime.js"
+static const char words_js[] = {
+#embed "page/words.js"
 };
 static const char openapi_yaml[] = {
 #embed "openapi.yaml"
@@ -58,14 +118,35 @@ static const struct web_file page_files[] = {
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},
     {"/assets/api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
+    {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
+     sizeof camera_connection_js},
+    {"/assets/camera-form.js", "text/javascript; charset=utf-8", camera_form_js, sizeof camera_form_js},
+    {"/assets/camera-settings.js", "text/javascript; charset=utf-8", camera_settings_js, sizeof camera_settings_js},
+    {"/assets/chime.js", "text/javascript; charset=utf-8", chime_js, sizeof chime_js},
+    {"/assets/configuration.js", "text/javascript; charset=utf-8", configuration_js, sizeof configuration_js},
+    {"/assets/connection.js", "text/javascript; charset=utf-8", connection_js, sizeof connection_js},
+    {"/assets/dom.js", "text/javascript; charset=utf-8", dom_js, sizeof dom_js},
+    {"/assets/doorbell.js", "text/javascript; charset=utf-8", doorbell_js, sizeof doorbell_js},
+    {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
+    {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
+    {"/assets/happening.js", "text/javascript; charset=utf-8", happening_js, sizeof happening_js},
+    {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
+    {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
-    {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
+    {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
+    {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
+    {"/assets/presses.js", "text/javascript; charset=utf-8", presses_js, sizeof presses_js},
+    {"/assets/preview.js", "text/javascript; charset=utf-8", preview_js, sizeof preview_js},
+    {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
+    {"/assets/sign-in.js", "text/javascript; charset=utf-8", sign_in_js, sizeof sign_in_js},
+    {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
+    {"/assets/start-report.js", "text/javascript; charset=utf-8", start_report_js, sizeof start_report_js},
+    {"/assets/status.js", "text/javascript; charset=utf-8", status_js, sizeof status_js},
     {"/assets/talk.js", "text/javascript; charset=utf-8", talk_js, sizeof talk_js},
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
-    {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
-    {"/assets/camera-form.js", "text/javascript; charset=utf-8", camera_form_js, sizeof camera_form_js},
-    {"/assets/chime.js", "text/javascript; charset=utf-8", chime_js, sizeof chime_js},
+    {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
+    {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
 };
 
 const struct web_file *web_page_files(size_t *count) {

@@ -1,3 +1,12 @@
+/**
+ * @typedef {import("./types").Camera} Camera
+ * @typedef {import("./types").Configuration} Configuration
+ * @typedef {import("./types").Device} Device
+ * @typedef {import("./types").DeviceEvent} DeviceEvent
+ * @typedef {import("./types").Gateway} Gateway
+ * @typedef {import("./types").Session} Session
+ */
+
 const storageKey = "gatehouse.token";
 let token = "";
 
@@ -14,58 +23,92 @@ export function takeToken() {
   return token !== "";
 }
 
+/** @param {string} value */
 export function setToken(value) {
   token = value.trim();
   if (token) sessionStorage.setItem(storageKey, token);
   else sessionStorage.removeItem(storageKey);
 }
 
-// An error of the gateway, with its status and its message.
+/** The header that every request needs. */
+export function authorization() { return "Bearer " + token; }
+
+/** An error of the gateway, with its status and its message. */
 export class APIError extends Error {
+  /**
+   * @param {string} status
+   * @param {string} message
+   */
   constructor(status, message) {
     super(message);
     this.status = status;
   }
 }
 
-// An error that the page itself found: its message is a sentence for a person.
+/** An error that the page itself found: its message is a sentence for a person. */
 export class PageError extends APIError {
+  /**
+   * @param {string} status
+   * @param {string} message
+   * @param {string | null} details
+   */
   constructor(status, message, details = null) {
     super(status, message);
-    this.isOwn = true;
     this.details = details;
   }
 }
 
+/**
+ * The status of an error of the gateway or of the page, and "" for any other.
+ * @param {unknown} error
+ */
+export function statusOf(error) { return error instanceof APIError ? error.status : ""; }
+
+/** @type {() => void} */
 let refused = () => {};
 
-// Calls the handler when the gateway does not know the token any more.
+/**
+ * Calls the handler when the gateway does not know the token any more.
+ * @param {() => void} handler
+ */
 export function whenRefused(handler) { refused = handler; }
+
+/** Tells that the gateway has refused the token. */
+export function tokenRefused() { refused(); }
 
 // Milliseconds that an answer may take: a camera gets ten seconds of the gateway, twice for its speaker.
 const patience = 25000;
 
-// Sends a request and reads its answer. Errors of the browser and of the gateway become one kind. A gateway that
-// takes the request and never answers is given up after a while.
+/** @type {(answer: Response) => Promise<any>} */
+const readJSON = (answer) => answer.json();
+
+/**
+ * Sends a request and reads its answer. Errors of the browser and of the gateway become one kind. A gateway that
+ * takes the request and never answers is given up after a while.
+ * @param {string} method
+ * @param {string} path
+ * @param {object} [body]
+ * @param {{ patience?: number, signal?: AbortSignal, keepalive?: boolean, isFirst?: boolean,
+ *   read?: (answer: Response) => unknown }} options isFirst: a token that is not known is the caller's to tell
+ * @returns {Promise<any>}
+ */
 async function send(method, path, body, options = {}) {
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), options.patience ?? patience);
   const cancel = () => abort.abort();
   options.signal?.addEventListener("abort", cancel);
   try {
-    const response = await fetch(path, {
-      method,
-      headers: {
-        authorization: "Bearer " + token,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...options.headers,
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-      cache: "no-store",
-      keepalive: options.keepalive ?? false,
+    /** @type {RequestInit} */
+    const request = {
+      method, headers: { authorization: authorization() }, cache: "no-store", keepalive: options.keepalive ?? false,
       signal: abort.signal,
-    });
-    if (response.ok) return await (options.read ?? ((answer) => answer.json()))(response);
+    };
+    if (body !== undefined) {
+      request.headers = { ...request.headers, "content-type": "application/json" };
+      request.body = JSON.stringify(body);
+    }
+    const response = await fetch(path, request);
+    if (response.ok) return await (options.read ?? readJSON)(response);
     const told = (await response.json().catch(() => null))?.error;
     const error = new APIError(told?.status ?? String(response.status),
       told?.message || "The gateway answered with status " + response.status + ".");
@@ -82,24 +125,56 @@ async function send(method, path, body, options = {}) {
   }
 }
 
-// isFirst: a token that is not known is the caller's to tell.
-export async function get(path, isFirst = false) {
-  return send("GET", path, undefined, { isFirst });
+/**
+ * @param {{ isFirst?: boolean }} [options]
+ * @returns {Promise<Gateway>}
+ */
+export async function getGateway(options) { return send("GET", "/v1/gateway", undefined, options); }
+
+/**
+ * @param {{ isFirst?: boolean }} [options]
+ * @returns {Promise<Device[]>}
+ */
+export async function getDevices(options) { return (await send("GET", "/v1/devices", undefined, options)).devices; }
+
+/** @returns {Promise<Camera[]>} */
+export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }
+
+/** @returns {Promise<Configuration>} */
+export async function getConfiguration() { return send("GET", "/v1/configuration"); }
+
+/**
+ * What happened at a device, the latest first.
+ * @param {string} device
+ * @param {number} limit
+ * @returns {Promise<DeviceEvent[]>}
+ */
+export async function getEvents(device, limit) {
+  return (await send("GET", `/v1/devices/${encodeURIComponent(device)}/events?limit=${limit}`)).events;
 }
 
-export async function put(path, body) {
-  return send("PUT", path, body);
-}
+/**
+ * @param {string} id
+ * @returns {Promise<Session>}
+ */
+export async function getSession(id) { return send("GET", "/v1/sessions/" + encodeURIComponent(id)); }
 
-export async function post(path) {
-  await send("POST", path, undefined, { read: () => null });
-}
+/**
+ * @param {string} path
+ * @param {object} body
+ */
+export async function put(path, body) { await send("PUT", path, body); }
 
-export async function remove(path) {
-  await send("DELETE", path, undefined, { read: () => null });
-}
+/** @param {string} path */
+export async function post(path) { await send("POST", path, undefined, { read: () => null }); }
 
-// Whether the gateway answers at all.
+/** @param {string} path */
+export async function remove(path) { await send("DELETE", path, undefined, { read: () => null }); }
+
+/**
+ * Whether the gateway answers at all.
+ * @returns {Promise<boolean>}
+ */
 export async function answers() {
   try {
     return await send("GET", "/healthz", undefined, { patience: 2000, read: (answer) => answer.ok });
@@ -108,111 +183,36 @@ export async function answers() {
   }
 }
 
-// A picture and how old it is, in milliseconds.
+/**
+ * A picture and how old it is, in milliseconds.
+ * @param {string} path
+ * @param {AbortSignal} signal
+ * @returns {Promise<{ blob: Blob, age: number }>}
+ */
 export async function getPicture(path, signal) {
   return send("GET", path, undefined, {
     signal,
-    read: async (response) => {
-      const age = Number(response.headers.get("age-milliseconds") ?? response.headers.get("age") * 1000) || 0;
-      return { blob: await response.blob(), age };
-    },
+    read: async (answer) => ({ blob: await answer.blob(), age: ageOf(answer.headers) }),
   });
 }
 
-export async function command(device, trait, name, parameters, options) {
-  const path = `/v1/devices/${encodeURIComponent(device)}/traits/${trait}/commands/${name}`;
-  return send("POST", path, parameters ?? {}, options);
+/**
+ * The age that an answer states, in milliseconds.
+ * @param {{ get(name: string): string | null }} headers
+ */
+export function ageOf(headers) {
+  return Number(headers.get("age-milliseconds") ?? Number(headers.get("age")) * 1000) || 0;
 }
 
-// The event stream, read by fetch because EventSource cannot send the token. Comes back by itself until stop()
-// or until the token is refused.
-export class Watcher {
-  constructor(onEvent, onState) {
-    this.onEvent = onEvent;
-    this.onState = onState;
-    this.isStopped = false;
-    this.lastID = "";
-    this.run();
-  }
-
-  stop() {
-    this.isStopped = true;
-    this.wake?.();
-    this.abort?.abort();
-  }
-
-  // The network has changed, or the device has slept: the connection is made again, and at once.
-  renew() {
-    this.pause = 500;
-    this.wake?.();
-    this.abort?.abort();
-  }
-
-  async run() {
-    this.pause = 500;
-    while (!this.isStopped) {
-      const isRefused = await this.read();
-      if (this.isStopped) return;
-      this.onState("disconnected");
-      if (isRefused) return;
-      await new Promise((resolve) => {
-        const timer = setTimeout(resolve, this.pause * (0.75 + Math.random() / 2));
-        this.wake = () => { clearTimeout(timer); resolve(); };
-      });
-      this.wake = null;
-      // Somebody who looks wants to see soon that the gateway is back.
-      this.pause = Math.min(this.pause * 2, document.visibilityState === "visible" ? 2000 : 15000);
-    }
-  }
-
-  // One connection; answers whether the token was refused.
-  async read() {
-    const abort = new AbortController();
-    this.abort = abort;
-    // A heartbeat comes every 15 seconds; without one the connection is dead.
-    let alive = setTimeout(() => abort.abort(), 10000);
-    try {
-      const response = await fetch("/v1/events", {
-        headers: {
-          authorization: "Bearer " + token, accept: "text/event-stream",
-          ...(this.lastID ? { "last-event-id": this.lastID } : {}),
-        },
-        cache: "no-store", signal: abort.signal,
-      });
-      if (response.status === 401) {
-        refused();
-        return true;
-      }
-      if (!response.ok) return false;
-      this.onState("connected");
-      this.pause = 500;
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = "";
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) return false;
-        clearTimeout(alive);
-        alive = setTimeout(() => abort.abort(), 35000);
-        const parts = (rest + value).split("\n\n");
-        rest = parts.pop();
-        for (const part of parts) this.take(part);
-      }
-    } catch {
-      return false;
-    } finally {
-      clearTimeout(alive);
-      // Lets go of a connection that was left because of an error in what it brought.
-      abort.abort();
-    }
-  }
-
-  take(part) {
-    const fields = {};
-    for (const line of part.split("\n")) {
-      const colon = line.indexOf(": ");
-      if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);
-    }
-    if (fields.id) this.lastID = fields.id;
-    if (fields.event) this.onEvent(fields.event, JSON.parse(fields.data));
-  }
+/**
+ * @param {string} device
+ * @param {string} trait
+ * @param {string} name
+ * @param {object} [parameters]
+ * @param {{ keepalive?: boolean, patience?: number }} [options]
+ * @returns {Promise<any>}
+ */
+export async function command(device, trait, name, parameters = {}, options = {}) {
+  const path = `/v1/devices/${encodeURIComponent(device)}/traits/${trait}/commands/${name}`;
+  return send("POST", path, parameters, options);
 }

@@ -1,9 +1,12 @@
 import { put } from "./api.js";
-import { inWords, wordElements } from "./words.js";
+import { byID, faultElements } from "./dom.js";
+import { inWords } from "./words.js";
 
-const byID = (id) => document.getElementById(id);
-
-// A name of the address for a name that people read.
+/**
+ * A name of the address for a name that people read.
+ * @param {string} name
+ * @param {Set<string>} taken
+ */
 export function identifier(name, taken) {
   const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "")
     .slice(0, 48) || "camera";
@@ -12,25 +15,32 @@ export function identifier(name, taken) {
   return result;
 }
 
-// taken: gives the identifiers that there are.
+/** @param {() => Set<string>} taken gives the identifiers that there are */
 export function setUpCameraForm(taken) {
-  const form = byID("add-camera");
-  const fault = byID("add-camera-error");
+  const form = byID("add-camera", HTMLFormElement);
+  const card = byID("add", HTMLDetailsElement);
+  const button = byID("add-camera-button", HTMLButtonElement);
+  const fault = byID("add-camera-error", HTMLElement);
+  const fields = {
+    name: byID("camera-name", HTMLInputElement),
+    source: byID("camera-source", HTMLInputElement),
+    type: byID("camera-type", HTMLSelectElement),
+    battery: byID("camera-battery", HTMLInputElement),
+  };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const button = form.querySelector("button");
     button.disabled = true;
     fault.hidden = true;
-    const name = byID("camera-name").value.trim();
+    const name = fields.name.value.trim();
     try {
       await put("/v1/cameras/" + identifier(name, taken()), {
-        name, source: byID("camera-source").value.trim(), type: byID("camera-type").value,
-        pull: byID("camera-battery").checked ? "on-demand" : "always",
+        name, source: fields.source.value.trim(), type: fields.type.value,
+        pull: fields.battery.checked ? "on-demand" : "always",
       });
       form.reset();
-      form.closest("details").open = false;
+      card.open = false;
     } catch (error) {
-      fault.replaceChildren(...wordElements(inWords(error, "add")));
+      fault.replaceChildren(...faultElements(inWords(error, "add")));
       fault.hidden = false;
     }
     button.disabled = false;

@@ -1,3 +1,4 @@
+/** @type {AudioContext | undefined} */
 let context;
 
 // Browsers let a page sound only after a tap.
@@ -8,7 +9,7 @@ addEventListener("pointerdown", () => {
 
 export function chime() {
   if (context?.state !== "running") return;
-  [[659.25, 0], [523.25, 0.55]].forEach(([frequency, delay]) => {
+  for (const [frequency, delay] of [[659.25, 0], [523.25, 0.55]]) {
     const start = context.currentTime + delay;
     const oscillator = context.createOscillator();
     const gain = context.createGain();
@@ -19,5 +20,5 @@ export function chime() {
     oscillator.connect(gain).connect(context.destination);
     oscillator.start(start);
     oscillator.stop(start + 1.35);
-  });
+  }
 }

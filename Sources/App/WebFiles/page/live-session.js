@@ -1,34 +1,101 @@
-import { answers, command, get, PageError } from "./api.js";
+import { answers, command, getSession, PageError, statusOf } from "./api.js";
 import { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore, Pulse } from "./liveness.js";
+import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
 import { Talk } from "./talk.js";
 import { inWords } from "./words.js";
 
+/**
+ * @typedef {import("./types").Fault} Fault
+ * @typedef {import("./types").Step} Step
+ */
+
+/** @typedef {"starting" | "connecting" | "live" | "reconnecting" | "stopped" | "failed"} State
+ *   live: its first picture was seen */
+
+/**
+ * The camera of a view.
+ * @typedef {object} Viewed
+ * @property {string} id
+ * @property {boolean} canTalk whether it has a speaker
+ * @property {import("./types").Source} [source]
+ * @property {number | null} [flowingSince] when it began to send, by performance.now()
+ */
+
 const trait = "WebRtcLiveView";
 
-// States: starting, connecting, live (its first picture was seen), reconnecting, stopped, failed.
 export class LiveSession {
-  // link: what the page knows of the gateway, { isUp }.
+  /**
+   * @param {Viewed} device
+   * @param {HTMLVideoElement} video
+   * @param {import("./types").KnownGateway} gateway
+   * @param {import("./types").Link} link
+   * @param {() => void} onChange
+   */
   constructor(device, video, gateway, link, onChange) {
     this.device = device;
     this.video = video;
     this.gateway = gateway;
     this.link = link;
     this.onChange = onChange;
+    /** @type {State} */
     this.state = "stopped";
+    /** @type {Fault | null} */
     this.fault = null;
-    this.steps = [];
-    this.gatewaySteps = [];
-    this.notes = [];
-    this.attempt = 0;
-    this.generation = 0;
+    /** @type {import("./liveness.js").Verdict} */
     this.verdict = { isLive: false, isStalled: false, text: null, cause: null };
     this.talk = new Talk(this);
+
+    // From the start to the stop, over all connections.
+    this.attempt = 0;
+    this.hasShown = false;
+    this.pulse = new Pulse();
+    /** @type {boolean | null} */
+    this.answers = null;
+    this.askedAt = -Infinity;
+    this.isAsking = false;
+
+    // Of one connection. Counts the connections, so that what comes late for an older one does nothing.
+    this.generation = 0;
+    this.begin = 0;
+    /** @type {number | null} */
+    this.liveSince = null;
+    /** @type {Step[]} */
+    this.steps = [];
+    /** @type {Step[]} */
+    this.gatewaySteps = [];
+    /** @type {string[]} */
+    this.notes = [];
+    /** @type {RTCPeerConnection | null} */
+    this.pc = null;
+    /** @type {RTCRtpTransceiver | null} */
+    this.audio = null;
+    /** @type {string | null} */
+    this.session = null;
+    this.answer = "";
+    this.leaseEnd = 0;
+    this.canDecode = true;
+    this.hasPicture = true;
+    this.needsTap = false;
+    /** @type {{ frames: number, packets: number } | null} */
+    this.counts = null;
+    this.isLooking = false;
+    this.isCatchingUp = false;
+    this.wasOutOfView = false;
+
+    /** @type {number | undefined} */
+    this.callback = undefined;
+    /** @type {Record<"lease" | "silence" | "lost" | "retry", number | undefined>} */
+    this.timers = { lease: undefined, silence: undefined, lost: undefined, retry: undefined };
   }
 
   get isActive() {
     return !["stopped", "failed"].includes(this.state);
   }
 
+  /**
+   * @param {State} state
+   * @param {Fault | null} fault
+   */
   change(state, fault = this.fault) {
     this.state = state;
     this.fault = fault;
@@ -36,15 +103,17 @@ export class LiveSession {
     this.onChange();
   }
 
+  /** @param {string} name */
   step(name) {
     if (this.steps.some((step) => step.name === name)) return;
     this.steps.push({ name, milliseconds: performance.now() - this.begin });
     this.onChange();
   }
 
+  /** @param {string} name */
   hasStep(name) { return this.steps.some((step) => step.name === name); }
 
-  // Somebody wants to see the camera, until stop() or until it is hopeless.
+  /** Somebody wants to see the camera, until stop() or until it is hopeless. */
   async start() {
     if (this.isActive) return;
     this.attempt = 0;
@@ -55,6 +124,18 @@ export class LiveSession {
     await this.connect("starting");
   }
 
+  /**
+   * Replaces a timer of this connection.
+   * @param {number} pause milliseconds
+   * @param {keyof LiveSession["timers"]} name
+   * @param {() => void} action
+   */
+  after(pause, name, action) {
+    clearTimeout(this.timers[name]);
+    this.timers[name] = setTimeout(action, pause);
+  }
+
+  /** @param {"starting" | "reconnecting"} state */
   async connect(state) {
     const generation = ++this.generation;
     this.steps = [];
@@ -66,6 +147,7 @@ export class LiveSession {
     this.canDecode = true;
     this.hasPicture = true;
     this.change(state);
+    /** @type {RTCPeerConnection | undefined} */
     let pc;
     try {
       if (!("RTCPeerConnection" in window)) {
@@ -76,40 +158,42 @@ export class LiveSession {
         throw new PageError("UNREACHABLE", "The gateway does not answer.");
       }
       if (generation !== this.generation) return;
-      pc = new RTCPeerConnection({ iceServers: this.gateway.iceServers ?? [], bundlePolicy: "max-bundle" });
-      this.pc = pc;
+      const made = new RTCPeerConnection({ iceServers: this.gateway.iceServers ?? [], bundlePolicy: "max-bundle" });
+      pc = made;
+      this.pc = made;
       // Sound goes both ways from the start, so that talking needs no second negotiation and no permission yet.
-      this.audio = pc.addTransceiver("audio", { direction: this.device.canTalk ? "sendrecv" : "recvonly" });
-      const video = pc.addTransceiver("video", { direction: "recvonly" });
+      this.audio = made.addTransceiver("audio", { direction: this.device.canTalk ? "sendrecv" : "recvonly" });
+      const video = made.addTransceiver("video", { direction: "recvonly" });
       const stream = new MediaStream();
-      pc.addEventListener("track", ({ track, receiver }) => {
+      made.addEventListener("track", ({ track, receiver }) => {
         if (generation !== this.generation) return;
         // Live means now: the browser should hold back as little as the network allows.
-        if ("playoutDelayHint" in receiver) receiver.playoutDelayHint = 0;
+        if ("playoutDelayHint" in receiver) Reflect.set(receiver, "playoutDelayHint", 0);
         stream.addTrack(track);
         this.video.srcObject = stream;
         this.play();
       });
-      pc.addEventListener("iceconnectionstatechange", () => {
+      made.addEventListener("iceconnectionstatechange", () => {
         if (generation !== this.generation) return;
-        if (["connected", "completed"].includes(pc.iceConnectionState)) this.step("path found");
+        if (["connected", "completed"].includes(made.iceConnectionState)) this.step("path found");
         this.change(this.state);
       });
-      pc.addEventListener("connectionstatechange", () => this.connectionChanged(pc, generation));
-      await pc.setLocalDescription();
+      made.addEventListener("connectionstatechange", () => this.connectionChanged(made, generation));
+      await made.setLocalDescription();
       if (generation !== this.generation) return;
       this.step("offer made");
-      const answer = await command(this.device.id, trait, "startLiveView", { offerSdp: pc.localDescription.sdp });
-      if (generation !== this.generation) return void this.release(answer.mediaSessionId);
+      /** @type {import("./types").LiveView} */
+      const answer = await command(this.device.id, trait, "startLiveView", { offerSdp: made.localDescription?.sdp });
+      if (generation !== this.generation) return this.release(answer.mediaSessionId);
       this.session = answer.mediaSessionId;
       this.answer = answer.answerSdp;
       this.notes = answer.notes ?? [];
       this.step("answer received");
       this.change(state === "starting" ? "connecting" : state);
       this.armLease(answer.liveSessionDurationSeconds);
-      await pc.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
+      await made.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
       if (generation !== this.generation) return;
-      this.hasPicture = ["recvonly", "sendrecv"].includes(video.currentDirection);
+      this.hasPicture = ["recvonly", "sendrecv"].includes(video.currentDirection ?? "");
       this.watchPictures(generation);
     } catch (error) {
       if (generation === this.generation) this.failed(error);
@@ -122,7 +206,7 @@ export class LiveSession {
     try {
       await this.video.play();
     } catch (error) {
-      if (error.name !== "NotAllowedError") return;
+      if (!(error instanceof DOMException && error.name === "NotAllowedError")) return;
       // Some browsers let nothing sound before a tap: pictures first, then a button.
       this.video.muted = true;
       this.needsTap = true;
@@ -131,10 +215,16 @@ export class LiveSession {
     this.onChange();
   }
 
-  // Each picture that is shown calls back, where the browser can do that and somebody looks. Everything else is
-  // counted by look().
+  /** Whether each picture that is shown calls back; not every browser can do that. */
+  get canCallBack() { return this.hasPicture && "requestVideoFrameCallback" in this.video; }
+
+  /**
+   * Each picture that is shown calls back, where the browser can do that and somebody looks. Everything else is
+   * counted by look().
+   * @param {number} generation
+   */
   watchPictures(generation) {
-    if (this.hasPicture && this.video.requestVideoFrameCallback) {
+    if (this.canCallBack) {
       const seen = () => {
         if (generation !== this.generation) return;
         this.callback = this.video.requestVideoFrameCallback(seen);
@@ -142,14 +232,15 @@ export class LiveSession {
       };
       this.callback = this.video.requestVideoFrameCallback(seen);
     }
-    this.silenceTimer = setTimeout(() => this.explainSilence(generation), 8000);
+    this.after(8000, "silence", () => this.explainSilence(generation));
   }
 
+  /** @param {boolean} isEvery */
   beat(isEvery) {
     const now = performance.now();
     this.pulse.beat(now, isEvery);
     if (this.state === "live" || !this.session) return;
-    clearTimeout(this.silenceTimer);
+    clearTimeout(this.timers.silence);
     this.liveSince = now;
     this.hasShown = true;
     this.step(this.hasPicture ? "first picture" : "first sound");
@@ -170,7 +261,7 @@ export class LiveSession {
     // What came while nobody could see it is counted before anything is said about it.
     if (isInView && this.wasOutOfView) this.isCatchingUp = true;
     this.wasOutOfView = !isInView;
-    const isCalledBack = isInView && this.hasPicture && this.video.requestVideoFrameCallback;
+    const isCalledBack = isInView && this.canCallBack;
     if (!this.pc || !this.session) this.isCatchingUp = false;
     else if (!isCalledBack || this.isCatchingUp) this.look(isInView);
     else this.counts = null;
@@ -180,22 +271,18 @@ export class LiveSession {
     this.restartIfStuck();
   }
 
-  // Counts by the connection's statistics.
+  /** @returns {Promise<import("./reception.js").Statistics>} nothing of a connection that was closed meanwhile */
+  async statistics() { return await this.pc?.getStats().catch(() => null) ?? new Map(); }
+
+  /**
+   * Counts by the connection's statistics.
+   * @param {boolean} isInView
+   */
   async look(isInView) {
     if (this.isLooking) return;
     this.isLooking = true;
     const generation = this.generation;
-    let frames = 0, packets = 0;
-    try {
-      (await this.pc.getStats()).forEach((entry) => {
-        if (entry.type !== "inbound-rtp") return;
-        if (this.hasPicture ? entry.kind !== "video" : entry.kind !== "audio") return;
-        frames += entry.framesDecoded ?? 0;
-        packets += entry.packetsReceived ?? 0;
-      });
-    } catch {
-      // The connection was closed in between.
-    }
+    const { frames, packets } = countReceived(await this.statistics(), this.hasPicture);
     this.isLooking = false;
     if (generation !== this.generation) return;
     const before = this.counts;
@@ -212,12 +299,12 @@ export class LiveSession {
   }
 
   weigh() {
-    const last = this.pulse?.last ?? null;
+    const { last, usualGap } = this.pulse;
     const isUnknown = this.isActive && (document.visibilityState !== "visible" || this.isCatchingUp);
     if (isUnknown && this.state === "live" && this.verdict.isLive) return;
     const verdict = judge({
       state: this.state, silence: last === null ? null : performance.now() - last,
-      usualGap: this.pulse?.usualGap ?? 0, hasPicture: this.hasPicture, isOnline: navigator.onLine !== false,
+      usualGap, hasPicture: this.hasPicture, isOnline: navigator.onLine !== false,
       hasLink: this.link.isUp, answers: this.answers, ice: this.pc?.iceConnectionState, source: this.device.source,
     });
     const before = this.verdict;
@@ -230,7 +317,7 @@ export class LiveSession {
   // Whether it is the gateway that is gone: asked while nothing comes, every five seconds.
   async askGateway() {
     const now = performance.now();
-    if (this.isAsking || now - (this.askedAt ?? -Infinity) < 5000) return;
+    if (this.isAsking || now - this.askedAt < 5000) return;
     this.isAsking = true;
     this.askedAt = now;
     const result = await answers();
@@ -243,22 +330,25 @@ export class LiveSession {
     if (!this.session || this.talk.isTalking || document.visibilityState !== "visible") return;
     const now = performance.now();
     const stuck = isStuck({
-      silence: this.state === "live" ? now - this.pulse.last : null, sinceStart: now - this.begin,
+      silence: this.state === "live" && this.pulse.last !== null ? now - this.pulse.last : null, sinceStart: now - this.begin,
       flowingFor: this.device.flowingSince ? now - this.device.flowingSince : 0, hasLink: this.link.isUp,
       answers: this.answers, canDecode: this.canDecode,
     });
     if (stuck) this.restart();
   }
 
+  /**
+   * @param {RTCPeerConnection} pc
+   * @param {number} generation
+   */
   connectionChanged(pc, generation) {
     if (generation !== this.generation) return;
     const state = pc.connectionState;
     if (state === "connected") {
       this.step("encryption agreed");
-      clearTimeout(this.lostTimer);
+      clearTimeout(this.timers.lost);
     } else if (state === "disconnected") {
-      clearTimeout(this.lostTimer);
-      this.lostTimer = setTimeout(() => { if (generation === this.generation) this.restart(); }, 5000);
+      this.after(5000, "lost", () => { if (generation === this.generation) this.restart(); });
     } else if (state === "failed") {
       if (this.hasStep("path found")) this.restart();
       else this.failed(this.noPath());
@@ -267,34 +357,29 @@ export class LiveSession {
   }
 
   noPath() {
-    const offered = [...(this.answer ?? "").matchAll(/^a=candidate:\S* 1 udp \d+ (\S+) (\d+)/gim)]
-      .map(([, host, port]) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`));
+    const offered = offeredAddresses(this.answer);
     return new PageError("NO_PATH", "The picture finds no way from the gateway to this device. A firewall, a VPN or "
       + "another network may be in between.", offered.length === 0 ? "The gateway offered no address."
       : "The gateway sends and receives by UDP at " + offered.slice(0, 4).join(", ") + ".");
   }
 
+  /** @param {number} generation */
   async explainSilence(generation) {
     if (generation !== this.generation || this.liveSince) return;
     // Some browsers decode nothing for a page that is hidden.
     if (document.visibilityState !== "visible") {
-      this.silenceTimer = setTimeout(() => this.explainSilence(generation), 8000);
+      this.after(8000, "silence", () => this.explainSilence(generation));
       return;
     }
-    const stats = await this.pc.getStats().catch(() => new Map());
-    let received = 0, decoded = 0, codec = "";
-    stats.forEach((entry) => {
-      if (entry.type !== "inbound-rtp" || entry.kind !== "video") return;
-      received = entry.packetsReceived ?? 0;
-      decoded = entry.framesDecoded ?? 0;
-      codec = stats.get(entry.codecId)?.mimeType?.split("/")[1] ?? "";
-    });
-    if (generation !== this.generation || decoded > 0) return;
+    const statistics = await this.statistics();
+    const { frames, packets } = countReceived(statistics, true);
+    if (generation !== this.generation || frames > 0) return;
     const isThrough = this.hasStep("encryption agreed");
-    this.canDecode = !isThrough || received === 0;
+    this.canDecode = !isThrough || packets === 0;
     const notes = this.notes.join("\n") || null;
-    const words = !isThrough ? inWords(this.noPath())
-      : received > 0 ? { message: "The picture arrives, but this browser cannot show it.",
+    const codec = pictureCodec(statistics);
+    const words = !isThrough ? inWords(this.noPath(), "watch")
+      : packets > 0 ? { message: "The picture arrives, but this browser cannot show it.",
         details: codec ? `The picture comes as ${codec}.` : notes }
       : { message: "The gateway is connected, but the camera sends no picture.", details: notes };
     this.change(this.state, { ...words, mild: true });
@@ -303,22 +388,24 @@ export class LiveSession {
 
   async readGatewaySteps() {
     const generation = this.generation;
+    if (!this.session) return;
     try {
-      const session = await get("/v1/sessions/" + encodeURIComponent(this.session));
+      const session = await getSession(this.session);
       if (generation !== this.generation) return;
       this.gatewaySteps = session.steps;
-      this.codecs = session.codecs;
       this.onChange();
     } catch {
       // The session has ended meanwhile; its steps are of no more use.
     }
   }
 
-  // The lease is extended 30 seconds before it ends; a failure is tried again until it has ended.
+  /**
+   * The lease is extended before it ends; a failure is tried again until it has ended.
+   * @param {number} seconds
+   */
   armLease(seconds) {
     this.leaseEnd = performance.now() + seconds * 1000;
-    clearTimeout(this.leaseTimer);
-    this.leaseTimer = setTimeout(() => this.extend(), (seconds > 35 ? seconds - 30 : Math.max(1, seconds / 2)) * 1000);
+    this.after(extendAfter(seconds) * 1000, "lease", () => this.extend());
   }
 
   async extend() {
@@ -328,8 +415,8 @@ export class LiveSession {
       if (generation === this.generation) this.armLease(granted.liveSessionDurationSeconds);
     } catch (error) {
       if (generation !== this.generation) return;
-      if (error.status === "NOT_FOUND" || performance.now() > this.leaseEnd) this.ended();
-      else this.leaseTimer = setTimeout(() => this.extend(), 5000);
+      if (statusOf(error) === "NOT_FOUND" || performance.now() > this.leaseEnd) this.ended();
+      else this.after(5000, "lease", () => this.extend());
     }
   }
 
@@ -351,20 +438,24 @@ export class LiveSession {
     if (!this.session) return this.nudge();
     const generation = this.generation;
     try {
-      await get("/v1/sessions/" + encodeURIComponent(this.session));
+      await getSession(this.session);
     } catch (error) {
-      if (generation === this.generation && error.status === "NOT_FOUND") this.ended();
+      if (generation === this.generation && statusOf(error) === "NOT_FOUND") this.ended();
     }
   }
 
+  /** @param {unknown} error */
   failed(error) {
     const fault = { ...inWords(error, "watch"), mild: true };
-    if (isWorthRetrying(error.status, this.hasShown)) return this.restart(fault);
+    if (isWorthRetrying(statusOf(error), this.hasShown)) return this.restart(fault);
     this.close();
     this.change("failed", { ...fault, mild: false });
   }
 
-  // Gives up this connection and makes another, now or after a pause that grows.
+  /**
+   * Gives up this connection and makes another, now or after a pause that grows.
+   * @param {Fault | null} fault
+   */
   restart(fault = null) {
     if (!this.isActive) return;
     const now = performance.now();
@@ -375,17 +466,17 @@ export class LiveSession {
     this.connectSoon(pauseBefore(this.attempt++, Math.random()));
   }
 
+  /** @param {number} pause milliseconds */
   connectSoon(pause) {
-    clearTimeout(this.retryTimer);
-    this.retryTimer = setTimeout(() => {
-      this.retryTimer = null;
+    this.after(pause, "retry", () => {
+      this.timers.retry = undefined;
       this.connect("reconnecting");
-    }, pause);
+    });
   }
 
   // Something has changed for the better, so that a long pause need not be waited for.
   nudge() {
-    if (this.retryTimer) this.connectSoon(500 + 500 * Math.random());
+    if (this.timers.retry !== undefined) this.connectSoon(500 + 500 * Math.random());
   }
 
   stop() {
@@ -396,8 +487,8 @@ export class LiveSession {
 
   close() {
     this.generation++;
-    for (const timer of [this.leaseTimer, this.silenceTimer, this.lostTimer, this.retryTimer]) clearTimeout(timer);
-    this.retryTimer = null;
+    for (const timer of Object.values(this.timers)) clearTimeout(timer);
+    this.timers.retry = undefined;
     this.liveSince = null;
     this.isCatchingUp = false;
     this.talk.drop();
@@ -411,15 +502,21 @@ export class LiveSession {
     // the request would not find it any more. A gateway that does not answer is not waited for.
     const session = this.session;
     this.session = null;
-    if (!session) return void pc?.close();
+    if (!session) {
+      pc?.close();
+      return;
+    }
     const patience = setTimeout(() => pc?.close(), 2000);
-    this.release(session).then(() => {
+    this.release(session).finally(() => {
       clearTimeout(patience);
       pc?.close();
     });
   }
 
-  // Also while the page goes away: keepalive lets the request outlive it.
+  /**
+   * Gives a session back, also while the page goes away: keepalive lets the request outlive it.
+   * @param {string} session
+   */
   async release(session) {
     try {
       await command(this.device.id, trait, "stopLiveView", { mediaSessionId: session },

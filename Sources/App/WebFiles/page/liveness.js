@@ -1,17 +1,25 @@
-// Milliseconds that may pass without a picture while it still counts as live. A camera that shows one or two
-// pictures a second is given the time of two and a half of them.
-export function patience(usualGap) {
-  return Math.min(5000, Math.max(1000, 2.5 * (usualGap ?? 0)));
+/**
+ * Milliseconds that may pass without a picture while it still counts as live. A camera that shows one or two
+ * pictures a second is given the time of two and a half of them.
+ * @param {number} [usualGap]
+ */
+export function patience(usualGap = 0) {
+  return Math.min(5000, Math.max(1000, 2.5 * usualGap));
 }
 
-// When pictures came, or packets of sound: the last time, and the usual gap between two.
+/** When pictures came, or packets of sound: the last time, and the usual gap between two. */
 export class Pulse {
   constructor() {
+    /** @type {number | null} */
     this.last = null;
+    /** @type {number[]} */
     this.gaps = [];
   }
 
-  // isEvery: each of them is told, so that the gap says something.
+  /**
+   * @param {number} now
+   * @param {boolean} isEvery each of them is told, so that the gap says something
+   */
   beat(now, isEvery = true) {
     if (isEvery && this.last !== null && now - this.last < 5000) {
       this.gaps.push(now - this.last);
@@ -20,15 +28,19 @@ export class Pulse {
     this.last = now;
   }
 
-  // The median: one stall does not make a camera slow.
+  /** The median: one stall does not make a camera slow. */
   get usualGap() {
     return [...this.gaps].sort((one, other) => one - other)[this.gaps.length >> 1] ?? 0;
   }
 }
 
-const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice);
+/** @param {string | undefined} ice */
+const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice ?? "");
 
-// Why a camera brings nothing, for a person; the gateway's own words stand under Details.
+/**
+ * Why a camera brings nothing, for a person; the gateway's own words stand under Details.
+ * @param {{ state?: string, reason?: string }} source
+ */
 export function cameraTrouble({ state, reason = "" } = {}) {
   if (/publish/i.test(reason)) return "nobody publishes to this camera";
   if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
@@ -46,6 +58,7 @@ export function cameraTrouble({ state, reason = "" } = {}) {
   }
 }
 
+/** @param {number} milliseconds */
 export function duration(milliseconds) {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -54,24 +67,38 @@ export function duration(milliseconds) {
   return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds / 3600) % 24} h`;
 }
 
-// What there is to say about a view.
-//   state: of the session; "live" once its first picture was seen
-//   silence: milliseconds since the last picture, or packet of sound; null before the first
-//   usualGap: milliseconds between two pictures
-//   hasPicture: whether there is a picture to see, or sound alone
-//   isOnline: what the browser says of its network
-//   hasLink: whether the event stream stands
-//   answers: whether the gateway answered when it was asked last; null while it has not been asked
-//   ice: the state of the connection for media
-//   source: state and reason of the camera
+/**
+ * What is known about a view.
+ * @typedef {object} Facts
+ * @property {string} state of the session; "live" once its first picture was seen
+ * @property {number | null} silence milliseconds since the last picture, or packet of sound; null before the first
+ * @property {number} usualGap milliseconds between two pictures
+ * @property {boolean} hasPicture whether there is a picture to see, or sound alone
+ * @property {boolean} isOnline what the browser says of its network
+ * @property {boolean} hasLink whether the event stream stands
+ * @property {boolean | null} answers whether the gateway answered when it was asked last; null: it was not asked
+ * @property {string} [ice] the state of the connection for media
+ * @property {{ state: string, reason?: string }} [source] of the camera
+ */
+
+/**
+ * What there is to say about a view.
+ * @typedef {{ isLive: boolean, isStalled: boolean, text: string | null, cause: string | null }} Verdict
+ */
+
+/**
+ * @param {Facts} facts
+ * @returns {Verdict}
+ */
 export function judge(facts) {
   const { state, silence, usualGap, hasPicture, isOnline, hasLink, answers, ice, source } = facts;
   const isGone = !isOnline || !hasLink || answers === false || isBroken(ice);
   // With the gateway gone there is nothing to be patient for, except what is on its way.
   const limit = isGone ? Math.min(patience(usualGap), Math.max(300, 2 * usualGap)) : patience(usualGap);
   const isLive = state === "live" && silence !== null && silence <= limit && !isBroken(ice);
-  const isStalled = !isLive && silence !== null && ["live", "reconnecting"].includes(state);
-  if (!isStalled) return { isLive, isStalled, text: null, cause: null };
+  if (isLive || silence === null || !["live", "reconnecting"].includes(state)) {
+    return { isLive, isStalled: false, text: null, cause: null };
+  }
   const cause = !isOnline ? "this device has no network connection"
     : answers === false || (!hasLink && answers !== true) ? "the gateway does not answer"
     : isBroken(ice) && state === "live" ? "the connection to the gateway is interrupted"
@@ -79,32 +106,53 @@ export function judge(facts) {
     : state === "reconnecting" ? "the view is being started again"
     : silence > 4000 && answers ? "the camera sends nothing" : null;
   return {
-    isLive, isStalled, cause,
+    isLive, isStalled: true, cause,
     text: `No ${hasPicture ? "picture" : "sound"}${silence < 1000 ? "" : " for " + duration(silence)}`
       + (cause ? ": " + cause : ""),
   };
 }
 
-// Whether a view that shows nothing should be started again although nothing says that it is broken: a decoder
-// that is stuck, or a session that lost its way.
+/**
+ * Whether a view that shows nothing should be started again although nothing says that it is broken: a decoder
+ * that is stuck, or a session that lost its way.
+ * @param {object} facts times are milliseconds
+ * @param {number | null} facts.silence since the last picture; null before the first
+ * @param {number} facts.sinceStart since the view was started
+ * @param {number} facts.flowingFor since the camera began to send
+ * @param {boolean} facts.hasLink
+ * @param {boolean | null} facts.answers
+ * @param {boolean} facts.canDecode
+ */
 export function isStuck({ silence, sinceStart, flowingFor, hasLink, answers, canDecode }) {
   return canDecode && hasLink && answers !== false && flowingFor > 15000 && (silence ?? sinceStart) > 15000;
 }
 
-// The number of the next attempt, after a view that showed something for so many milliseconds.
+/**
+ * The number of the next attempt, after a view that showed something for so many milliseconds.
+ * @param {number} attempt
+ * @param {number} shownFor
+ */
 export function attemptAfter(attempt, shownFor) {
   return shownFor >= 1000 ? 0 : attempt;
 }
 
-// Milliseconds before an attempt: the first at once, the later ones up to half a minute apart. The jitter keeps
-// the viewers of a gateway that restarts from coming back in one moment.
+/**
+ * Milliseconds before an attempt: the first at once, the later ones up to half a minute apart. The jitter keeps
+ * the viewers of a gateway that restarts from coming back in one moment.
+ * @param {number} attempt from 0 on
+ * @param {number} random from 0 to 1
+ */
 export function pauseBefore(attempt, random) {
   if (attempt === 0) return 250 * random;
   return Math.min(30000, 500 * 2 ** Math.min(attempt, 10)) * (0.75 + random / 2);
 }
 
-// Whether a failed start is worth another attempt. A view that has shown something is tried again whatever the
-// gateway says: the camera may have been set up differently for a moment.
+/**
+ * Whether a failed start is worth another attempt. A view that has shown something is tried again whatever the
+ * gateway says: the camera may have been set up differently for a moment.
+ * @param {string} status of the error
+ * @param {boolean} hasShown
+ */
 export function isWorthRetrying(status, hasShown) {
   if (["UNAUTHENTICATED", "NO_WEBRTC"].includes(status)) return false;
   return hasShown || ["UNAVAILABLE", "UNREACHABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"].includes(status);

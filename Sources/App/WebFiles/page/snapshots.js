@@ -1,15 +1,31 @@
 import { getPicture } from "./api.js";
 
+/**
+ * Who shows fresh pictures of a camera.
+ * @typedef {object} Viewer
+ * @property {string} device
+ * @property {HTMLElement} node what has to be in sight for it
+ * @property {boolean} wantsPicture
+ * @property {number} pictureWidth of the place for the picture, in CSS pixels
+ * @property {(blob: Blob, age: number) => void} showPicture age in milliseconds
+ * @property {(error: unknown) => void} missPicture
+ */
+
 // Milliseconds between two pictures of one camera, and after one that failed.
 const interval = 5000;
 const pause = 20000;
 const timeout = 12000;
 
+/** Fetches pictures for all who show them, one at a time, and for those in sight only. */
 export class Snapshots {
-  // tiles: gives the tiles there are.
-  constructor(tiles) {
-    this.tiles = tiles;
+  constructor() {
+    /**
+     * When the next picture of each viewer is due.
+     * @type {Map<Viewer, number>}
+     */
+    this.due = new Map();
     this.isRunning = false;
+    /** @type {Set<Element>} */
     this.seen = new Set();
     this.observer = new IntersectionObserver((entries) => {
       for (const entry of entries) {
@@ -19,38 +35,60 @@ export class Snapshots {
     }, { rootMargin: "120px" });
   }
 
-  add(tile) { this.observer.observe(tile.node); }
-
-  remove(tile) {
-    this.observer.unobserve(tile.node);
-    this.seen.delete(tile.node);
-    tile.forgetPicture();
+  /** @param {Viewer} viewer */
+  add(viewer) {
+    this.due.set(viewer, 0);
+    this.observer.observe(viewer.node);
   }
 
-  // Looks whether a picture is due; called once a second.
+  /** @param {Viewer} viewer */
+  remove(viewer) {
+    this.due.delete(viewer);
+    this.observer.unobserve(viewer.node);
+    this.seen.delete(viewer.node);
+  }
+
+  /** Looks whether a picture is due; called once a second. */
   async tick() {
     if (this.isRunning || document.visibilityState !== "visible") return;
-    const now = performance.now();
-    const due = [...this.tiles()]
-      .filter((tile) => tile.wantsPicture && this.seen.has(tile.node) && (tile.nextPicture ?? 0) <= now)
-      .sort((one, other) => (one.nextPicture ?? 0) - (other.nextPicture ?? 0))[0];
-    if (!due) return;
+    const viewer = nextViewer(this.due, performance.now(), (one) => one.wantsPicture && this.seen.has(one.node));
+    if (!viewer) return;
     this.isRunning = true;
     const abort = new AbortController();
     const limit = setTimeout(() => abort.abort(), timeout);
+    let next = interval;
     try {
-      const width = Math.min(1280, Math.max(160, Math.ceil(due.screen.clientWidth * (devicePixelRatio || 1))));
-      const path = `/v1/devices/${encodeURIComponent(due.device.id)}/snapshot.jpg?width=${width}`;
+      const width = Math.min(1280, Math.max(160, Math.ceil(viewer.pictureWidth * (devicePixelRatio || 1))));
+      const path = `/v1/devices/${encodeURIComponent(viewer.device)}/snapshot.jpg?width=${width}`;
       const { blob, age } = await getPicture(path, abort.signal);
-      due.showPicture(blob, age);
-      due.nextPicture = performance.now() + interval;
+      if (this.due.has(viewer)) viewer.showPicture(blob, age);
     } catch (error) {
-      due.nextPicture = performance.now() + pause;
-      due.missPicture(error);
+      next = pause;
+      viewer.missPicture(error);
     }
+    if (this.due.has(viewer)) this.due.set(viewer, performance.now() + next);
     clearTimeout(limit);
     this.isRunning = false;
-    // The next tile need not wait for the next second.
-    if ([...this.tiles()].some((tile) => tile.nextPicture === undefined)) this.tick();
+    // Those who have had none yet need not wait for the next second.
+    if ([...this.due.values()].includes(0)) this.tick();
   }
+}
+
+/**
+ * Whose picture is due first, of those who want one.
+ * @template T
+ * @param {Map<T, number>} due when the picture of each is due
+ * @param {number} now
+ * @param {(viewer: T) => boolean} wants
+ * @returns {T | null}
+ */
+export function nextViewer(due, now, wants) {
+  let first = null;
+  let firstTime = Infinity;
+  for (const [viewer, time] of due) {
+    if (time > now || time >= firstTime || !wants(viewer)) continue;
+    first = viewer;
+    firstTime = time;
+  }
+  return first;
 }

@@ -2,16 +2,58 @@ import { command, PageError } from "./api.js";
 
 const trait = "WebRtcLiveView";
 
+/**
+ * Why a page that was opened without encryption has no microphone, and what to do.
+ * @param {string} host
+ * @param {number} [port] of HTTPS; none while it is switched off
+ */
+export function noMicrophoneHere(host, port) {
+  return new PageError("NO_MICROPHONE", "The browser gives no microphone to a page without encryption. "
+    + (port ? `Open https://${host}:${port}/ instead.` : "Switch HTTPS on in the gateway’s config."));
+}
+
+/**
+ * Why the browser did not open the microphone.
+ * @param {unknown} error what getUserMedia threw
+ */
+export function microphoneFault(error) {
+  const { name = "", message = "" } = error instanceof Error ? error : {};
+  if (name === "NotAllowedError") {
+    return new PageError("NO_MICROPHONE",
+      "The microphone is not allowed for this page. Allow it in the browser’s settings for this site.");
+  }
+  if (name === "NotFoundError") return new PageError("NO_MICROPHONE", "This device has no microphone.");
+  return new PageError("NO_MICROPHONE", "The microphone could not be opened. Another program may be using it.", message);
+}
+
+async function openMicrophone() {
+  try {
+    return await navigator.mediaDevices.getUserMedia({
+      audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+    });
+  } catch (error) {
+    throw microphoneFault(error);
+  }
+}
+
+/** What is said into this device's microphone, on its way to the camera of a live view. */
 export class Talk {
+  /** @param {import("./live-session.js").LiveSession} live */
   constructor(live) {
     this.live = live;
     this.isTalking = false;
     // The camera is being asked whether it takes what is said.
     this.isOpening = false;
-    // Why nobody is heard any more, for a person.
+    /** @type {MediaStream | null} */
+    this.microphone = null;
+    /**
+     * Why nobody is heard any more, for a person.
+     * @type {import("./types").Fault | null}
+     */
     this.fault = null;
   }
 
+  /** @param {"startTalkback" | "stopTalkback"} name */
   command(name) {
     return command(this.live.device.id, trait, name, { mediaSessionId: this.live.session });
   }
@@ -19,27 +61,10 @@ export class Talk {
   async start() {
     this.fault = null;
     const { live } = this;
-    if (!navigator.mediaDevices?.getUserMedia) {
-      const port = live.gateway.httpsPort;
-      throw new PageError("NO_MICROPHONE", port
-        ? `The browser gives no microphone to a page without encryption. Open https://${location.hostname}:${port}/ instead.`
-        : "The browser gives no microphone to a page without encryption. Switch HTTPS on in the gateway’s config.");
-    }
+    if (!navigator.mediaDevices) throw noMicrophoneHere(location.hostname, live.gateway.httpsPort);
     // The browser may ask the user first; the view may have started again until they answer.
     const generation = live.generation;
-    let microphone;
-    try {
-      microphone = await navigator.mediaDevices.getUserMedia({
-        audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
-      });
-    } catch (error) {
-      throw error.name === "NotAllowedError"
-        ? new PageError("NO_MICROPHONE",
-          "The microphone is not allowed for this page. Allow it in the browser’s settings for this site.")
-        : error.name === "NotFoundError" ? new PageError("NO_MICROPHONE", "This device has no microphone.")
-        : new PageError("NO_MICROPHONE", "The microphone could not be opened. Another program may be using it.",
-          error.message);
-    }
+    const microphone = await openMicrophone();
     const release = () => microphone.getTracks().forEach((track) => track.stop());
     this.isOpening = true;
     live.onChange();
@@ -48,7 +73,7 @@ export class Talk {
       if (generation !== live.generation) {
         throw new PageError("RESTARTED", "The view was started again meanwhile. Press Talk again.");
       }
-      await live.audio.sender.replaceTrack(microphone.getAudioTracks()[0]);
+      await live.audio?.sender.replaceTrack(microphone.getAudioTracks()[0]);
     } catch (error) {
       release();
       throw error;
@@ -66,7 +91,10 @@ export class Talk {
     live.onChange();
   }
 
-  // What the gateway tells of the talk: somebody else may have the floor now, or the camera takes no more.
+  /**
+   * What the gateway tells of the talk: somebody else may have the floor now, or the camera takes no more.
+   * @param {import("./types").Talkback} [talkback]
+   */
   changed(talkback) {
     if (!this.isTalking || !talkback || ["opening", "talking"].includes(talkback.state)) return;
     this.fault = { message: "You are not heard any more. Press Talk to go on.", details: talkback.reason, mild: true };

@@ -1,4 +1,11 @@
-// What went wrong, by what was being done and by the status of the answer.
+import { APIError, PageError } from "./api.js";
+
+/** @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect"} Action what was being done */
+
+/**
+ * What went wrong, by what was being done and by the status of the answer.
+ * @type {Record<Action, Record<string, string>>}
+ */
 const byAction = {
   watch: {
     UNAVAILABLE: "The camera sends nothing at the moment.",
@@ -23,6 +30,7 @@ const byAction = {
   ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
   connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
 };
+/** @type {Record<string, string>} */
 const always = {
   UNAUTHENTICATED: "You are signed out.",
   PERMISSION_DENIED: "The gateway does not allow this from the address under which this page was opened.",
@@ -31,39 +39,35 @@ const always = {
   DEADLINE_EXCEEDED: "The camera did not answer in time.",
   RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
 };
-// What the form calls the keys of the config.
+/**
+ * What the form calls the keys of the config.
+ * @type {Record<string, string>}
+ */
 const fields = { source: "Address", name: "Name", type: "Kind", pull: "Battery" };
 
-// message is a sentence for a person; details is what somebody who looks for the cause needs, or null.
+/**
+ * What went wrong, as a sentence for a person, with what somebody who looks for the cause needs.
+ * @param {unknown} error
+ * @param {Action} action
+ * @returns {{ message: string, details: string | null }}
+ */
 export function inWords(error, action) {
   // The page's own errors are sentences already.
-  if (error.isOwn) return { message: error.message, details: error.details ?? null };
-  const told = error.message ?? String(error);
+  if (error instanceof PageError) return { message: error.message, details: error.details };
+  const told = error instanceof Error ? error.message : String(error);
+  const status = error instanceof APIError ? error.status : "";
   if (action === "talk" && /is talking to|clip is being played/.test(told)) {
     return { message: "Somebody else is using the camera’s speaker. Try again in a moment.", details: null };
   }
-  if (action === "add" && error.status === "INVALID_ARGUMENT") {
+  if (action === "add" && status === "INVALID_ARGUMENT") {
     const key = told.match(/^(?:[^:]*\. ?)?(\w+): /)?.[1];
     if (key === "source") {
       return { details: told, message: "This address cannot be used. It starts with rtsp://, rtsps:// or onvif://, "
         + "for example rtsp://user:password@192.0.2.20/stream1." };
     }
-    if (key in fields) return { details: told, message: `Please change the field “${fields[key]}”.` };
+    if (key && Object.hasOwn(fields, key)) return { details: told, message: `Please change the field “${fields[key]}”.` };
   }
-  const message = byAction[action]?.[error.status] ?? always[error.status]
+  const message = byAction[action][status] ?? always[status]
     ?? "That did not work: the gateway reports a fault.";
   return { message, details: told };
-}
-
-// The words as elements: the sentence, and the rest for those who open it.
-export function wordElements({ message, details }) {
-  if (!details) return [message];
-  const more = document.createElement("details");
-  more.className = "more";
-  const summary = document.createElement("summary");
-  summary.textContent = "Details";
-  const text = document.createElement("p");
-  text.textContent = details;
-  more.append(summary, text);
-  return [message, more];
 }

@@ -1,0 +1,26 @@
+import { post } from "./api.js";
+import { Button } from "./dom.js";
+
+/**
+ * Connects to a camera at once. The next attempt may be an hour away.
+ * @type {import("./panels.js").PanelKind}
+ */
+export const cameraConnectionPanel = {
+  name: "camera-connection",
+  fits: () => true,
+  make: (host) => {
+    const connect = async () => {
+      if (host.camera) await post(`/v1/cameras/${encodeURIComponent(host.camera.id)}/reconnect`);
+    };
+    const button = new Button("camera", "Connect now", () => host.attempt("connect", connect), "button compact");
+    host.place("controls", button.node);
+    return {
+      update: () => {
+        const { camera, device } = host;
+        // A publisher comes by itself.
+        const waits = ["backingOff", "givenUp"].includes(device.source.state) && camera && camera.source !== "whip";
+        button.node.hidden = !waits;
+      },
+    };
+  },
+};

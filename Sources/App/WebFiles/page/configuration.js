@@ -1,0 +1,45 @@
+import { getCameras, getConfiguration } from "./api.js";
+import { emptyHome } from "./home.js";
+
+/**
+ * What the page says about the config of the gateway, or null.
+ * @param {import("./types").Configuration} configuration
+ * @returns {import("./types").Fault | null}
+ */
+export function configurationFault({ problems, needsRestart }) {
+  if (problems.length > 0) {
+    const { file, line, key, reason } = problems[0];
+    return { message: "The config file has a problem. The cameras go on with the settings from before.",
+      details: `${file}, line ${line}: ${key} ${reason}` };
+  }
+  if (needsRestart.length === 0) return null;
+  return { message: "Some changes of the config file are in force after a restart of the gateway.",
+    details: needsRestart.join(", ") };
+}
+
+/** The settings of the cameras, and what is wrong with the config. */
+export class ConfigurationWatch {
+  /**
+   * @param {import("./home.js").Home} home
+   * @param {import("./notice.js").Notice} notice
+   */
+  constructor(home, notice) {
+    this.home = home;
+    this.notice = notice;
+    /** @type {number | undefined} */
+    this.timer = undefined;
+  }
+
+  async look() {
+    this.home.describe(await getCameras());
+    const fault = configurationFault(await getConfiguration());
+    if (fault) this.notice.show(fault.message, fault.details);
+    else this.notice.show(this.home.isEmpty ? emptyHome : "");
+  }
+
+  /** Looks once after several changes; a gateway that does not answer is somebody else's news. */
+  lookSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.look().catch(() => {}), 300);
+  }
+}

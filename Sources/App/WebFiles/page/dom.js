@@ -1,0 +1,84 @@
+/**
+ * The element with this id. Throws if index.html has none, or one of another kind.
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} kind for example HTMLInputElement
+ * @returns {T}
+ */
+export function byID(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new TypeError(`index.html has no ${kind.name} with the id ${id}`);
+  return found;
+}
+
+/**
+ * Makes an element. Texts of the gateway and of cameras are only ever set as text, never as markup.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [className]
+ * @param {...(Node | string)} content
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, className = "", ...content) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...content);
+  return made;
+}
+
+const shapes = {
+  camera: '<path d="M3 8.5A2.5 2.5 0 0 1 5.5 6h9A2.5 2.5 0 0 1 17 8.5v7a2.5 2.5 0 0 1-2.5 2.5h-9A2.5 2.5 0 0 1 3 15.5z"/><path d="m17 11 4-2.5v7L17 13"/>',
+  bell: '<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7z"/><path d="M10 20a2.2 2.2 0 0 0 4 0"/>',
+  play: '<path d="M8 5.5v13l10.5-6.5z" fill="currentColor"/>',
+  stop: '<rect x="6.5" y="6.5" width="11" height="11" rx="2" fill="currentColor"/>',
+  microphone: '<rect x="9" y="3" width="6" height="11" rx="3"/><path d="M5.5 11.5a6.5 6.5 0 0 0 13 0M12 18v3"/>',
+  sound: '<path d="M4 9.5v5h3.5L12 18V6L7.5 9.5z"/><path d="M15.5 9a4.2 4.2 0 0 1 0 6M18 6.5a8 8 0 0 1 0 11"/>',
+  muted: '<path d="M4 9.5v5h3.5L12 18V6L7.5 9.5z"/><path d="m16 9.5 5 5m0-5-5 5"/>',
+  full: '<path d="M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5"/>',
+};
+
+/** @typedef {keyof typeof shapes} Shape */
+
+/**
+ * @param {Shape} shape
+ * @returns {Node}
+ */
+export function icon(shape) {
+  const holder = document.createElement("template");
+  holder.innerHTML = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"
+    stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${shapes[shape]}</svg>`;
+  return holder.content;
+}
+
+/** A button with an icon and a label that can change. */
+export class Button {
+  /**
+   * @param {Shape} shape
+   * @param {string} label
+   * @param {() => unknown} action
+   * @param {string} [className]
+   */
+  constructor(shape, label, action, className = "button") {
+    this.text = element("span", "", label);
+    this.node = element("button", className, icon(shape), this.text);
+    this.node.type = "button";
+    this.node.title = label;
+    this.node.addEventListener("click", action);
+  }
+
+  /** @param {Shape} shape */
+  set shape(shape) { this.node.replaceChildren(icon(shape), this.text); }
+
+  /** @param {string} label */
+  set label(label) { this.text.textContent = label; }
+}
+
+/**
+ * What went wrong, as elements: the sentence, and the rest for those who open it.
+ * @param {import("./types").Fault} fault
+ * @returns {(Node | string)[]}
+ */
+export function faultElements({ message, details }) {
+  if (!details) return [message];
+  return [message, element("details", "more", element("summary", "", "Details"), element("p", "", details))];
+}

@@ -1,0 +1,17 @@
+import { command } from "./api.js";
+import { Button } from "./dom.js";
+
+/**
+ * The button of a doorbell.
+ * @type {import("./panels.js").PanelKind}
+ */
+export const doorbellPanel = {
+  name: "doorbell",
+  fits: (device) => device.traits.DoorbellPress !== undefined,
+  make: (host) => {
+    const press = () => command(host.device.id, "DoorbellPress", "press");
+    const button = new Button("bell", "Ring", () => host.attempt("ring", press), "button compact");
+    host.place("controls", button.node);
+    return {};
+  },
+};

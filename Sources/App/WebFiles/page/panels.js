@@ -1,0 +1,136 @@
+import { isolated } from "./events.js";
+
+/**
+ * @typedef {import("./types").Camera} Camera
+ * @typedef {import("./types").Device} Device
+ * @typedef {import("./types").Fault} Fault
+ */
+
+/**
+ * Where a tile takes elements: on top (the picture), beside its name, in its row of buttons, at its bottom.
+ * @typedef {"screen" | "about" | "controls" | "below"} Slot
+ */
+
+/**
+ * The tile of a device, as one of its panels sees it.
+ * @typedef {object} Host
+ * @property {Device} device as the gateway described it last
+ * @property {Camera | undefined} camera its settings, once they are known
+ * @property {HTMLElement} node the whole tile
+ * @property {(slot: Slot, ...nodes: Node[]) => void} place puts elements into the tile, behind those of earlier panels
+ * @property {(action: import("./words.js").Action, run: () => Promise<unknown>) => Promise<void>} attempt runs what the
+ *   user asked for, and says on the tile what went wrong
+ * @property {(fault: Fault | null) => void} say shows a fault of what the user did, or takes it away
+ * @property {() => void} changed the panel's fault is another now, or its buttons are shown or hidden
+ * @property {() => void} dismiss the user is taking the device away
+ */
+
+/**
+ * What a module adds to the tile of a device. It has those of these members that it needs.
+ * @typedef {object} Panel
+ * @property {() => void} [update] the device or its settings have changed; also called once at the beginning
+ * @property {(name: string, data: any) => void} [event] an event about this device, from the stream or its history
+ * @property {(isWholeSecond: boolean) => void} [tick] four times a second
+ * @property {() => Fault | null} [fault] what is wrong now
+ * @property {() => void} [answer] somebody answers the door
+ * @property {boolean} [isActive] whether it has something going on, such as a live view
+ * @property {() => void} [suspend] ends what is going on
+ * @property {() => void} [resume] goes on with what was ended
+ * @property {() => void} [check] the gateway was reached again, and it may be another one
+ * @property {() => void} [remove] the tile goes away, or the panel fits the device no longer
+ */
+
+/**
+ * A kind of panel: for which devices it is, and how it is made.
+ * @typedef {object} PanelKind
+ * @property {string} name
+ * @property {(device: Device) => boolean} fits by the device's traits
+ * @property {(host: Host) => Panel} make
+ */
+
+/** The kinds of panels that the page has. Their order is that of their elements in a tile. */
+export class PanelRegistry {
+  constructor() {
+    /** @type {PanelKind[]} */
+    this.kinds = [];
+  }
+
+  /** @param {PanelKind} kind */
+  register(kind) {
+    if (this.kinds.some(({ name }) => name === kind.name)) throw new Error(`two panels have the name ${kind.name}`);
+    this.kinds.push(kind);
+  }
+}
+
+/** The panels of one tile. A panel that throws takes no other along. */
+export class PanelSet {
+  /**
+   * @param {readonly PanelKind[]} kinds
+   * @param {(place: number) => { host: Host, clear: () => void }} hostAt the tile for the panel with this place in the
+   *   order, and what takes that panel's elements out of it
+   */
+  constructor(kinds, hostAt) {
+    this.kinds = kinds;
+    this.hostAt = hostAt;
+    /** @type {Map<PanelKind, { panel: Panel, clear: () => void }>} */
+    this.made = new Map();
+  }
+
+  /**
+   * Makes the panels that fit now, removes those that do so no longer, and updates all.
+   * @param {Device} device
+   */
+  update(device) {
+    for (const [place, kind] of this.kinds.entries()) {
+      isolated(() => {
+        const fits = kind.fits(device);
+        if (!fits) this.drop(kind);
+        else if (!this.made.has(kind)) this.make(kind, place);
+      });
+    }
+    this.each((panel) => panel.update?.());
+  }
+
+  /**
+   * @param {PanelKind} kind
+   * @param {number} place
+   */
+  make(kind, place) {
+    const { host, clear } = this.hostAt(place);
+    this.made.set(kind, { panel: kind.make(host), clear });
+  }
+
+  /** @param {PanelKind} kind */
+  drop(kind) {
+    const made = this.made.get(kind);
+    if (!made) return;
+    this.made.delete(kind);
+    isolated(() => made.panel.remove?.());
+    made.clear();
+  }
+
+  /** @param {(panel: Panel) => void} action */
+  each(action) {
+    for (const kind of this.kinds) {
+      const made = this.made.get(kind);
+      if (made) isolated(() => action(made.panel));
+    }
+  }
+
+  /** The first fault that a panel has. */
+  fault() {
+    /** @type {Fault | null} */
+    let first = null;
+    this.each((panel) => { first ??= panel.fault?.() ?? null; });
+    return /** @type {Fault | null} */ (first);
+  }
+
+  /** Whether a panel has something going on. */
+  get isActive() {
+    let isActive = false;
+    this.each((panel) => { isActive ||= panel.isActive ?? false; });
+    return isActive;
+  }
+
+  remove() { for (const kind of this.made.keys()) this.drop(kind); }
+}

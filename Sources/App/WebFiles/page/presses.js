@@ -1,0 +1,30 @@
+/** @typedef {{ deviceID: string, timestamp: string }} Press */
+
+/** Milliseconds for which the page says that somebody is at the door. */
+export const visitorWaits = 45000;
+
+/**
+ * Whether the visitor who rang still waits at the door.
+ * @param {{ timestamp: string }} press
+ * @param {number} now milliseconds since 1970
+ */
+export function isWaiting({ timestamp }, now) { return now - Date.parse(timestamp) < visitorWaits; }
+
+/** Which presses of doorbells are news: one that is read twice rings once. */
+export class Presses {
+  constructor() {
+    /** @type {Map<string, number>} */
+    this.latest = new Map();
+  }
+
+  /**
+   * Whether the press is later than those before it; it counts as rung from now on.
+   * @param {Press} press
+   */
+  isNew({ deviceID, timestamp }) {
+    const when = Date.parse(timestamp);
+    if ((this.latest.get(deviceID) ?? -Infinity) >= when) return false;
+    this.latest.set(deviceID, when);
+    return true;
+  }
+}

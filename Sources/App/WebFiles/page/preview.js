@@ -1,0 +1,72 @@
+import { element } from "./dom.js";
+
+/** The pictures of a camera that nobody watches: the last snapshot, and the last picture of the last view. */
+export class Preview {
+  /** @param {() => void} onChange */
+  constructor(onChange) {
+    this.onChange = onChange;
+    this.snapshot = element("img", "picture");
+    this.snapshot.hidden = true;
+    this.snapshot.alt = "";
+    this.poster = element("canvas");
+    this.poster.hidden = true;
+    /** @type {string | null} */
+    this.url = null;
+    this.time = 0;
+    /**
+     * Pictures that wait for the newest one to be shown.
+     * @type {string[]}
+     */
+    this.replaced = [];
+    this.snapshot.addEventListener("load", () => this.release());
+    this.snapshot.addEventListener("error", () => this.forget());
+  }
+
+  release() { for (const url of this.replaced.splice(0)) URL.revokeObjectURL(url); }
+
+  get hasSnapshot() { return this.url !== null; }
+
+  get hasPoster() { return !this.poster.hidden; }
+
+  /** Seconds since the snapshot was taken. */
+  get age() { return Math.max(0, Math.round((performance.now() - this.time) / 1000)); }
+
+  /**
+   * @param {Blob} blob
+   * @param {number} age milliseconds
+   */
+  show(blob, age) {
+    const before = this.url;
+    this.url = URL.createObjectURL(blob);
+    this.time = performance.now() - age;
+    // The picture before is given back once this one is shown.
+    if (before) this.replaced.push(before);
+    this.snapshot.src = this.url;
+    this.onChange();
+  }
+
+  forget() {
+    this.release();
+    if (!this.url) return;
+    URL.revokeObjectURL(this.url);
+    this.url = null;
+    this.snapshot.removeAttribute("src");
+    this.onChange();
+  }
+
+  /**
+   * Keeps what a video shows, so that the tile is not black between two looks.
+   * @param {HTMLVideoElement} video
+   */
+  keep(video) {
+    if (!video.videoWidth) return;
+    this.poster.width = 480;
+    this.poster.height = Math.round(480 * video.videoHeight / video.videoWidth);
+    try {
+      this.poster.getContext("2d")?.drawImage(video, 0, 0, this.poster.width, this.poster.height);
+      this.poster.hidden = false;
+    } catch {
+      this.poster.hidden = true;
+    }
+  }
+}

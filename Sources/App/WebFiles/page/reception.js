@@ -1,0 +1,51 @@
+// What the two ends of a connection have said about it.
+
+/**
+ * @typedef {{ forEach(callback: (entry: any) => void): void, get(id: string): any }} Statistics a report of
+ *   RTCPeerConnection.getStats, or a Map like one
+ */
+
+/**
+ * How much of the picture has come so far, or of the sound where there is no picture.
+ * @param {Statistics} statistics
+ * @param {boolean} hasPicture
+ */
+export function countReceived(statistics, hasPicture) {
+  const counts = { frames: 0, packets: 0 };
+  statistics.forEach((entry) => {
+    if (entry.type !== "inbound-rtp" || entry.kind !== (hasPicture ? "video" : "audio")) return;
+    counts.frames += entry.framesDecoded ?? 0;
+    counts.packets += entry.packetsReceived ?? 0;
+  });
+  return counts;
+}
+
+/**
+ * The name of the picture's codec, such as "H264", or "".
+ * @param {Statistics} statistics
+ */
+export function pictureCodec(statistics) {
+  let codec = "";
+  statistics.forEach((entry) => {
+    if (entry.type !== "inbound-rtp" || entry.kind !== "video") return;
+    codec = statistics.get(entry.codecId)?.mimeType?.split("/")[1] ?? "";
+  });
+  return codec;
+}
+
+/**
+ * The addresses at which a session description says that RTP is received over UDP.
+ * @param {string} description
+ */
+export function offeredAddresses(description) {
+  return [...description.matchAll(/^a=candidate:\S* 1 udp \d+ (\S+) (\d+)/gim)]
+    .map(([, host, port]) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`));
+}
+
+/**
+ * Seconds after which a lease is extended: half a minute before it ends, or half its time if it is short.
+ * @param {number} seconds that the lease was granted for
+ */
+export function extendAfter(seconds) {
+  return seconds > 35 ? seconds - 30 : Math.max(1, seconds / 2);
+}

@@ -1,0 +1,54 @@
+import { element } from "./dom.js";
+
+/** @typedef {import("./types").Step} Step */
+
+/** @type {Record<string, string>} */
+const gatewayStepWords = {
+  offer: "offer read", answer: "answer ready", firstCheck: "first connectivity check", pair: "path chosen",
+  dtls: "encryption agreed", firstPacket: "first packet sent", firstKeyFrame: "first key frame sent",
+};
+
+/** How the start of a view went, step by step, and what the gateway says about its camera. */
+export class StartReport {
+  constructor() {
+    this.steps = element("ol", "steps");
+    this.trouble = element("div", "trouble");
+    this.node = element("details", "", element("summary", "", "Details"), this.trouble, this.steps);
+    this.key = "";
+  }
+
+  /**
+   * @param {{ steps: Step[], gatewaySteps: Step[], notes: string[] }} live
+   * @param {string | null} reason why the camera brings nothing, in the gateway's words
+   */
+  render({ steps, gatewaySteps, notes }, reason) {
+    this.node.hidden = steps.length === 0 && !reason;
+    this.trouble.hidden = !reason;
+    this.trouble.textContent = reason ? `The gateway says about this camera: ${reason}` : "";
+    const key = JSON.stringify([steps, gatewaySteps, notes]);
+    if (this.node.hidden || this.key === key) return;
+    this.key = key;
+    const longest = Math.max(1, ...steps.map((step) => step.milliseconds));
+    const said = notes.map((note) => element("li", "", note));
+    if (said.length > 0) said.unshift(element("li", "heading", "What the gateway says about this view"));
+    this.steps.replaceChildren(
+      ...rows("How the start went in this browser", steps, longest),
+      ...rows("In the gateway, from the offer on", gatewaySteps, longest, gatewayStepWords), ...said);
+  }
+}
+
+/**
+ * @param {string} heading
+ * @param {Step[]} steps
+ * @param {number} longest milliseconds for which a line is as long as it gets
+ * @param {Record<string, string>} words
+ */
+function rows(heading, steps, longest, words = {}) {
+  if (steps.length === 0) return [];
+  return [element("li", "heading", heading), ...steps.map(({ name, milliseconds }) => {
+    const line = element("i");
+    line.style.width = Math.min(100, 100 * milliseconds / longest) + "%";
+    return element("li", "", element("span", "", words[name] ?? name),
+      element("span", "", milliseconds.toFixed(milliseconds < 10 ? 1 : 0) + " ms"), element("span", "bar-line", line));
+  })];
+}

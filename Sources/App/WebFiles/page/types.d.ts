@@ -1,0 +1,91 @@
+// What the gateway sends, as far as the page reads it. openapi.yaml says the rest.
+
+export interface Source {
+  state: string;
+  reason?: string;
+  tracks: { kind: "video" | "audio"; codec: string }[];
+}
+
+export interface Traits {
+  WebRtcLiveView?: { supportedTalkbackType?: string };
+  DoorbellPress?: object;
+  PushAvStreamTransport?: object;
+}
+
+export interface Device {
+  id: string;
+  name: string;
+  type: string;
+  connectivityState: string;
+  source: Source;
+  activeDetections?: string[];
+  traits: Traits;
+}
+
+export interface Camera {
+  id: string;
+  name: string;
+  source: string;
+  transport: string;
+  pull: string;
+  origin: string;
+}
+
+export interface Gateway {
+  name: string;
+  version: string;
+  httpsPort?: number;
+  iceServers: RTCIceServer[];
+}
+
+export interface Step {
+  name: string;
+  milliseconds: number;
+}
+
+export interface Talkback {
+  state: string;
+  reason?: string;
+}
+
+export interface Session {
+  mediaSessionId: string;
+  deviceID: string;
+  talkback?: Talkback;
+  codecs: string[];
+  steps: Step[];
+}
+
+export interface DeviceEvent {
+  deviceID: string;
+  event: string;
+  timestamp: string;
+}
+
+export interface Configuration {
+  problems: { file: string; line: number; key: string; reason: string }[];
+  needsRestart: string[];
+}
+
+export interface LiveView {
+  mediaSessionId: string;
+  answerSdp: string;
+  liveSessionDurationSeconds: number;
+  notes?: string[];
+}
+
+// What went wrong, for a person. Details are for those who look for the cause. After a mild fault things go on.
+export interface Fault {
+  heading?: string;
+  message: string;
+  details?: string | null;
+  mild?: boolean;
+}
+
+// Whether the event stream stands.
+export interface Link {
+  isUp: boolean;
+}
+
+// What the gateway has said of itself so far; nothing before it was reached.
+export type KnownGateway = Partial<Gateway>;

@@ -1,0 +1,31 @@
+import { chime } from "./chime.js";
+import { byID, element, icon } from "./dom.js";
+import { Presses, visitorWaits } from "./presses.js";
+
+/** Says on top of the page that somebody is at a door, and rings. */
+export class Visitors {
+  /** @param {import("./home.js").Home} home */
+  constructor(home) {
+    this.home = home;
+    this.node = byID("visitors", HTMLElement);
+    this.presses = new Presses();
+  }
+
+  /** @param {import("./presses.js").Press} press */
+  show(press) {
+    if (!this.presses.isNew(press)) return;
+    const name = this.home.tiles.get(press.deviceID)?.device.name ?? press.deviceID;
+    const time = new Date(press.timestamp).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const answer = element("button", "button", "Answer");
+    answer.type = "button";
+    const banner = element("div", "visitor", icon("bell"),
+      element("p", "", `Somebody is at ${name}`, element("small", "", time)), answer);
+    answer.addEventListener("click", () => {
+      banner.remove();
+      this.home.tiles.get(press.deviceID)?.answer();
+    });
+    this.node.replaceChildren(banner);
+    setTimeout(() => banner.remove(), visitorWaits);
+    chime();
+  }
+}
