@@ -265,53 +265,6 @@ def test_errors_are_told_for_people_with_the_rest_under_details(page: Page, hous
     expect(fault.get_by_text("source: expected")).to_be_hidden()
 
 
-def test_what_is_decided_without_a_browser(page: Page, house: Gateway) -> None:
-    page.goto(f"http://127.0.0.1:{house.port}/")
-    results = page.evaluate(
-        """async () => {
-          const { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore, Pulse }
-            = await import("/assets/liveness.js");
-          const well = { state: "live", silence: 100, usualGap: 66, hasPicture: true, isOnline: true, hasLink: true,
-            answers: null, ice: "connected", source: { state: "flowing" } };
-          const say = (facts) => judge({ ...well, ...facts }).text ?? judge({ ...well, ...facts }).isLive;
-          const pulse = new Pulse();
-          for (const now of [0, 1000, 2000, 2100, 3000, 4000, 60000]) pulse.beat(now);
-          const stuck = { silence: 16000, sinceStart: 90000, flowingFor: 16000, hasLink: true, answers: true,
-            canDecode: true };
-          return {
-            said: [say({}), say({ silence: 1000 }), say({ silence: 1001 }), say({ usualGap: 1000, silence: 2400 }),
-              say({ hasLink: false, silence: 400 }), say({ ice: "disconnected" }),
-              say({ silence: 7500, isOnline: false }), say({ silence: 7500, answers: true }),
-              say({ silence: 7500,
-                source: { state: "givenUp", reason: "the camera refused the user name or password" } }),
-              say({ silence: 90000, state: "reconnecting", hasLink: false, answers: false }),
-              say({ silence: null, state: "connecting" }), say({ silence: 2000, hasPicture: false })],
-            usualGap: pulse.usualGap,
-            pauses: [0, 1, 2, 3, 60].map((attempt) => pauseBefore(attempt, 0.5)),
-            attempts: [attemptAfter(5, 999), attemptAfter(5, 1000)],
-            retries: [["UNAVAILABLE", false], ["FAILED_PRECONDITION", false], ["FAILED_PRECONDITION", true],
-              ["UNAUTHENTICATED", true]].map((given) => isWorthRetrying(...given)),
-            stuck: [isStuck(stuck), isStuck({ ...stuck, flowingFor: 5000 }), isStuck({ ...stuck, answers: false }),
-              isStuck({ ...stuck, canDecode: false })],
-          };
-        }"""
-    )
-    assert results == {
-        "said": [
-            True, True, "No picture for 1 s", True, "No picture: the gateway does not answer",
-            "No picture: the connection to the gateway is interrupted",
-            "No picture for 7 s: this device has no network connection", "No picture for 7 s: the camera sends nothing",
-            "No picture for 7 s: the camera does not accept the user name or password",
-            "No picture for 1 min 30 s: the gateway does not answer", False, "No sound for 2 s",
-        ],
-        "usualGap": 1000,
-        "pauses": [125, 1000, 2000, 4000, 30000],
-        "attempts": [5, 0],
-        "retries": [True, False, True, False],
-        "stuck": [True, False, False, False],
-    }  # fmt: skip
-
-
 def test_a_view_that_reaches_its_longest_time_starts_again_and_again(page: Page, binary: Path, tmp_path: Path) -> None:
     gateway = Gateway(binary, tmp_path, [DOORBELL], {"sessions": {"maximumDurationSeconds": 2}})
     try:

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { APIError, PageError } from "../../Sources/App/WebFiles/page/api.js";
+import { inWords } from "../../Sources/App/WebFiles/page/words.js";
+
+const actions = ["watch", "talk", "add", "remove", "ring", "connect"];
+const statuses = [
+  "UNAVAILABLE", "DEADLINE_EXCEEDED", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED", "INVALID_ARGUMENT", "NOT_FOUND",
+  "UNAUTHENTICATED", "PERMISSION_DENIED", "UNIMPLEMENTED", "INTERNAL", "ABORTED", "500", "",
+];
+const unknown = "That did not work: the gateway reports a fault.";
+
+// What a person reads, by action and status; what is not here is the same for all actions.
+const own = {
+  watch: {
+    UNAVAILABLE: "The camera sends nothing at the moment.",
+    FAILED_PRECONDITION: "This browser cannot play what the camera sends.",
+    RESOURCE_EXHAUSTED: "Too many people are watching at the moment. Try again later.",
+    INVALID_ARGUMENT: "The gateway cannot work with this browser.",
+    NOT_FOUND: "This camera is not there any more.",
+  },
+  talk: {
+    UNAVAILABLE: "The camera’s speaker cannot be reached.",
+    DEADLINE_EXCEEDED: "The camera’s speaker did not answer in time.",
+    FAILED_PRECONDITION: "The camera does not accept sound from this page.",
+    NOT_FOUND: "The live view has ended. Press Watch, and then Talk again.",
+  },
+  add: {
+    INVALID_ARGUMENT: "The camera cannot be added like this.",
+    FAILED_PRECONDITION: "The camera cannot be added.",
+    RESOURCE_EXHAUSTED: "The gateway has as many cameras as it can hold. Remove one first.",
+  },
+  remove: {
+    FAILED_PRECONDITION: "The camera cannot be removed here.",
+    NOT_FOUND: "This camera is not there any more.",
+  },
+  ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
+  connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
+};
+const common = {
+  UNAUTHENTICATED: "You are signed out.",
+  PERMISSION_DENIED: "The gateway does not allow this from the address under which this page was opened.",
+  NOT_FOUND: "This is not there any more.",
+  UNAVAILABLE: "The camera cannot be reached at the moment.",
+  DEADLINE_EXCEEDED: "The camera did not answer in time.",
+  RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
+};
+
+for (const action of actions) {
+  test(`each status has a sentence when the action is ${action}`, () => {
+    for (const status of statuses) {
+      const said = inWords(new APIError(status, "the gateway's own words"), action);
+      assert.equal(said.message, own[action][status] ?? common[status] ?? unknown, status);
+      assert.equal(said.details, "the gateway's own words");
+    }
+  });
+}
+
+test("the page's own errors are sentences already", () => {
+  assert.deepEqual(inWords(new PageError("NO_PATH", "The picture finds no way.", "By UDP."), "watch"),
+    { message: "The picture finds no way.", details: "By UDP." });
+  assert.deepEqual(inWords(new PageError("UNREACHABLE", "The gateway does not answer."), "ring"),
+    { message: "The gateway does not answer.", details: null });
+});
+
+test("what is no error of the gateway is kept under the details", () => {
+  assert.deepEqual(inWords(new TypeError("x is undefined"), "watch"), { message: unknown, details: "x is undefined" });
+  assert.deepEqual(inWords("thrown text", "watch"), { message: unknown, details: "thrown text" });
+});
+
+test("a speaker that somebody else uses is named as such", () => {
+  for (const told of ["owner is talking to front-door", "a clip is being played"]) {
+    assert.equal(inWords(new APIError("FAILED_PRECONDITION", told), "talk").message,
+      "Somebody else is using the camera’s speaker. Try again in a moment.");
+    assert.equal(inWords(new APIError("FAILED_PRECONDITION", told), "watch").details, told);
+  }
+});
+
+test("a setting that cannot be used is named by its field", () => {
+  const say = (told) => inWords(new APIError("INVALID_ARGUMENT", told), "add").message;
+  assert.match(say("source: expected rtsp://"), /^This address cannot be used\. It starts with rtsp:/);
+  assert.match(say("The camera is wrong. source: expected rtsp://"), /^This address cannot be used/);
+  assert.equal(say("name: too long"), "Please change the field “Name”.");
+  assert.equal(say("type: unknown"), "Please change the field “Kind”.");
+  assert.equal(say("pull: unknown"), "Please change the field “Battery”.");
+  // A name that every object has is none of the form's fields either.
+  for (const told of ["transport: unknown", "no key at all", "toString: x", ""]) {
+    assert.equal(say(told), own.add.INVALID_ARGUMENT, told);
+  }
+});
