@@ -3,14 +3,14 @@ import Transport
 
 /// The frame rate of a view by the media's own clock, without the backlog.
 ///
-/// A view begins with the pictures since the last key frame, which come as fast as the line carries them. Counted by the
-/// time of their arrival they would make any rate, so the rate is counted by RTP timestamps, and from the first frame on
-/// that was no later than those after it.
+/// A view begins with the pictures since the last key frame, which arrive as fast as the path allows. Counted by
+/// arrival time, they would give any rate. The meter therefore counts by RTP timestamps, beginning with the first frame
+/// that was no later than the frames after it.
 public struct FrameRateMeter: Sendable {
     /// How long the meter looks for the end of the backlog, and how many frames it remembers for that.
     private static let window: Duration = .seconds(5)
     private static let maximumRemembered = 2_000
-    /// How much later than the earliest a frame may be and still count as live, in seconds: the line's jitter.
+    /// How much later than the earliest a frame may be and still count as live, in seconds: the path's jitter.
     private static let tolerance = 0.1
 
     private let clockRate: Double
@@ -26,7 +26,7 @@ public struct FrameRateMeter: Sendable {
         self.clockRate = Double(max(clockRate, 1))
     }
 
-    /// Counts a frame with the time at which its last packet came. Frames come in the order of their timestamps.
+    /// Counts a frame with the time at which its last packet arrived. Frames arrive in the order of their timestamps.
     public mutating func add(timestamp: UInt32, arrival: Instant) {
         let media = unwrapper.unwrap(timestamp)
         let begin = first ?? (arrival, media)
@@ -42,9 +42,9 @@ public struct FrameRateMeter: Sendable {
     public var backlogFrames: Int {
         guard let earliest = remembered.map(\.lateness).min() else { return 0 }
         var backlog = remembered.firstIndex { $0.lateness <= earliest + Self.tolerance } ?? 0
-        // The last pictures of the backlog come within the tolerance. Their timestamps stand closer together than those of
-        // the camera, so that a player shows the newest at once. The camera's own spacing is that of the frames in the
-        // later half of the time: a backlog can have more frames than a short view adds to it.
+        // The last pictures of the backlog arrive within the tolerance. Their timestamps are closer together than the
+        // camera's, so that a player shows the newest at once. The frames in the later half of the time give the
+        // camera's own spacing. A backlog can have more frames than a short view adds to it.
         let arrivals = remembered.map { $0.lateness + Double($0.media) / clockRate }
         let middle = (arrivals.max() ?? 0) / 2
         let spacings = zip(remembered.dropFirst(), remembered).map { $0.media - $1.media }
@@ -56,7 +56,7 @@ public struct FrameRateMeter: Sendable {
         return backlog
     }
 
-    /// Frames in a second of media after the backlog; nil while there are less than two.
+    /// Frames per second of media after the backlog; nil while there are fewer than two.
     public var framesPerSecond: Double? {
         let backlog = backlogFrames
         guard backlog < remembered.count, frames - backlog >= 2 else { return nil }

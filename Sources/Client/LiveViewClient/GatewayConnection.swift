@@ -9,7 +9,7 @@ import Transport
 
 /// A gateway's HTTP API, as far as a viewer needs it.
 public struct GatewayConnection: Sendable {
-    /// What a started live view is.
+    /// A live view that has been started.
     public struct StartedLiveView: Codable, Sendable {
         /// The session's name.
         public var mediaSessionId: String
@@ -17,7 +17,7 @@ public struct GatewayConnection: Sendable {
         public var answerSdp: String
         /// The length of the lease in seconds.
         public var liveSessionDurationSeconds: UInt16
-        /// In words, what of the offer was not used and why.
+        /// In words, which parts of the offer were not used, and why.
         public var notes: [String]?
     }
 
@@ -25,7 +25,7 @@ public struct GatewayConnection: Sendable {
     private let token: String
     private let client: HTTPClient
 
-    /// What all connections use. A gateway that does not run is told at once, not after many attempts.
+    /// The client that all connections use. It reports at once, without many attempts, that a gateway does not run.
     private static let standardClient = HTTPClient(
         eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: nil))
 
@@ -43,7 +43,7 @@ public struct GatewayConnection: Sendable {
         self.init(url: url, token: token, client: Self.standardClient)
     }
 
-    /// Reaches the gateway at `url` by HTTPS, where it has signed its certificate itself.
+    /// Connects to the gateway at `url` by HTTPS with a certificate that the gateway signed itself.
     /// - Parameter certificate: the path of that certificate, in PEM. Nothing else is trusted.
     public init(url: String, token: String, certificate: String) throws(HomeError) {
         do {
@@ -55,14 +55,15 @@ public struct GatewayConnection: Sendable {
                 "\(certificate) cannot be read as a certificate in PEM; the gateway keeps its own as "
                     + "https-certificate.pem in its state folder")
         }
-        // It lives as long as the process, like the standard one.
+        // It lives as long as the process, like the standard client.
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: Self.clientConfiguration(certificate: certificate))
         Self.kept.withLock { $0.append(client) }
         self.init(url: url, token: token, client: client)
     }
 
-    /// A client that is let go of without being shut down ends the process in a debug build.
+    /// Keeps clients alive, because a client that is released without being shut down ends the process in a debug
+    /// build.
     private static let kept = Locked<[HTTPClient]>([])
 
     private init(url: String, token: String, client: HTTPClient) {
@@ -86,7 +87,7 @@ public struct GatewayConnection: Sendable {
         _ = try await send(.DELETE, path, body: nil)
     }
 
-    /// Gives a device's trait a command with a JSON object of arguments.
+    /// Sends a command to a device's trait, with a JSON object of arguments.
     public func command(
         device: String, trait: String, _ command: String, _ arguments: [String: any Encodable & Sendable] = [:]
     ) async throws(HomeError) -> Data {
@@ -100,7 +101,7 @@ public struct GatewayConnection: Sendable {
             .POST, "/v1/devices/\(Self.segment(device))/traits/\(trait)/commands/\(command)", body: encoded)
     }
 
-    /// A name as one segment of a path, whatever somebody has typed.
+    /// A name as one segment of a path, whatever it contains.
     public static func segment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
             ?? ""
@@ -151,7 +152,7 @@ public struct GatewayConnection: Sendable {
 }
 
 extension GatewayConnection {
-    /// What keeps a request from its answer, in words: the libraries below have none.
+    /// The reason why a request got no response, in words, because the libraries below have none.
     private static func failure(_ error: any Error, url: String) -> HomeError {
         switch error as? HTTPClientError {
         case .invalidURL?, .emptyScheme?, .emptyHost?:

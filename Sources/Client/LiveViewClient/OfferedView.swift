@@ -5,7 +5,7 @@ import PeerConnection
 import SDP
 import Transport
 
-/// A live view that this side offers: its socket is open and its offer written; the answer is awaited.
+/// A live view that this side offers. Its socket is open and its offer is written, but the answer has not arrived yet.
 public struct OfferedView: Sendable {
     /// What to ask for.
     public struct Wishes: Sendable {
@@ -68,7 +68,7 @@ public struct OfferedView: Sendable {
         offerSdp = offerer.offer().encoded()
     }
 
-    /// What offer and answer have agreed on.
+    /// What offer and answer agree on.
     func accept(answerSdp: String) throws -> NegotiatedSession {
         try offerer.accept(answer: try SessionDescription(parsing: answerSdp))
     }

@@ -2,7 +2,7 @@ import RTP
 import SDP
 import Transport
 
-/// Makes frames of a video track, or only counts them, where a load test has no use for the bytes.
+/// Assembles the frames of a video track, or only counts them for a load test, which does not need the bytes.
 struct PictureReceiver: ~Copyable {
     private var assembler: FrameAssembler?
     private let isH264: Bool
@@ -11,7 +11,7 @@ struct PictureReceiver: ~Copyable {
     private(set) var frames: UInt64 = 0
     private(set) var keyFrames: UInt64 = 0
     var nacks: NackGenerator?
-    /// The sequence numbers to ask for, after ``collectRequests(at:)``.
+    /// The sequence numbers to request, after ``collectRequests(at:)``.
     private(set) var requests: [UInt16] = []
 
     init(_ media: NegotiatedMedia?, assembles: Bool) {
@@ -21,7 +21,7 @@ struct PictureReceiver: ~Copyable {
         if assembles { assembler = FrameAssembler(format: isH264 ? .h264 : .vp8) }
     }
 
-    /// Takes a packet. Answers true when it ends a key frame and frames are only counted.
+    /// Accepts a packet. Returns true when it ends a key frame and frames are only counted.
     mutating func insert(_ packet: RTPPacketView, at now: Instant) -> Bool {
         _ = nacks?.receive(sequenceNumber: packet.sequenceNumber, at: now)
         return insert(
@@ -29,7 +29,7 @@ struct PictureReceiver: ~Copyable {
             payload: packet.payload, at: now)
     }
 
-    /// Takes a packet that came by retransmission, under its original number.
+    /// Accepts a retransmitted packet, under its original number.
     mutating func insert(
         sequenceNumber: UInt16, timestamp: UInt32, marker: Bool, payload: UnsafeRawBufferPointer, at now: Instant
     ) -> Bool {
@@ -58,7 +58,7 @@ struct PictureReceiver: ~Copyable {
         return frame
     }
 
-    /// Finds out what is missing and due to be asked for.
+    /// Finds out which packets are missing and due to be requested.
     mutating func collectRequests(at now: Instant) {
         nacks?.takeRequests(at: now, into: &requests)
     }
@@ -69,7 +69,7 @@ struct PictureReceiver: ~Copyable {
 
     mutating func takeKeyFrameRequest(at now: Instant) -> Bool { assembler?.takeKeyFrameRequest(at: now) ?? false }
 
-    /// When a frame, a request for packets or one for a key frame may be due.
+    /// When a frame, a request for packets or a request for a key frame may be due.
     func nextDeadline() -> Instant? {
         var next = nacks?.nextDeadline()
         if let waiting = assemblerDeadline() { next = next.map { min($0, waiting) } ?? waiting }

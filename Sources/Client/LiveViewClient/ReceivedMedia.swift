@@ -2,10 +2,10 @@ import RTP
 import SDP
 import Transport
 
-/// Takes the packets of one received track: puts them in order, counts what is missing, asks for it again, and makes
-/// whole frames of what is there.
+/// Receives the packets of one track. It puts them in order, counts and requests what is missing, and assembles whole
+/// frames.
 struct ReceivedMedia {
-    /// Counts of what came.
+    /// Counts of what arrived.
     struct Counts: Sendable {
         var packets: UInt64 = 0
         var bytes: UInt64 = 0
@@ -15,7 +15,7 @@ struct ReceivedMedia {
         var firstSequence: Int64?
         var highestSequence: Int64 = 0
 
-        /// How many packets should have come by the sequence numbers.
+        /// How many packets should have arrived, by the sequence numbers.
         var expected: UInt64 {
             firstSequence.map { UInt64(max(0, highestSequence - $0 + 1)) } ?? 0
         }
@@ -71,14 +71,14 @@ struct ReceivedMedia {
         if isKeyFrame { counts.keyFrames += 1 }
     }
 
-    /// Notes the sender's clocks.
+    /// Records the sender's clocks.
     mutating func note(_ report: RTCPSenderReport, at now: Instant) {
         guard report.ssrc == ssrc else { return }
         senderReport = report
         statistics?.receiveSenderReport(ntp: report.ntp, at: now)
     }
 
-    /// How long ago the media with `timestamp` was taken, by the sender's wall clock; nil before its first report.
+    /// How long ago the media with `timestamp` was captured, by the sender's wall clock; nil before its first report.
     func age(of timestamp: UInt32, unixNanoseconds: Int64) -> Duration? {
         guard let senderReport else { return nil }
         let ticks = Int64(Int32(bitPattern: timestamp &- senderReport.rtpTimestamp))

@@ -9,7 +9,7 @@ public struct RunningView: Sendable {
 
     let identifier: UInt64
     private let thread: ShardThread<ViewerLoopHandler>
-    /// What offer and answer have agreed on.
+    /// What offer and answer agree on.
     public let negotiated: NegotiatedSession
 
     init(thread: ShardThread<ViewerLoopHandler>, negotiated: NegotiatedSession) {
@@ -31,13 +31,13 @@ public struct RunningView: Sendable {
         }
     }
 
-    /// Says `packets` to the camera, one every 20 ms from now on: Opus at 48 kHz.
+    /// Sends `packets` to the camera, one every 20 ms from now on: Opus at 48 kHz.
     public func talk(_ packets: [[UInt8]]) {
         let identifier = identifier
         thread.post { loop, now in loop.with(identifier, at: now) { $0.startTalking(packets, at: now) } }
     }
 
-    /// Says goodbye and ends the view.
+    /// Sends RTCP BYE and ends the view.
     public func stop() {
         let identifier = identifier
         thread.post { loop, now in loop.with(identifier, at: now) { $0.stop(at: now) } }

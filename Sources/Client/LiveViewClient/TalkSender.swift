@@ -4,7 +4,7 @@ import RTP
 import SDP
 import Transport
 
-/// Says prepared Opus packets to the camera, one every 20 ms.
+/// Sends prepared Opus packets to the camera, one every 20 ms.
 struct TalkSender {
     static let interval = Duration.milliseconds(20)
     static let ticks: UInt32 = 960
@@ -19,7 +19,8 @@ struct TalkSender {
 
     init(media: NegotiatedMedia) {
         ssrc = media.ssrc
-        // The packets are Opus, whatever the camera's own sound is: the answer names all that the gateway takes.
+        // The packets are Opus, whatever the camera's own sound is: the answer names every codec that the gateway
+        // accepts.
         payloadType = media.receivePayloadTypes.first { $0.value.isNamed("opus") }?.key ?? media.payloadType
         var random = RandomSource.system
         index = random.next() & 0x7FFF

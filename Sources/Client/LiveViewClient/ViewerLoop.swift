@@ -3,19 +3,19 @@ import SDP
 import Synchronization
 import Transport
 
-/// One thread on which any number of views run, each on a socket of its own, as viewers on different machines would.
+/// One thread on which any number of views run, each on its own socket, as viewers on different machines would.
 public final class ViewerLoop: Sendable {
     private let thread: ShardThread<ViewerLoopHandler>
 
     /// Starts the thread.
     public init() throws {
-        // The loop's own socket is never used; views bring theirs.
+        // The loop's own socket is never used; each view has its own.
         let port = try UDPPort(.loopback())
         thread = try ShardThread(name: "viewers", port: port) { context in ViewerLoopHandler(context) }
     }
 
-    /// Lets a view run with the answer that came for it. `handler` is called on the loop's thread.
-    /// - Returns: the view, to steer it by.
+    /// Starts a view with the answer to its offer. `handler` is called on the loop's thread.
+    /// - Returns: the view, to control it.
     public func start(
         _ offered: OfferedView, answerSdp: String, assemblesFrames: Bool,
         handler: @escaping @Sendable (ViewingEvent) -> Void
@@ -81,7 +81,7 @@ final class ViewerLoopHandler: ShardHandler {
         deadlines[identifier] = nil
     }
 
-    /// Does something with a view, if it still runs.
+    /// Does something with a view if it still runs.
     func with(_ identifier: UInt64, at now: Instant, _ body: (ViewingSession) -> Void) {
         guard let session = views[identifier] else { return }
         body(session)
@@ -91,7 +91,7 @@ final class ViewerLoopHandler: ShardHandler {
     private func receive(_ session: ViewingSession, _ identifier: UInt64, _ family: TransportAddress.Family) {
         guard let buffers else { return }
         let now = MonotonicClock.now
-        // Bounded, so that a flood on one socket does not starve the others.
+        // Bounded, so that a flood on one socket does not starve the other sockets.
         for _ in 0..<8 {
             guard let batch = session.port.receive(family, into: buffers) else { break }
             for datagram in batch { session.handle(datagram, at: now) }

@@ -1,13 +1,13 @@
 import RTP
 import Transport
 
-/// What a view reports while it runs. Events come from the loop's thread, in order.
+/// Reports of a running view. Events come from the loop's thread, in order.
 public enum ViewingEvent: Sendable {
     /// ICE has a path.
     case pathFound(at: Instant)
     /// DTLS is done.
     case connected(at: Instant)
-    /// The first RTP packet came.
+    /// The first RTP packet has arrived.
     case firstPacket(at: Instant)
     /// The first key frame is whole: a picture can be decoded.
     case firstKeyFrame(at: Instant)
@@ -15,7 +15,7 @@ public enum ViewingEvent: Sendable {
     case frame(EncodedFrame)
     /// An audio packet; only where frames were asked for.
     case audio(ReceivedSound)
-    /// The connection is over. Says why.
+    /// The connection has ended, and why.
     case ended(reason: String)
 }
 
@@ -23,15 +23,15 @@ public enum ViewingEvent: Sendable {
 public struct ReceivedSound: Sendable {
     /// The encoded sound.
     public var payload: [UInt8]
-    /// What it is encoded as, by the negotiated payload types.
+    /// Its encoding, by the negotiated payload types.
     public var payloadType: UInt8
     /// The RTP timestamp.
     public var timestamp: UInt32
     /// The RTP sequence number.
     public var sequenceNumber: UInt16
-    /// When it came.
+    /// When it arrived.
     public var arrival: Instant
-    /// How old it was then by the sender's wall clock, as its sender reports tell; nil before the first of them.
+    /// How old it was then by the sender's wall clock, from the sender reports; nil before the first of them.
     public var age: Duration?
 }
 
@@ -47,9 +47,9 @@ public struct ViewingStatistics: Sendable {
         public var packets: UInt64
         /// Payload bytes received.
         public var bytes: UInt64
-        /// Packets that never came, by the sequence numbers.
+        /// Packets that never arrived, by the sequence numbers.
         public var lost: UInt64
-        /// Packets that came by retransmission.
+        /// Packets that arrived by retransmission.
         public var retransmitted: UInt64
         /// Frames that were whole.
         public var frames: UInt64
@@ -59,7 +59,7 @@ public struct ViewingStatistics: Sendable {
 
     /// The tracks in the order of the offer.
     public var tracks: [Track] = []
-    /// The ages of packets on arrival by the sender's wall clock, in nanoseconds: one sample a marked packet.
+    /// The ages of packets on arrival by the sender's wall clock, in nanoseconds: one sample for each marked packet.
     public var packetAges: [Int64] = []
     /// Whether media can flow.
     public var isConnected = false

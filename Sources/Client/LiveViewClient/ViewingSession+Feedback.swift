@@ -4,7 +4,7 @@ import RTP
 import SDP
 import Transport
 
-/// When reports are due, and what they say of the path.
+/// When reports are due, and what they say about the path.
 struct ReportTimer {
     private static let interval = Duration.seconds(1)
     let ssrc: UInt32
@@ -57,7 +57,7 @@ extension ViewingSession {
             writer.writePictureLossIndication(senderSSRC: reports.ssrc, mediaSSRC: videoSource)
         }
         send(writer, area)
-        // More than one report is only due after a long pause; eight are more than can be.
+        // More than one report is due only after a long pause. Eight are more than there can be.
         for _ in 0..<8 {
             guard let due = reports.feedback.nextDeadline(), due <= now else { break }
             var report = ByteWriter(area)
@@ -69,7 +69,7 @@ extension ViewingSession {
         }
     }
 
-    /// Says goodbye and ends.
+    /// Sends RTCP BYE and ends.
     func stop(at now: Instant) {
         guard !hasEnded else { return }
         withUnsafeTemporaryAllocation(byteCount: 1400, alignment: 8) { buffer in

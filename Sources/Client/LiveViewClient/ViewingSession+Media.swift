@@ -5,11 +5,11 @@ import SDP
 import Transport
 
 extension ViewingSession {
-    /// At most so many ages of packets are kept: two hours of a camera of 15 frames a second.
+    /// At most this many ages of packets are kept: two hours of a camera with 15 frames a second.
     private static let maximumAges = 100_000
 
     func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
-        // What is no RTP after authentication was made by the sender itself; there is nothing to do about it.
+        // A packet that is not RTP after authentication was made by the sender itself, so nothing can be done about it.
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
         noteFirstPacket(at: now)
         noteTransportSequence(packet, at: now)
@@ -72,7 +72,7 @@ extension ViewingSession {
             case .senderReport(let report, _):
                 for index in media.indices { media[index].note(report, at: now) }
             case .goodbye(let goodbye):
-                // The gateway says goodbye for all sources at once when it ends the session.
+                // The gateway sends BYE for all sources at once when it ends the session.
                 if goodbye.contains(where: { ssrc in media.contains { $0.ssrc == ssrc } }) {
                     end(goodbye.reason ?? "the sender has ended the session")
                 }

@@ -37,7 +37,7 @@ final class ViewingSession {
         }
     }
 
-    /// Takes a datagram.
+    /// Accepts a datagram.
     func handle(_ datagram: ReceivedDatagram, at now: Instant) {
         switch peer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now) {
         case .nothing: break
@@ -48,7 +48,7 @@ final class ViewingSession {
         }
     }
 
-    /// Lets timers act.
+    /// Runs the timers that are due.
     func handleDeadline(at now: Instant) {
         peer.handleDeadline(at: now)
     }

@@ -5,7 +5,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A live view on any WHEP server: the resource that a POST of an offer makes, and a DELETE ends.
+/// A live view on any WHEP server: the resource that a POST of an offer creates and a DELETE ends.
 public struct WHEPResource: Sendable {
     /// The SDP answer.
     public let answerSdp: String
@@ -31,7 +31,7 @@ public struct WHEPResource: Sendable {
             answerSdp = text
             let location = response.headers.first(name: "Location").map { Self.resolve($0, against: url) }
             self.location = location
-            // The token is for the server that it was given for, whatever that one answers.
+            // The token is only for the server that it was meant for, whatever that server answers.
             self.token = location.map { Self.haveSameOrigin($0, url) } ?? false ? token : nil
             self.client = client
         } catch let error as HomeError {
@@ -41,13 +41,13 @@ public struct WHEPResource: Sendable {
         }
     }
 
-    /// Ends the live view. A server that has ended it already is content.
+    /// Ends the live view. It is not an error if the server has ended it already.
     public func delete() async {
         guard let location else { return }
         var request = HTTPClientRequest(url: location)
         request.method = .DELETE
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        // The view is over in any case, and a server that does not hear of it finds out by itself.
+        // The view is over in any case, and a server that misses this finds out by itself.
         if let response = try? await client.execute(request, timeout: .seconds(5)) {
             _ = try? await response.body.collect(upTo: 65_536)
         }

@@ -1,14 +1,14 @@
 import HomeTypes
 
-/// What a camera tells the home.
+/// What a camera reports to the home.
 public enum CameraUpdate: Sendable, Equatable {
-    /// The source is doing something else now, or delivers other tracks.
+    /// The source's state has changed, or it delivers other tracks.
     case source(CameraSourceStatus)
     /// The button was pressed.
     case doorbellPressed(Google.DoorbellPressTrait.DoorbellPressedEvent)
-    /// The camera has noticed something.
+    /// The camera has detected something.
     case detection(DetectionEvent)
-    /// The connection that brings the camera's events stands differently now.
+    /// The state of the connection that delivers the camera's events has changed.
     case eventSource(EventSourceStatus)
 }
 
@@ -20,20 +20,19 @@ public protocol CameraDriver: Sendable {
     /// Whether the camera has a speaker that talkback reaches.
     var hasSpeaker: Bool { get }
 
-    /// The present state of the source first, then every change until the camera is taken away. The hub follows it
-    /// once.
+    /// The present state of the source first, then every change until the camera is removed. The hub follows it once.
     func updates() -> AsyncStream<CameraUpdate>
 
     /// Presses the button, as if a visitor had.
     /// - Throws: `HomeError.unimplemented` when this camera's button cannot be pressed from here.
     func press() async throws(HomeError)
 
-    /// Takes an event that somebody reports of the camera, as if it had come from the camera itself.
-    /// - Returns: whether it was news, and not a repetition.
-    /// - Throws: `HomeError.unimplemented` when this camera takes none.
+    /// Accepts an event that somebody reports for the camera, as if it had come from the camera itself.
+    /// - Returns: whether it was new, and not a repetition.
+    /// - Throws: `HomeError.unimplemented` when this camera accepts none.
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
 
-    /// What the speaker heard, for cameras that can measure it; nil for others.
+    /// What the speaker received, for cameras that can measure it; nil for others.
     var speakerReading: SpeakerReading? { get }
 }
 

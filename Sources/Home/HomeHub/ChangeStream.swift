@@ -1,22 +1,22 @@
 import HomeTypes
 import Signalling
 
-/// Hands every change to every watcher, and keeps the latest for watchers that come back.
+/// Sends every change to every watcher, and keeps the latest changes for watchers that return.
 ///
-/// A watcher that reads too slowly is cut off, so that it costs a bounded amount of memory. Its stream then ends with
-/// ``HomeChange/missed(reason:)``; it comes back with the place of the last event that it read, and is told the present
-/// state again and the presses and detections after that place. What is kept covers all that a watcher can lag behind.
+/// A watcher that reads too slowly is cut off, so it costs a bounded amount of memory. Its stream then ends with
+/// ``HomeChange/missed(reason:)``. It returns with the place of the last event that it read, and gets the present state
+/// again and the presses and detections after that place. The stream keeps as much as a watcher can lag behind.
 struct ChangeStream {
     private struct Watcher {
         let principal: String
         let continuation: AsyncStream<HomeEvent>.Continuation
-        /// Called when it is cut off, because it may not be reading and would not see its stream's end.
+        /// Called when the watcher is cut off, because it may not be reading and would not see the end of its stream.
         let onCutOff: @Sendable () -> Void
     }
 
-    /// How many changes a watcher may lag behind, besides the state that it is sent first.
+    /// How many changes a watcher may lag behind, in addition to the state that it is sent first.
     static let watcherCapacity = 256
-    /// How many presses and detections are kept for watchers that come back.
+    /// How many presses and detections are kept for watchers that return.
     static let replayCapacity = 512
 
     private let run: String
@@ -25,7 +25,7 @@ struct ChangeStream {
     private var watchers: [UInt64: Watcher] = [:]
     private var nextWatcher: UInt64 = 0
     private var recent: [(number: UInt64, event: HomeEvent)] = []
-    /// The number of the newest press or detection that is kept no more.
+    /// The number of the newest press or detection that is no longer kept.
     private var newestDropped: UInt64 = 0
     private(set) var isFinished = false
 
@@ -55,7 +55,7 @@ struct ChangeStream {
             self.nextNumber &+= 1
         }
         for (id, watcher) in self.watchers where Self.mayHear(watcher.principal, of: change) {
-            // One place is left for the word that the watcher is cut off.
+            // One place is left for the message that the watcher is cut off.
             if case .enqueued(remaining: 2...) = watcher.continuation.yield(event) { continue }
             watcher.continuation.yield(HomeEvent(id: "", change: .missed(reason: Self.cutOff)))
             watcher.continuation.finish()
@@ -70,15 +70,15 @@ struct ChangeStream {
     private static let gap =
         "events since Last-Event-ID are not all here any more; GET /v1/devices/{device}/events lists those of a device"
 
-    /// Adds a watcher: `initial` first, whole however long it is, then what it missed since `lastEventID`, then what
-    /// comes.
+    /// Adds a watcher. It gets all of `initial` first, however long that is, then what it missed since `lastEventID`,
+    /// then the new changes.
     mutating func addWatcher(
         principal: String, initial: [HomeChange], lastEventID: String?, onCutOff: @escaping @Sendable () -> Void = {},
         onTermination: @escaping @Sendable (UInt64) -> Void
     ) -> AsyncStream<HomeEvent> {
         let missed = self.missed(since: lastEventID, by: principal)
-        // The state as it stands carries the place of the newest change, so that a watcher that leaves right away
-        // comes back to what it has not seen. With missed events behind it, that is the place it came with.
+        // The present state carries the place of the newest change. A watcher that leaves right away returns to what it
+        // has not seen. If missed events follow the state, it carries the place that the watcher came with.
         let place = missed.isEmpty ? self.place(self.nextNumber &- 1) : lastEventID ?? ""
         let events = initial.map { HomeEvent(id: place, change: $0) } + missed
         let (stream, continuation) = AsyncStream.makeStream(
@@ -112,13 +112,13 @@ struct ChangeStream {
         if self.recent.count > Self.replayCapacity { self.newestDropped = self.recent.removeFirst().number }
     }
 
-    /// Presses and detections that a returning watcher missed, and a word about those that are not kept any more.
+    /// The presses and detections that a returning watcher missed, and a message about those that are no longer kept.
     private func missed(since lastEventID: String?, by principal: String) -> [HomeEvent] {
         guard let lastEventID, let dash = lastEventID.lastIndex(of: "-"),
             let number = UInt64(lastEventID[lastEventID.index(after: dash)...])
         else { return [] }
         let gap = HomeEvent(id: "", change: .missed(reason: Self.gap))
-        // Of another run nothing can be counted.
+        // Events of another run cannot be counted.
         guard lastEventID[..<dash] == self.run else { return lastEventID[..<dash].isEmpty ? [] : [gap] }
         let kept = self.recent.lazy.filter { $0.number > number && Self.mayHear(principal, of: $0.event.change) }
         return (number < self.newestDropped ? [gap] : []) + kept.map(\.event)
@@ -132,7 +132,7 @@ struct ChangeStream {
         }
     }
 
-    /// A session is nobody's business but its owner's.
+    /// Only the owner of a session may see it.
     private static func mayHear(_ principal: String, of change: HomeChange) -> Bool {
         guard case .session(_, let snapshot) = change else { return true }
         return snapshot.session.principal == principal

@@ -1,4 +1,4 @@
-/// Whether two secrets are equal, in a time that depends on their lengths alone.
+/// Whether two secrets are equal, in a time that depends only on their lengths.
 public func isEqualInConstantTime(_ first: String, _ second: String) -> Bool {
     let first = Array(first.utf8)
     let second = Array(second.utf8)

@@ -6,9 +6,9 @@ struct DeviceState {
     let driver: (any CameraDriver)?
     private(set) var source: CameraSourceStatus
     private(set) var connectivity: ConnectivityState
-    /// How the connection stands that brings the camera's events; nil for a camera that has none.
+    /// The state of the connection that delivers the camera's events; nil for a camera that has none.
     var eventSource: EventSourceStatus?
-    /// What is there now.
+    /// What the camera detects now.
     private var active: Set<DetectionKind> = []
 
     init(description: DeviceDescription, driver: (any CameraDriver)?) {
@@ -23,10 +23,10 @@ struct DeviceState {
         }
     }
 
-    /// Takes a new source state over.
+    /// Adopts a new source state.
     ///
-    /// A source that is on its way to flowing keeps the connectivity that it had, so that a device does not flicker
-    /// between offline and unknown while its camera is tried again and again.
+    /// A source that is connecting keeps the connectivity that it had, so a device does not flicker between offline and
+    /// unknown while the gateway retries its camera.
     mutating func update(_ status: CameraSourceStatus) {
         self.source = status
         switch status.state {
@@ -36,7 +36,7 @@ struct DeviceState {
         }
     }
 
-    /// Takes a detection over.
+    /// Adopts a detection.
     mutating func update(_ detection: DetectionEvent) {
         switch detection.phase {
         case .began: self.active.insert(detection.kind)

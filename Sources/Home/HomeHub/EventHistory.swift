@@ -8,7 +8,7 @@ struct EventHistory {
 
     private var events: [String: [DeviceEvent]] = [:]
 
-    /// Begins with what an earlier run has kept, oldest first.
+    /// Begins with the events of an earlier run, oldest first.
     init(_ kept: [DeviceEvent] = []) {
         for event in kept { self.append(event) }
     }
@@ -24,7 +24,7 @@ struct EventHistory {
     func events(of deviceID: String, since: Date?, after id: String?, limit: Int) -> [DeviceEvent] {
         var list = self.events[deviceID, default: []][...]
         if let id {
-            // An event that has been dropped since is older than all that are kept.
+            // An event that has been dropped since is older than all events that are kept.
             if let index = list.lastIndex(where: { $0.id == id }) { list = list[(index + 1)...] }
         }
         if let since { list = list.drop { $0.timestamp < since } }

@@ -18,18 +18,18 @@ public enum HomeChange: Sendable, Equatable {
     case session(SessionChange, SessionSnapshot)
     /// A doorbell's button was pressed.
     case doorbellPressed(deviceID: String, at: Date, Google.DoorbellPressTrait.DoorbellPressedEvent)
-    /// A camera has noticed something.
+    /// A camera has detected something.
     case detection(deviceID: String, at: Date, DetectionEvent)
-    /// The watcher does not hear, or has not heard, of everything: why, and what to do. It has no place of its own.
+    /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.
     case missed(reason: String)
-    /// Nothing changed; sent now and then so that a dead connection is noticed.
+    /// Nothing changed. It is sent regularly so that a dead connection is noticed.
     case heartbeat
 }
 
 /// A change with its place in the stream.
 public struct HomeEvent: Sendable, Equatable {
     /// The place, opaque to clients: which run of the gateway, and which change of that run. Empty where there is no
-    /// place to come back to (the state sent first, heartbeats).
+    /// place to return to (the state that is sent first, heartbeats).
     public var id: String
     /// The change.
     public var change: HomeChange

@@ -2,10 +2,10 @@ import HomeTypes
 import Signalling
 
 extension HomeError {
-    /// The subcode of a failed precondition that no change of state mends: viewer and camera share no codec.
+    /// The subcode of a failed precondition that no change of state can fix: viewer and camera share no codec.
     public static let noCommonCodec = 1
 
-    /// The home's error for one of the signalling service.
+    /// The home's error for an error of the signalling service.
     public init(_ error: SignallingError) {
         self =
             switch error {
@@ -18,7 +18,7 @@ extension HomeError {
                 HomeError(.failedPrecondition, message, subcodes: [Self.noCommonCodec])
             case .cameraUnavailable(let message): .unavailable(message)
             case .failedPrecondition(let message): .failedPrecondition(message)
-            // Somebody else holds the floor: the state of the system is in the way, and trying later may help.
+            // Somebody else holds the floor. The request conflicts with the present state, and trying later may help.
             case .talkbackBusy(let message): .failedPrecondition(message)
             case .invalidClip(let message): .invalidArgument(message)
             case .limitReached(let message): .resourceExhausted(message)

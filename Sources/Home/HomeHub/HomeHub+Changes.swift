@@ -2,16 +2,16 @@ import HomeTypes
 import Signalling
 
 extension HomeHub {
-    /// What changes in the home, for one watcher: the present state of every device and of the principal's sessions
+    /// The changes in the home, for one watcher: the present state of every device and of the principal's sessions
     /// first, then the doorbell presses that it missed since `lastEventID`, then every change.
     /// - Throws: `resourceExhausted` when too many watch already, or too many of this principal's.
     public func changes(
         principal: String, lastEventID: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> AsyncStream<HomeEvent> {
-        // Those who would be refused anyway cost no look at the sessions.
+        // Refuse first: a watcher that is refused anyway should not cost a look at the sessions.
         try self.requirePlace(principal)
         await self.refreshSessions()
-        // From here on nobody comes between: of many who ask at once no more are let in than there are places.
+        // Nothing runs in between from here on. Of many requests at once, no more are admitted than there are places.
         try self.requirePlace(principal)
         let initial =
             self.devices().map(HomeChange.device)
@@ -35,12 +35,12 @@ extension HomeHub {
     /// How many watchers are connected.
     public var watcherCount: Int { self.changeStream.watcherCount }
 
-    /// Tells every watcher that the gateway is still there.
+    /// Sends every watcher a heartbeat.
     public func sendHeartbeat() {
         self.changeStream.publish(.heartbeat)
     }
 
-    /// Ends every watcher's stream, and those of watchers that come later.
+    /// Ends every watcher's stream, including those of later watchers.
     public func finishChanges() {
         self.changeStream.finish()
     }

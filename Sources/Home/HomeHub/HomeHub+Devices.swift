@@ -1,18 +1,18 @@
 import HomeTypes
 
-/// The devices come and go while the home runs.
+/// Devices are added and removed while the home runs.
 extension HomeHub {
-    /// The task that takes one driver's updates over.
+    /// The task that reads one driver's updates.
     struct Follower {
         let number: UInt64
         let task: Task<Void, Never>
     }
 
-    /// What became of the home's devices, by their identifiers.
+    /// What happened to the home's devices, by their identifiers.
     public struct DeviceChanges: Sendable, Equatable {
         /// New in the home.
         public var added: [String] = []
-        /// Described otherwise than before, or with another driver.
+        /// Described differently than before, or with another driver.
         public var changed: [String] = []
         /// Gone.
         public var removed: [String] = []
@@ -21,8 +21,8 @@ extension HomeHub {
         public init() {}
     }
 
-    /// Makes the home's devices those of the list, in its order, and tells every watcher what changed. Nothing happens to
-    /// a device that stays as it is.
+    /// Makes the home's devices those of the list, in its order, and reports the changes to every watcher. A device
+    /// that is the same is not touched.
     /// - Parameters:
     ///   - devices: the devices that the home should have. Of two with one id the first counts.
     ///   - drivers: the cameras behind devices that are new or got another camera; a device that is there already and
@@ -66,7 +66,7 @@ extension HomeHub {
         return changes
     }
 
-    /// Follows the cameras, also those that come later, until all that are there have ended or the task is cancelled.
+    /// Follows the cameras, including later ones, until all of them have ended or the task is cancelled.
     public func run() async {
         self.isRunning = true
         for id in self.order where self.followers[id] == nil { self.follow(self.states[id]?.driver) }
@@ -77,7 +77,7 @@ extension HomeHub {
         }
     }
 
-    /// Follows no camera any more.
+    /// Stops following any camera.
     public func stopFollowing() {
         self.isRunning = false
         for follower in self.followers.values { follower.task.cancel() }
@@ -89,7 +89,7 @@ extension HomeHub {
         self.nextFollower &+= 1
         let task = Task {
             for await update in driver.updates() {
-                // An update that was on its way when the camera was replaced is nobody's any more.
+                // An update that was under way when the camera was replaced is dropped.
                 guard self.followers[driver.deviceID]?.number == number else { break }
                 self.apply(update, deviceID: driver.deviceID)
             }

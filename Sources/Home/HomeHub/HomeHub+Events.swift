@@ -1,9 +1,9 @@
 import Foundation
 import HomeTypes
 
-/// What happens at the devices: it is told to the watchers, kept, and handed to the journal.
+/// The events of the devices: they are reported to the watchers, kept, and handed to the journal.
 extension HomeHub {
-    /// How many events one answer holds at most.
+    /// How many events one response holds at most.
     public static let maximumEvents = 200
 
     /// The events of a device, newest first.
@@ -19,8 +19,8 @@ extension HomeHub {
             of: deviceID, since: since, after: after, limit: min(max(limit, 0), Self.maximumEvents))
     }
 
-    /// Takes an event that somebody reports of a device.
-    /// - Returns: whether it was news, and not a repetition of what is known.
+    /// Accepts an event that somebody reports for a device.
+    /// - Returns: whether it was new, and not a repetition of a known event.
     public func report(_ event: ReportedEvent, of deviceID: String) async throws(HomeError) -> Bool {
         let state = try self.state(of: deviceID)
         if event.type == .doorbellPressed, state.description.kind != .doorbell {
@@ -32,14 +32,14 @@ extension HomeHub {
         return try await driver.report(event)
     }
 
-    /// Tells of a press.
+    /// Reports a press.
     func note(_ press: Google.DoorbellPressTrait.DoorbellPressedEvent, deviceID: String) {
         let now = self.now()
         let event = self.changeStream.publish(.doorbellPressed(deviceID: deviceID, at: now, press))
         self.keep(DeviceEvent(id: event.id, deviceID: deviceID, at: now, press))
     }
 
-    /// Tells of a detection.
+    /// Reports a detection.
     func note(_ detection: DetectionEvent, deviceID: String) {
         let now = self.now()
         let event = self.changeStream.publish(.detection(deviceID: deviceID, at: now, detection))

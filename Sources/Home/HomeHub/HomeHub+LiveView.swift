@@ -11,7 +11,7 @@ extension HomeHub {
         }
         do {
             let response = try await self.liveView.startLiveView(request)
-            // The watchers are told without making the viewer wait for its answer.
+            // The watchers get the change without making the viewer wait for its answer.
             Task { await self.refreshSessions() }
             return response
         } catch {
@@ -36,7 +36,7 @@ extension HomeHub {
         }
     }
 
-    /// Ends a session. One of the principal's that has ended already is no error.
+    /// Ends a session. It is not an error if the principal's session has ended already.
     public func stopLiveView(
         deviceID: String, mediaSessionId: String, principal: String
     ) async throws(HomeError) {
@@ -59,7 +59,7 @@ extension HomeHub {
         await self.refreshSessions()
     }
 
-    /// Gives the floor back. A session of the principal's that has ended has done so already.
+    /// Releases the floor. If the principal's session has ended, it has released the floor already.
     public func stopTalkback(
         deviceID: String, mediaSessionId: String, principal: String
     ) async throws(HomeError) {
@@ -73,7 +73,7 @@ extension HomeHub {
         await self.refreshSessions()
     }
 
-    /// Asks for another quality.
+    /// Requests another quality.
     /// - Returns: the quality in use.
     public func changeLiveViewQuality(
         deviceID: String, mediaSessionId: String, principal: String, qualityHint: HomeTypes.QualityHint
@@ -101,12 +101,12 @@ extension HomeHub {
         }
     }
 
-    /// Whether this was a session of the principal's with this device, which may be gone by now.
+    /// Whether this was a session of this principal with this device. It may have ended.
     private func hasEnded(_ mediaSessionId: String, of deviceID: String, principal: String) async -> Bool {
         await self.liveView.deviceOfEnded(mediaSessionId, principal: principal) == deviceID
     }
 
-    /// Fails unless the session is alive, the principal's, and of this device.
+    /// Fails unless the session is alive and belongs to the principal and this device.
     public func requireSession(
         _ mediaSessionId: String, of deviceID: String, principal: String
     ) async throws(HomeError) {

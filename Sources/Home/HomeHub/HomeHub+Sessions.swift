@@ -2,7 +2,7 @@ import HomeTypes
 import Signalling
 
 extension HomeHub {
-    /// The principal's live sessions, oldest lease last to end first.
+    /// The principal's live sessions. The one whose lease ends last comes first.
     public func sessions(principal: String) async -> [SessionSnapshot] {
         let now = self.now()
         return await self.liveView.sessions()
@@ -19,7 +19,7 @@ extension HomeHub {
         return found
     }
 
-    /// Ends a session, whatever device it watches. One of the principal's that has ended already is no error.
+    /// Ends a session, whatever device it watches. It is not an error if the principal's session has ended already.
     public func endSession(_ mediaSessionId: String, principal: String) async throws(HomeError) {
         do {
             try await self.liveView.stopLiveView(mediaSessionId: mediaSessionId, principal: principal)
@@ -29,13 +29,13 @@ extension HomeHub {
         await self.refreshSessions()
     }
 
-    /// Looks at all sessions and tells the watchers what is new: starts, steps of a start, extensions, talk, ends.
+    /// Looks at all sessions and reports what is new to the watchers: starts, steps of a start, extensions, talk, ends.
     ///
-    /// Called after each command, by whoever knows of a change, and about once a second while somebody watches, so that
-    /// sessions that end by themselves are told of too.
+    /// The hub calls it after each command. It also runs on known changes and about once a second while somebody
+    /// watches, so that sessions that end by themselves are reported too.
     public func refreshSessions() async {
-        // Only one look at a time: the result of an older look must not overwrite that of a newer one. Who comes
-        // meanwhile waits for a look that began after it came.
+        // Only one look runs at a time, because the result of an older look must not overwrite that of a newer one. A
+        // caller that arrives meanwhile waits for a look that began after its call.
         if let running = self.sessionRefresh {
             self.mustRefreshSessionsAgain = true
             await running.value
@@ -58,7 +58,7 @@ extension HomeHub {
         self.sessionRefresh = nil
     }
 
-    /// Ends every session of every principal: the gateway is going down.
+    /// Ends every session of every principal, because the gateway is stopping.
     /// - Returns: how many were ended.
     public func endAllSessions() async -> Int {
         var ended = 0
@@ -68,7 +68,7 @@ extension HomeHub {
                     mediaSessionId: session.mediaSessionId, principal: session.principal)
                 ended += 1
             } catch {
-                // It ended by itself in the meantime.
+                // It has ended by itself in the meantime.
             }
         }
         await self.refreshSessions()
@@ -101,7 +101,7 @@ extension HomeHub {
 }
 
 extension HomeHub {
-    /// Every principal's sessions, for metrics and the keeping of leases; never for a client's eyes.
+    /// Every principal's sessions, for metrics and for extending leases; never for a client.
     public func allSessions() async -> [LiveViewSnapshot] {
         await self.liveView.sessions()
     }

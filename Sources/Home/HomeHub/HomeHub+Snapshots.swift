@@ -3,7 +3,7 @@ import Signalling
 
 extension HomeHub {
     /// The newest picture of a device.
-    /// - Parameter maximumWidth: the most pixels across; nil for the picture as it is.
+    /// - Parameter maximumWidth: the maximum width in pixels; nil for the picture's own size.
     public func snapshot(of deviceID: String, maximumWidth: Int?) async throws(HomeError) -> CameraSnapshot {
         try self.requireDevice(deviceID)
         do {

@@ -1,22 +1,23 @@
 import HomeTypes
 import Signalling
 
-/// The camera's speaker: who has it, and clips that are played through it.
+/// The camera's speaker: who holds it, and the clips that are played through it.
 extension HomeHub {
-    /// Who has a device's speaker, and what is delivered to it.
+    /// Who holds a device's speaker, and what is delivered to it.
     public func speaker(of deviceID: String) async throws(HomeError) -> SpeakerSnapshot {
         try self.requireDevice(deviceID)
         do {
             return try await self.liveView.speaker(of: deviceID)
         } catch .unknownDevice {
-            // A device whose camera could not be made: nobody talks to it.
+            // The camera of this device could not be made, so nobody talks to it.
             return SpeakerSnapshot()
         } catch {
             throw HomeError(error)
         }
     }
 
-    /// Plays a WAV file through a device's speaker, or the chime where there is none. Returns when the camera takes it.
+    /// Plays a WAV file through a device's speaker, or the chime if there is no file. Returns when the camera accepts
+    /// it.
     public func playClip(
         wav bytes: [UInt8]?, deviceID: String, principal: String
     ) async throws(HomeError) -> TalkClipSnapshot {
@@ -29,7 +30,7 @@ extension HomeHub {
         }
     }
 
-    /// Ends a clip; one that has ended already is no error. Only the owner ends another principal's.
+    /// Ends a clip. It is not an error if the clip has ended already. Only the owner ends another principal's clip.
     public func stopClip(_ id: String, deviceID: String, principal: String) async throws(HomeError) {
         try self.requireDevice(deviceID)
         do {

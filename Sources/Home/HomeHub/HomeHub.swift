@@ -2,19 +2,19 @@ import Foundation
 import HomeTypes
 import Signalling
 
-/// The live state of the home: its devices, their traits, and the stream of what changes.
+/// The live state of the home: its devices, their traits, and the stream of changes.
 ///
-/// Commands of the trait `WebRtcLiveView` go to the signalling service; the button goes to the camera's driver. The
-/// hub is control: no packet passes through it.
+/// Commands of the trait `WebRtcLiveView` go to the signalling service. The button goes to the camera's driver. The hub
+/// is for control: no packet passes through it.
 public actor HomeHub {
-    /// How many watchers of the change stream may be connected at once; principals share them, see ``PlaceShares``.
+    /// How many watchers of the change stream may be connected at once. Principals share them; see ``PlaceShares``.
     public static let maximumWatchers = 64
 
     let liveView: any LiveViewServing
     let now: @Sendable () -> Date
     var order: [String]
     var states: [String: DeviceState] = [:]
-    /// Who follows each driver once the home runs.
+    /// The tasks that follow each driver once the home runs.
     var followers: [String: Follower] = [:]
     var isRunning = false
     var nextFollower: UInt64 = 0
@@ -69,7 +69,7 @@ public actor HomeHub {
         try self.state(of: id).snapshot
     }
 
-    /// What the device's speaker heard, or nil when it cannot tell.
+    /// What the device's speaker received, or nil when it cannot measure it.
     public func speakerReading(of id: String) throws(HomeError) -> SpeakerReading? {
         try self.state(of: id).driver?.speakerReading
     }
@@ -88,7 +88,7 @@ public actor HomeHub {
 
     // MARK: Life
 
-    /// Takes one update of a camera over.
+    /// Adopts one update of a camera.
     func apply(_ update: CameraUpdate, deviceID: String) {
         if self.states[deviceID] != nil { self.observer(deviceID, update) }
         switch update {

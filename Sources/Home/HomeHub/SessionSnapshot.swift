@@ -1,7 +1,7 @@
 import Foundation
 import Signalling
 
-/// A live-view session as the API shows it: the signalling service's snapshot with the time at which the lease ends.
+/// A live-view session as the API shows it: the signalling service's snapshot with the end of the lease.
 public struct SessionSnapshot: Sendable, Codable, Equatable {
     /// The session.
     public var session: LiveViewSnapshot
@@ -11,7 +11,7 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
     /// Describes a session seen at `now`.
     public init(_ session: LiveViewSnapshot, now: Date) {
         self.session = session
-        // Whole seconds: the lease is moved in seconds, and two looks at an untouched session should read alike.
+        // Whole seconds: the lease moves in seconds, and two looks at an untouched session should be equal.
         let end = now.timeIntervalSince1970 + session.expiresInSeconds
         self.expiresAt = Date(timeIntervalSince1970: end.rounded())
     }
@@ -31,7 +31,7 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
         try container.encode(self.expiresAt, forKey: .expiresAt)
     }
 
-    /// Whether a watcher should hear of the difference. Counters and the passing of time alone are no news.
+    /// Whether a watcher should get the difference. Counters and the passing of time alone are not reported.
     func isNews(comparedTo earlier: SessionSnapshot) -> Bool {
         self.session.state != earlier.session.state || self.session.isTalking != earlier.session.isTalking
             || self.session.talkback?.state != earlier.session.talkback?.state

@@ -1,15 +1,15 @@
 import Foundation
 
-/// How far a camera's source is, in the order of a start.
+/// The state of a camera's source, in the order of a start.
 public enum CameraSourceState: String, Sendable, Codable, CaseIterable {
     case idle, resolving, connecting, authenticating, describing, settingUp
     /// Media arrives.
     case flowing
-    /// The connection stands, but a track has fallen silent.
+    /// The connection is up, but a track has stopped.
     case stalled
-    /// The last attempt failed; the next is waited for.
+    /// The last attempt failed, and the source waits for the next one.
     case backingOff
-    /// It failed in one way so often that it is left alone for longer; `retryAt` says until when.
+    /// It failed in one way so often that the gateway leaves it alone for longer; `retryAt` says until when.
     case givenUp
     case stopped
 }
@@ -28,15 +28,15 @@ public struct CameraTrack: Sendable, Codable, Hashable {
     }
 }
 
-/// What a camera's source is doing.
+/// The state of a camera's source.
 public struct CameraSourceStatus: Sendable, Codable, Hashable {
-    /// How far it is.
+    /// The state itself.
     public var state: CameraSourceState
     /// Why it is not flowing, in words, when there is a reason. Never holds a password.
     public var reason: String?
     /// What it delivers; empty until the camera has described itself.
     public var tracks: [CameraTrack]
-    /// When a source that was given up is tried next.
+    /// When a source that was given up is retried.
     public var retryAt: Date?
 
     /// Describes a source.
@@ -50,9 +50,9 @@ public struct CameraSourceStatus: Sendable, Codable, Hashable {
     }
 }
 
-/// What the speaker of the built-in camera heard of a talkback.
+/// What the speaker of the built-in camera received during talkback.
 public struct SpeakerReading: Sendable, Codable, Hashable {
-    /// Samples heard since the start, at 48 kHz.
+    /// Samples received since the start, at 48 kHz.
     public var samples: UInt64
     /// Loudness of the latest stretch, root mean square, 0 to 1.
     public var rootMeanSquare: Double

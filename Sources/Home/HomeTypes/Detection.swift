@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a camera can notice. The names of traits and events are those of the Smart Device Management API where it has
-/// them (`CameraMotion.Motion`, `CameraPerson.Person`, `CameraSound.Sound`), since the Home APIs publish no event for
-/// them; further kinds are named in the same way.
+/// What a camera can detect. The names of traits and events are those of the Smart Device Management API where it has
+/// them (`CameraMotion.Motion`, `CameraPerson.Person`, `CameraSound.Sound`), because the Home APIs publish no event for
+/// them. Further kinds are named in the same way.
 public enum DetectionKind: String, Sendable, Codable, CaseIterable {
     case motion, person, face, vehicle, animal, package, sound
 
@@ -13,21 +13,21 @@ public enum DetectionKind: String, Sendable, Codable, CaseIterable {
     public var traitName: String { "Camera\(self.eventName)" }
 }
 
-/// Something that a camera has noticed.
+/// A detection by a camera.
 public struct DetectionEvent: Sendable, Codable, Hashable {
-    /// Whether it lasts.
+    /// The phase of a detection.
     public enum Phase: String, Sendable, Codable, CaseIterable {
-        /// It is there since now.
+        /// It has begun.
         case began
-        /// It is there no more.
+        /// It has ended.
         case ended
-        /// It merely happened.
+        /// It is momentary.
         case momentary
     }
 
-    /// What was noticed.
+    /// What was detected.
     public var kind: DetectionKind
-    /// Whether it lasts.
+    /// The phase of the detection.
     public var phase: Phase
     /// The same for the beginning and the end of one stay, as `eventSessionId` of the Smart Device Management API.
     public var eventSessionId: String
@@ -43,7 +43,7 @@ public struct DetectionEvent: Sendable, Codable, Hashable {
     }
 }
 
-/// An event of a device as it is kept: what `GET /v1/devices/{id}/events` lists.
+/// A device's event as it is kept; `GET /v1/devices/{id}/events` lists these.
 public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     /// The event's identifier, which is also its place in `/v1/events`.
     public var id: String
@@ -57,7 +57,7 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     public var timestamp: Date
     /// When it happened by the camera's clock.
     public var cameraTimestamp: Date?
-    /// Whether a detection lasts.
+    /// The phase of a detection.
     public var phase: DetectionEvent.Phase?
     /// The same for the beginning and the end of one stay.
     public var eventSessionId: String?
@@ -95,13 +95,13 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     }
 }
 
-/// An event that somebody reports of a device: the body of `POST /v1/devices/{id}/events`.
+/// An event that somebody reports for a device: the body of `POST /v1/devices/{id}/events`.
 public struct ReportedEvent: Sendable, Codable, Hashable {
     /// What can be reported.
     public enum Kind: String, Sendable, Codable, CaseIterable {
         case doorbellPressed, motion, person, face, vehicle, animal, package, sound
 
-        /// The detection that is meant; nil for a press.
+        /// The matching detection; nil for a press.
         public var detection: DetectionKind? { DetectionKind(rawValue: self.rawValue) }
 
         public init(from decoder: any Decoder) throws {
@@ -118,7 +118,7 @@ public struct ReportedEvent: Sendable, Codable, Hashable {
 
     /// What happened.
     public var type: Kind
-    /// Whether it is there now; absent for what merely happened.
+    /// Whether it is there now; absent for a momentary event.
     public var active: Bool?
     /// The ring tone that goes with a press.
     public var complementaryToneId: String?
@@ -134,26 +134,26 @@ public struct ReportedEvent: Sendable, Codable, Hashable {
     }
 }
 
-/// How the connection that brings a camera's events stands.
+/// The state of the connection that delivers a camera's events.
 public struct EventSourceStatus: Sendable, Codable, Hashable {
-    /// How far it is.
+    /// The state itself.
     public enum State: String, Sendable, Codable, CaseIterable {
-        /// On the way to a subscription.
+        /// Not subscribed yet.
         case connecting
-        /// Events come.
+        /// Subscribed: events arrive.
         case subscribed
-        /// The last attempt failed; the next is waited for.
+        /// The last attempt failed, and the next one has not begun.
         case backingOff
         case stopped
     }
 
-    /// How far it is.
+    /// The state itself.
     public var state: State
-    /// Why no events come, in words, when there is a reason. Never holds a password.
+    /// Why no events arrive, in words, when there is a reason. Never holds a password.
     public var reason: String?
-    /// The device's maker, once it has told.
+    /// The device's maker, once it is known.
     public var manufacturer: String?
-    /// The device's model, once it has told.
+    /// The device's model, once it is known.
     public var model: String?
 
     /// Describes a connection.

@@ -24,7 +24,7 @@ public struct DeviceTraits: Sendable, Codable, Hashable {
         self.doorbellPress = doorbellPress
     }
 
-    /// All that the device has.
+    /// All traits that the device has.
     public var all: [any Trait] {
         let traits: [(any Trait)?] = [self.webRtcLiveView, self.pushAvStreamTransport, self.doorbellPress]
         return traits.compactMap { $0 }
@@ -36,7 +36,8 @@ public struct DeviceTraits: Sendable, Codable, Hashable {
     }
 }
 
-/// A device as it stands: what `GET /v1/devices/{id}` answers. Values that describe the same state are equal.
+/// The present state of a device: the response of `GET /v1/devices/{id}`. Values that describe the same state are
+/// equal.
 public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
     /// The identifier in the config.
     public var id: String
@@ -48,13 +49,13 @@ public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
     public var typeIdentifier: String
     /// Whether the device can be reached.
     public var connectivityState: ConnectivityState
-    /// By which way it is reached.
+    /// How it is reached.
     public var dataSourceLocality: LocalityType
     /// What its source is doing.
     public var source: CameraSourceStatus
-    /// How the connection stands that brings its events; nil for a device that has none.
+    /// The state of the connection that delivers its events; nil for a device that has none.
     public var eventSource: EventSourceStatus?
-    /// What it notices just now.
+    /// What it detects right now.
     public var activeDetections: [DetectionKind]
     /// Its traits.
     public var traits: DeviceTraits

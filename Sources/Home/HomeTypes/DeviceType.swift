@@ -10,7 +10,7 @@ public protocol DeviceType: Sendable {
     static var requiredTraits: [String] { get }
 }
 
-/// A camera: pictures, live view, maybe talkback.
+/// A camera: pictures, live view, and perhaps talkback.
 public enum GoogleCameraDeviceType: DeviceType {
     public static let name = "GoogleCameraDeviceType"
     public static let identifier = "home.matter.6006.types.0158"

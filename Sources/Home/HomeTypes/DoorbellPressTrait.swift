@@ -3,7 +3,7 @@ extension Google {
     public struct DoorbellPressTrait: Trait {
         public static let identifier = TraitIdentifier.doorbellPress
         public static let name = "DoorbellPress"
-        /// `press` is this gateway's own command; only the built-in doorbell takes it.
+        /// `press` is this gateway's own command. Only the built-in doorbell accepts it.
         public static let supportedCommandTypes = ["press"]
         public static let supportedEventTypes = ["DoorbellPressed"]
 

@@ -7,7 +7,7 @@ public protocol Trait: Sendable, Codable, Hashable {
     static var identifier: String { get }
     /// The name under which the HTTP API shows the trait, for example `WebRtcLiveView`.
     static var name: String { get }
-    /// The commands that the trait takes, by the names of the Home API.
+    /// The commands that the trait accepts, by the names of the Home API.
     static var supportedCommandTypes: [String] { get }
     /// The events that the trait can send.
     static var supportedEventTypes: [String] { get }
@@ -16,7 +16,7 @@ public protocol Trait: Sendable, Codable, Hashable {
 /// The scoped identifiers of the traits, in one table.
 ///
 /// Their form is `home.matter.<vendor>.clusters.<cluster>` with Google's vendor id 6006. The cluster numbers of these
-/// three are not published, so ours are chosen here: clients must treat identifiers as opaque.
+/// three are not published, so we chose our own. Clients must treat identifiers as opaque.
 enum TraitIdentifier {
     static let webRtcLiveView = "home.matter.6006.clusters.fc51"
     static let pushAvStreamTransport = "home.matter.6006.clusters.fc52"

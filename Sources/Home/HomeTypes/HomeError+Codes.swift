@@ -62,6 +62,6 @@ extension HomeError {
     public static func parseError(_ message: String = "") -> HomeError { .init(.invalidArgument, message) }
     /// A value that could not be written.
     public static func encodingFailed(_ message: String = "") -> HomeError { .init(.internal, message) }
-    /// A command that the device refused without a nearer reason.
+    /// A command that the device refused without a more specific reason.
     public static func commandFailed(_ message: String = "") -> HomeError { .init(.unknown, message) }
 }

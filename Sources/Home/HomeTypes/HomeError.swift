@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error of the home: what a trait's command, a query or the gateway's HTTP API answers when it cannot do as asked.
+/// An error of the home: the answer of a trait's command, a query or the HTTP API when it cannot do what was asked.
 ///
 /// Two errors are equal when code, message and subcodes are. Source: Home APIs for iOS, `HomeError`; the codes are
 /// those of gRPC.
@@ -30,9 +30,9 @@ public struct HomeError: Error, Hashable, Sendable {
 
     /// The kind of failure.
     public var code: Code
-    /// What was wrong, where, and what to do about it; meant for a person.
+    /// What was wrong, where, and what to do about it, for a person to read.
     public var message: String
-    /// Further numbers of the layer below, empty when there are none.
+    /// Further numbers from the layer below; empty when there are none.
     public var subcodes: [Int]
 
     /// Describes a failure.

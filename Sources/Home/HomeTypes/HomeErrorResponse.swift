@@ -18,7 +18,7 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         self.error = Body(code: error.code.rawValue, status: error.code.status, message: error.message)
     }
 
-    /// The error that the body tells of; a number that gRPC does not have becomes `unknown`.
+    /// The error that the body describes; a number that gRPC does not have becomes `unknown`.
     public var homeError: HomeError {
         HomeError(HomeError.Code(rawValue: self.error.code) ?? .unknown, self.error.message)
     }

@@ -5,7 +5,7 @@ public enum ConnectivityState: String, Sendable, Codable, CaseIterable {
     case partiallyOnline
 }
 
-/// By which way the home knows the state of a device.
+/// How the home learns the state of a device.
 public enum LocalityType: String, Sendable, Codable, CaseIterable {
     case unspecified
     /// Device to device.
@@ -22,7 +22,7 @@ public enum LocalityType: String, Sendable, Codable, CaseIterable {
 public struct SourceConnectivity: Sendable, Codable, Hashable {
     /// Whether it can be reached.
     public var connectivityState: ConnectivityState
-    /// By which way.
+    /// How it is reached.
     public var dataSourceLocality: LocalityType
 
     /// Describes a connection.
@@ -31,8 +31,8 @@ public struct SourceConnectivity: Sendable, Codable, Hashable {
         self.dataSourceLocality = dataSourceLocality
     }
 
-    /// The connectivity of something made of `parts`: all alike give that value, a mix with anything online gives
-    /// `partiallyOnline`, and localities that differ give `mixed`.
+    /// The connectivity of something made of `parts`. If all parts agree, it is their value. A mix with anything online
+    /// gives `partiallyOnline`, and localities that differ give `mixed`.
     public init(aggregating parts: [SourceConnectivity]) {
         let states = Set(parts.map(\.connectivityState))
         if states.count == 1, let only = states.first {

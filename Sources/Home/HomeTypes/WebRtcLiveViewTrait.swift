@@ -41,7 +41,7 @@ extension Google {
     public struct WebRtcLiveViewTrait: Trait {
         /// How talkback reaches the device.
         public enum TalkbackType: String, Sendable, Codable, CaseIterable {
-            /// The device takes audio straight away on the negotiated media.
+            /// The device accepts audio directly on the negotiated media.
             case directly
             /// The device needs a further offer and answer.
             case renegotiation
@@ -65,7 +65,7 @@ extension Google {
 }
 
 extension Google.WebRtcLiveViewTrait {
-    /// What `startLiveView` takes.
+    /// The parameters of `startLiveView`.
     public struct StartLiveViewParameters: Sendable, Codable, Equatable {
         /// The SDP offer of the side that will show the stream.
         public var offerSdp: String
@@ -79,7 +79,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `startLiveView` answers.
+    /// The result of `startLiveView`.
     public struct StartLiveViewResult: Sendable, Codable, Equatable {
         /// The opaque name of the session.
         public var mediaSessionId: String
@@ -87,7 +87,7 @@ extension Google.WebRtcLiveViewTrait {
         public var answerSdp: String
         /// The length of the lease in seconds.
         public var liveSessionDurationSeconds: UInt16
-        /// In words, what of the offer was not used and why. An addition of this gateway.
+        /// In words, which parts of the offer were not used, and why. An addition of this gateway.
         public var notes: [String]?
 
         /// Describes a started session.
@@ -101,7 +101,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `extendLiveView` takes.
+    /// The parameters of `extendLiveView`.
     public struct ExtendLiveViewParameters: Sendable, Codable, Equatable {
         /// The session.
         public var mediaSessionId: String
@@ -115,7 +115,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `extendLiveView` answers.
+    /// The result of `extendLiveView`.
     public struct ExtendLiveViewResult: Sendable, Codable, Equatable {
         /// The granted seconds from now.
         public var liveSessionDurationSeconds: UInt16
@@ -126,7 +126,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `stopLiveView` and `stopTalkback` take.
+    /// The parameters of `stopLiveView` and `stopTalkback`.
     public struct SessionParameters: Sendable, Codable, Equatable {
         /// The session.
         public var mediaSessionId: String
@@ -137,7 +137,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `startTalkback` takes.
+    /// The parameters of `startTalkback`.
     public struct StartTalkbackParameters: Sendable, Codable, Equatable {
         /// The session.
         public var mediaSessionId: String
@@ -151,7 +151,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `changeLiveViewQuality` takes.
+    /// The parameters of `changeLiveViewQuality`.
     public struct ChangeLiveViewQualityParameters: Sendable, Codable, Equatable {
         /// The session.
         public var mediaSessionId: String
@@ -165,7 +165,7 @@ extension Google.WebRtcLiveViewTrait {
         }
     }
 
-    /// What `changeLiveViewQuality` answers.
+    /// The result of `changeLiveViewQuality`.
     public struct ChangeLiveViewQualityResult: Sendable, Codable, Equatable {
         /// The quality in use: the nearest that the camera has.
         public var qualityHint: QualityHint
