@@ -1,13 +1,13 @@
 import RTP
 import Transport
 
-/// The frames of a relay benchmark: the size of an ordinary picture of a camera of some 1 Mbit/s.
+/// The frames of a relay benchmark. They have the size of an ordinary picture of a camera of some 1 Mbit/s.
 struct BenchmarkFrame {
-    /// Packets of a frame: so many one send carries in the ordinary case.
+    /// Packets in a frame: as many as one send usually carries.
     let packets = 8
-    /// Payload bytes of a packet; with header and tag some 1,200 bytes.
+    /// Payload bytes in a packet; with header and tag some 1,200 bytes.
     let payloadSize = 1160
-    /// A key frame comes every so many frames.
+    /// A key frame comes every this many frames.
     let keyFrameInterval = 30
     /// The time between two frames.
     let interval = Duration.nanoseconds(66_666_667)

@@ -2,12 +2,12 @@ import DatagramPort
 import Glibc
 import Transport
 
-/// One UDP socket that stands for any number of viewers on loopback: every address of 127.1.0.0/16 leads to it.
+/// One UDP socket in the place of any number of viewers on loopback: every address of 127.1.0.0/16 leads to it.
 ///
-/// It is emptied after every few sends, so that the kernel's memory for datagrams stays in the processor's cache
-/// however many viewers there are, as it does where a network card takes them. What that costs is counted, to be taken
-/// out of a measurement. What the socket had no room for is counted as well, because a datagram that the kernel throws
-/// away costs the sender less than one that is delivered.
+/// It is emptied after every few sends. The kernel's memory for datagrams then stays in the processor's cache however
+/// many viewers there are, as it does when a network card sends them. The cost of emptying is counted, so that a
+/// measurement can subtract it. Datagrams that the socket had no room for are counted as well, because a datagram that
+/// the kernel drops costs the sender less than one that is delivered.
 final class DrainingPort {
     /// 64 frames of 8 datagrams.
     private static let sendsBetweenDrains = 64
@@ -31,14 +31,14 @@ final class DrainingPort {
         TransportAddress(ipv4: 0x7F01_0001 + UInt32(truncatingIfNeeded: index), port: port.localPort)
     }
 
-    /// Notes that a frame was sent to one of the addresses.
+    /// Records that a frame was sent to one of the addresses.
     @inline(__always)
     func noteSend() {
         sends += 1
         if sends >= Self.sendsBetweenDrains { drain() }
     }
 
-    /// Throws away what waits.
+    /// Drops the waiting datagrams.
     func drain() {
         let start = threadProcessorTime()
         receive { _ in }
@@ -58,7 +58,7 @@ final class DrainingPort {
         _ = poll(&entry, 1, milliseconds)
     }
 
-    /// Hands out what waits.
+    /// Hands out the waiting datagrams.
     func receive(_ body: (ReceivedDatagram) -> Void) {
         // Bounded: far fewer batches are ever waiting.
         for _ in 0..<1000 {
@@ -71,7 +71,7 @@ final class DrainingPort {
     var overflowed: Int { port.counters.receiveBufferDrops }
 }
 
-/// The relay's way out in a benchmark: a real port, whose receiver is emptied in time.
+/// The relay's egress in a benchmark: a real port, whose receiver is emptied in time.
 final class DrainedSender: DatagramSending {
     private let port: UDPPort
     private let drain: DrainingPort
@@ -83,7 +83,7 @@ final class DrainedSender: DatagramSending {
 
     func send(_ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress?) -> SendOutcome {
         let outcome = port.send(bytes, transmit: transmit, from: local)
-        // The handshake's datagrams are for the viewer to fetch; they are single.
+        // The viewer fetches the handshake's datagrams itself; they are single.
         if transmit.segmentSize < transmit.byteCount { drain.noteSend() }
         return outcome
     }

@@ -2,7 +2,7 @@ import DTLS
 import DatagramPort
 import Transport
 
-/// What a DTLS handshake costs, beside what libssl alone takes for the same one.
+/// The cost of a DTLS handshake, next to the cost of the same handshake with libssl alone.
 public struct HandshakeMeasurement: Codable, Hashable, Sendable {
     /// Handshakes that one core can do as the server, which is the gateway's usual role.
     public var handshakesPerSecond: Double
@@ -16,14 +16,14 @@ public struct HandshakeMeasurement: Codable, Hashable, Sendable {
     public var libsslServerMicroseconds: Double
     /// Processor microseconds of both sides of libssl.
     public var libsslPairMicroseconds: Double
-    /// How many times libssl's server our server costs.
+    /// The cost of our server divided by that of libssl's server.
     public var ratio: Double
     /// How many handshakes of each kind were measured.
     public var handshakes: Int
 }
 
-/// Handshakes in memory, in small rounds that take turns with those of libssl alone: both sides with certificates on
-/// P-256, X25519, AES-128-GCM, `use_srtp`, and the exported keys.
+/// Handshakes in memory, in small rounds that alternate with those of libssl alone. Both sides use certificates on
+/// P-256, X25519, AES-128-GCM and `use_srtp`, and export the keys.
 public struct HandshakeBenchmark {
     private static let perRound = 10
     private let rounds: Int
@@ -43,7 +43,7 @@ public struct HandshakeBenchmark {
     public func measure() throws -> HandshakeMeasurement {
         var ours: [HandshakeCost] = []
         var theirs: [HandshakeCost] = []
-        // The first ones load what the library then keeps.
+        // The first handshakes load what the library then keeps.
         for _ in 0..<3 {
             _ = try shakeHands()
             _ = try libssl.shakeHands()
@@ -84,7 +84,7 @@ public struct HandshakeBenchmark {
                 identity: client, role: .client, remoteFingerprints: [server.fingerprint], now: now)
             ourClient.start(at: now)
             try withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { buffer in
-                // Two flights of each side; more turns than these mean that nothing happens any more.
+                // Each side has two flights. More turns than these mean that nothing happens any more.
                 for _ in 0..<4 where ourServer.keyingMaterial == nil || ourClient.keyingMaterial == nil {
                     while let count = ourClient.pollTransmit(into: buffer) {
                         let before = threadProcessorTime()

@@ -5,7 +5,7 @@ enum HeapUse {
     /// How many bytes of the process's heap are in use.
     static var bytesInUse: Int { Int(allocation_counter_heap_in_use()) }
 
-    /// Whether allocations of Swift's runtime are really seen: false in a build with a sanitizer.
+    /// Whether allocations of Swift's runtime are counted; false in a build with a sanitizer.
     static let isCounting: Bool = {
         guard allocation_counter_works() else { return false }
         allocation_counter_start()

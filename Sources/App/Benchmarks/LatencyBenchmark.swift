@@ -17,14 +17,14 @@ public struct LatencyMeasurement: Codable, Hashable, Sendable {
     public var maximum: Double
     /// How many packets were measured.
     public var packets: Int
-    /// How many never came.
+    /// How many never arrived.
     public var lost: Int
 }
 
-/// Measures the way of a packet from the source's thread to the viewers' sockets, with the relay's real thread, at the
-/// pace of a camera of 15 frames a second.
+/// Measures the path of a packet from the source's thread to the viewers' sockets, with the relay's real thread, at the
+/// rate of a camera of 15 frames a second.
 ///
-/// The time at which the receiving thread gets its turn is part of the figure, so a busy machine makes it larger.
+/// The figure includes the time until the receiving thread is scheduled, so a busy machine makes it larger.
 public struct LatencyBenchmark {
     private let viewers: Int
     private let frames: Int
@@ -32,7 +32,7 @@ public struct LatencyBenchmark {
     /// Prepares for `viewers` viewers, 1 to 1,000, and `seconds` seconds, 1 to 20.
     public init(viewers: Int, seconds: Int) {
         self.viewers = min(max(viewers, 1), 1000)
-        // Nobody answers the consent checks, so the viewers would go after 30 seconds.
+        // Nothing answers the consent checks, so the viewers would end after 30 seconds.
         frames = min(max(seconds, 1), 20) * 15
     }
 
@@ -72,7 +72,7 @@ private struct Arrivals {
         counts = Array(repeating: 0, count: viewers)
     }
 
-    /// Packets cannot overtake each other here, so a viewer's n-th packet belongs to a known frame.
+    /// Packets cannot overtake each other here, so a viewer's nth packet belongs to a known frame.
     mutating func take(_ datagram: ReceivedDatagram, from camera: BenchmarkCamera, at now: Instant) {
         let index = Int(datagram.destination.low) - Int(first.low)
         // STUN begins with 0 or 1; RTCP has its packet type where RTP has marker and payload type (RFC 5761).
@@ -117,7 +117,7 @@ private final class ThreadedBenchmarkRelay: ConnectableRelay {
     }
 }
 
-/// A camera's thread: hands a frame in whenever its time has come, and notes when it did.
+/// A camera's thread. It hands in each frame when it is due, and records when it did.
 private final class BenchmarkCamera: Sendable {
     private let times = Mutex<[Instant]>([])
 

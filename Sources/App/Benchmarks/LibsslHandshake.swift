@@ -1,7 +1,7 @@
 import COpenSSL
 import DTLS
 
-/// DTLS handshakes with nothing but libssl and its memory BIOs: what our endpoint is judged by.
+/// DTLS handshakes with only libssl and its memory BIOs: the measure for our endpoint.
 final class LibsslHandshake {
     private let server: OpaquePointer
     private let client: OpaquePointer
@@ -80,8 +80,8 @@ final class LibsslHandshake {
     private static func context(_ identity: DTLSIdentity) throws -> OpaquePointer {
         guard let context = SSL_CTX_new(DTLS_method()) else { throw BenchmarkFailure("SSL_CTX_new failed") }
         _ = SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(DTLS1_2_VERSION), nil)
-        // SSL_OP_NO_QUERY_MTU and SSL_OP_NO_TICKET, which Swift does not see. Tickets would cost libssl half as much again,
-        // for a resumption that nobody uses here.
+        // SSL_OP_NO_QUERY_MTU and SSL_OP_NO_TICKET, which Swift does not see. Tickets would cost libssl half as much
+        // again, for a resumption that is not used here.
         SSL_CTX_set_options(context, 1 << 12 | 1 << 14)
         _ = SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
         guard SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256") == 1,

@@ -8,13 +8,13 @@ func threadProcessorTime() -> Int64 {
 }
 
 extension Array where Element: Comparable {
-    /// The element below which `share` (0 to 1) of the others are; nil of an empty array.
+    /// The element below which `share` (0 to 1) of the others are; nil for an empty array.
     func percentile(_ share: Double) -> Element? {
         guard !isEmpty else { return nil }
         return sorted()[Swift.min(count - 1, Int((Double(count - 1) * share).rounded()))]
     }
 
-    /// The middle element of the sorted ones, of two the lower; nil of an empty array.
+    /// The middle element of the sorted ones, or the lower one of two; nil for an empty array.
     var median: Element? {
         isEmpty ? nil : sorted()[(count - 1) / 2]
     }
@@ -25,7 +25,7 @@ public struct BenchmarkFailure: Error, Hashable, Sendable, CustomStringConvertib
     /// What failed, and how.
     public var description: String
 
-    /// Says what failed.
+    /// States what failed.
     public init(_ description: String) {
         self.description = description
     }

@@ -4,15 +4,15 @@ import RTP
 import SDP
 import Transport
 
-/// What the relay costs for each packet and viewer, beside the floor of the same run.
+/// What the relay costs for each packet and viewer, next to the floor of the same run.
 public struct RelayMeasurement: Codable, Hashable, Sendable {
     /// How many viewers there were.
     public var viewers: Int
-    /// Processor nanoseconds of the forwarding thread for each packet and viewer, the kernel's share included.
+    /// Processor nanoseconds of the forwarding thread for each packet and viewer, including the kernel's share.
     public var nanosecondsPerPacketViewer: Double
     /// What one AES-128-GCM and one eighth of a send of 8 datagrams cost in the same run.
     public var floorNanoseconds: Double
-    /// How many times the floor the relay costs.
+    /// The relay's cost divided by the floor.
     public var ratio: Double
     /// Heap allocations for each packet and viewer; nil in a build that cannot count them.
     public var allocationsPerPacket: Double?
@@ -24,9 +24,9 @@ public struct RelayMeasurement: Codable, Hashable, Sendable {
 
 /// Forwards frames to viewers through a real shard of the relay: real handshakes, real encryption, real sends.
 ///
-/// The viewers are client connections in memory that shake hands and then go; their addresses on loopback all lead to
-/// one socket, and emptying it is not part of the cost. Rounds of the relay and of the floor take turns, so that
-/// whatever else the machine does meets both alike.
+/// The viewers are client connections in memory that shake hands and are then released. Their addresses on loopback all
+/// lead to one socket, and emptying it is not part of the cost. Rounds of the relay and of the floor alternate, so any
+/// other load on the machine affects both alike.
 public final class RelayBenchmark {
     private static let rounds = 21
     private static let framesPerRound = 400

@@ -3,11 +3,11 @@ import COpenSSL
 import Glibc
 import Transport
 
-/// What relaying a packet to a viewer costs at least on this machine: one AES-128-GCM encryption and its share of one
+/// The least that relaying a packet to a viewer costs on this machine: one AES-128-GCM encryption and its share of one
 /// send of a frame.
 ///
 /// The relay is judged by its distance from this floor and not by absolute figures, which differ from machine to
-/// machine. The probe does nothing else that a relay must do: no header, no bookkeeping, no choice.
+/// machine. The probe does nothing else that a relay has to do: no header, no bookkeeping, no decisions.
 final class RelayFloor {
     static let tagSize = 16
 
@@ -48,7 +48,7 @@ final class RelayFloor {
         output.deallocate()
     }
 
-    /// Encrypts one frame for each viewer and sends it; answers the processor time that this took in nanoseconds.
+    /// Encrypts one frame for each viewer and sends it. Returns the processor time that this took, in nanoseconds.
     func forwardFrame() throws -> Int64 {
         let start = threadProcessorTime() - drain.processorTime
         for index in viewers.indices {
@@ -69,7 +69,7 @@ final class RelayFloor {
     private func encrypt(_ packet: Int, for context: OpaquePointer) -> Bool {
         guard let start = output.baseAddress?.advanced(by: packet * datagramSize) else { return false }
         let header = start.assumingMemoryBound(to: UInt8.self)
-        // The nonce must be another for each packet only where the result is used; here it is thrown away.
+        // Each packet needs a different nonce only if the result is used. Here it is dropped.
         var nonce: (UInt64, UInt32) = (UInt64(packet), 0)
         var count: Int32 = 0
         return withUnsafePointer(to: &nonce) { nonce in

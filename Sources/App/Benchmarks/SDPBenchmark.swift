@@ -1,6 +1,6 @@
 import SDP
 
-/// What reading and answering an offer costs.
+/// The cost of reading and answering an offer.
 public struct SDPMeasurement: Codable, Hashable, Sendable {
     /// The name of the offer.
     public var offer: String
@@ -8,9 +8,9 @@ public struct SDPMeasurement: Codable, Hashable, Sendable {
     public var bytes: Int
     /// Processor microseconds for reading it.
     public var parseMicroseconds: Double
-    /// Processor microseconds for reading it, answering it and writing the answer; nil of an offer that has no answer.
+    /// Processor microseconds for reading it, answering it and writing the answer; nil for an offer that has no answer.
     public var answerMicroseconds: Double?
-    /// Offers a second and core, read and answered (read only where there is no answer).
+    /// Offers per second and core, read and answered (only read if there is no answer).
     public var perSecond: Double
 }
 
@@ -21,7 +21,7 @@ public struct SDPBenchmark {
     /// Prepares nothing.
     public init() {}
 
-    /// Measures one offer, some milliseconds long.
+    /// Measures one offer, for some milliseconds.
     public func measure(name: String, text: String) throws -> SDPMeasurement {
         let parse = cost { _ = try? SessionDescription(parsing: text) }
         let offer = try SessionDescription(parsing: text)

@@ -4,7 +4,7 @@ import SDP
 import Transport
 
 extension RelayTrackDescription {
-    /// A video track whose source cannot be asked for anything.
+    /// A video track whose source accepts no requests.
     static var benchmark: RelayTrackDescription {
         RelayTrackDescription(
             isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {})
@@ -12,7 +12,7 @@ extension RelayTrackDescription {
 }
 
 extension UDPPort {
-    /// A port of the kernel's choice on 127.0.0.1.
+    /// A port on 127.0.0.1 that the kernel chooses.
     static func benchmark() throws -> UDPPort {
         var configuration = UDPPort.Configuration.loopback()
         configuration.ipv6Address = nil
@@ -20,7 +20,7 @@ extension UDPPort {
     }
 }
 
-/// A relay with one track, on the thread of whoever holds it.
+/// A relay with one track, on its caller's thread.
 final class SteppedBenchmarkRelay: ConnectableRelay {
     let track = TrackID(camera: "benchmark", index: 0)
     let shard: SteppedRelay

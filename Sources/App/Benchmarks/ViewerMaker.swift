@@ -6,18 +6,18 @@ import PeerConnection
 import SDP
 import Transport
 
-/// A relay that viewers can be connected to.
+/// A relay that viewers can connect to.
 protocol ConnectableRelay {
     /// Where its socket is.
     var address: TransportAddress { get }
-    /// Takes a viewer in.
+    /// Adds a viewer.
     func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus
-    /// Takes a datagram of a viewer's.
+    /// Accepts a datagram from a viewer.
     func deliver(_ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, at now: Instant)
 }
 
-/// Connects viewers to a relay: the relay's side is the one of the product, the viewer's side a client connection that
-/// lives as long as the handshake.
+/// Connects viewers to a relay. The relay's side is the real one. The viewer's side is a client connection that lives
+/// as long as the handshake.
 struct ViewerMaker {
     /// A fixed header and the extension with the transport-wide sequence number, which browsers agree to.
     static let headerSize = 20
@@ -37,7 +37,7 @@ struct ViewerMaker {
         viewerIdentity = try DTLSIdentity.generate()
     }
 
-    /// Lets one viewer connect to a relay that is thrown away.
+    /// Connects one viewer to a relay that is then released.
     static func warmUp(drain: DrainingPort) throws {
         let relay = try SteppedBenchmarkRelay(drain: drain)
         try ViewerMaker(relay: relay, drain: drain, track: relay.track).connect(0)
@@ -73,7 +73,7 @@ struct ViewerMaker {
             random: .system, now: started)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 64)
         defer { buffer.deallocate() }
-        // A handshake takes a few turns; a second is long enough for one on a machine that does much else.
+        // A handshake takes a few turns. A second is long enough for one on a busy machine.
         while !(viewer.isConnected && status.isConnected) {
             let now = MonotonicClock.now
             guard now - started < .seconds(5) else {
@@ -90,7 +90,7 @@ struct ViewerMaker {
             }
             while viewer.pollEvent() != nil {}
         }
-        // What the viewer would still send is of no use to anybody.
+        // Whatever the viewer would still send is not needed.
         drain.drain()
     }
 }

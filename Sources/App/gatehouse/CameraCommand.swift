@@ -3,14 +3,14 @@ import Cameras
 import Foundation
 import Gateway
 
-/// `gatehouse camera`: what concerns cameras without a gateway.
+/// `gatehouse camera`: commands for cameras that need no gateway.
 struct CameraCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camera", abstract: "Find cameras, and find out about them.",
         subcommands: [CameraDiscoverCommand.self, CameraProbeCommand.self])
 }
 
-/// `gatehouse camera probe`: connects to a camera and says what it sends.
+/// `gatehouse camera probe`: connects to a camera and reports what it sends.
 struct CameraProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe", abstract: "Connect to a camera, and say what it sends and what viewers will get.",
@@ -51,7 +51,7 @@ struct CameraProbeCommand: AsyncParsableCommand {
         var configuration = RTSPSource.Configuration()
         configuration.transport = transport
         let (settings, seconds) = (configuration, self.duration)
-        // The probe waits for the camera, which is nothing for the threads of the concurrency runtime.
+        // The probe waits for the camera, which must not block the threads of the concurrency runtime.
         let report = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(

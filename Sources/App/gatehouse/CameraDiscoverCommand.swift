@@ -4,7 +4,7 @@ import Foundation
 import ONVIF
 import Transport
 
-/// `gatehouse camera discover`: lists the ONVIF cameras of the network.
+/// `gatehouse camera discover`: lists the ONVIF cameras on the network.
 struct CameraDiscoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover", abstract: "List the ONVIF cameras of the network.",

@@ -5,7 +5,7 @@ import HomeTypes
 import LiveViewClient
 import Transport
 
-/// How a command reaches the gateway.
+/// How a command finds the gateway.
 struct GatewayOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
     var config: String?
@@ -43,8 +43,8 @@ struct GatewayOptions: ParsableArguments {
     }
 }
 
-/// Writes text to standard output. It stands in front of Swift's own `print`, so that nothing that a camera or a peer
-/// wrote reaches the terminal as it came.
+/// Writes text to standard output. It shadows Swift's own `print`, so text from a camera or a peer never reaches the
+/// terminal unchanged.
 func print(_ text: String, terminator: String = "\n") {
     FileHandle.standardOutput.write(Data((text.forTerminal + terminator).utf8))
 }
@@ -54,8 +54,8 @@ func printError(_ text: String) {
     FileHandle.standardError.write(Data((text.forTerminal + "\n").utf8))
 }
 
-/// Writes JSON and a line break to standard output. JSON leaves some characters as they are that a terminal obeys; they
-/// stand in strings only, where they may be escaped.
+/// Writes JSON and a line break to standard output. JSON leaves some characters unescaped that a terminal obeys. They
+/// occur only in strings, where they may be escaped.
 func printJSON(_ data: Data) {
     let text = String(decoding: data, as: UTF8.self).forTerminal
     FileHandle.standardOutput.write(Data((text + "\n").utf8))
@@ -76,7 +76,8 @@ struct CommandFailure: Error, CustomStringConvertible {
     var description: String
 }
 
-/// A message of the API for somebody who types commands: where it names a request that tells more, the command does.
+/// A message of the API for somebody who types commands: where it names a request for more details, this names the
+/// command.
 func commandWords(_ message: String) -> String {
     let requests = [
         ("GET /v1/devices lists", "gatehouse devices lists"), ("GET /v1/cameras lists", "gatehouse devices lists"),

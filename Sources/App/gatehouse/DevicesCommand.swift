@@ -4,7 +4,7 @@ import Gateway
 import HomeTypes
 import LiveViewClient
 
-/// `gatehouse devices`: the cameras and how they are.
+/// `gatehouse devices`: lists the cameras and their state.
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "devices", abstract: "List the cameras.")
 
@@ -72,7 +72,7 @@ struct PressCommand: AsyncParsableCommand {
     }
 }
 
-/// `gatehouse sessions`: the live views now running.
+/// `gatehouse sessions`: lists the live views that are running.
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "sessions", abstract: "List the live views.")
 

@@ -2,25 +2,25 @@ import CFileStatus
 import Foundation
 import Glibc
 
-/// Why a file cannot be used, as a person should read it.
+/// Why a file cannot be used, for a person to read.
 struct FileFault: Error, CustomStringConvertible {
     var description: String
 
     init(_ description: String) { self.description = description }
 
-    /// What the C library's last call says of a file.
+    /// The last error of the C library for a file.
     init(_ path: String, _ cannot: String, error: Int32) {
         description = "\(path) cannot be \(cannot): \(String(cString: strerror(error)))"
     }
 }
 
-/// Reads what a command line names.
+/// Reads files that a command line names.
 enum InputFile {
     /// Reads the file `path`, or standard input for `-`: a plain file, a pipe or a device.
     ///
-    /// A file that is longer than `limit` is refused before anything of it is read, and of a pipe no more is read than
-    /// shows that it is longer.
-    /// - Parameter what: what the file holds, for the message.
+    /// A file that is longer than `limit` is refused before anything is read. From a pipe it reads only as much as is
+    /// needed to see that it is longer.
+    /// - Parameter what: the kind of content, for the message.
     static func read(_ path: String, limit: Int, what: String) throws(FileFault) -> [UInt8] {
         guard path != "-" else { return try read(STDIN_FILENO, "standard input", limit: limit, what: what) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -51,7 +51,7 @@ enum InputFile {
     }
 }
 
-/// Says before the work begins whether its result can be written.
+/// Checks before the work begins whether its result can be written.
 enum OutputFile {
     /// Fails unless `path` is a file that can be written, or can be made in a folder that can be written.
     static func check(_ path: String) throws(FileFault) {
@@ -71,7 +71,7 @@ enum OutputFile {
         }
     }
 
-    /// Writes a file in the place of whatever stood there.
+    /// Writes a file, and replaces an existing one.
     static func write(_ bytes: [UInt8], to path: String) throws(FileFault) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw FileFault(path, "written", error: errno) }

@@ -43,7 +43,7 @@ struct DescriptionFile {
         self.path = path
     }
 
-    /// Ends the command with exit code 2 where nothing of the description can be used.
+    /// Ends the command with exit code 2 when nothing of the description can be used.
     func requireUsable(_ explanation: DescriptionExplanation) throws {
         guard let fault = explanation.fault else { return }
         throw refused(fault.reason, line: fault.line)
@@ -57,7 +57,7 @@ struct DescriptionFile {
     }
 }
 
-/// How a description is to be read.
+/// The kind of description that a file is read as.
 struct ReadingOptions: ParsableArguments {
     @Option(
         name: .customLong("as"),
@@ -67,7 +67,7 @@ struct ReadingOptions: ParsableArguments {
     var reading: DescriptionReading?
 }
 
-/// `gatehouse sdp parse`: what a description says.
+/// `gatehouse sdp parse`: prints what a description says.
 struct SDPParseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "parse", abstract: "Show what a description says.")
 
@@ -93,7 +93,7 @@ struct SDPParseCommand: ParsableCommand {
     }
 }
 
-/// `gatehouse sdp answer`: the answer that the gateway would give.
+/// `gatehouse sdp answer`: prints the answer that the gateway would give.
 struct SDPAnswerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "answer", abstract: "Show the answer that the gateway would give to an offer.",
@@ -135,9 +135,9 @@ struct SDPAnswerCommand: ParsableCommand {
                 ICECandidate(
                     foundation: "1", priority: 2_130_706_431, address: TransportAddress(ipv4: 0xC000_0202, port: 8189))
             ])
-        // Whoever names a camera wants to watch it.
+        // A user who names a camera wants to watch it.
         let reading = options.reading ?? (camera == nil ? offer.description.likelyOffer : .viewer)
-        // Read before the offer is judged: its faults are not the offer's.
+        // Read before the offer is judged, because its faults are not the offer's.
         var watched = reading == .publisher ? nil : try described()
         if options.reading == nil, camera == nil, offer.description.mayBeEitherOffer {
             watched?.1.append("it also sends video, as a publisher's offer does; --as publisher answers as /whip does")
@@ -155,7 +155,7 @@ struct SDPAnswerCommand: ParsableCommand {
         }
     }
 
-    /// The camera that answers, and what is to be said of it.
+    /// The camera that answers, and the notes about it.
     private func described() throws -> (LiveViewNegotiation, [String]) {
         guard let camera else {
             return (
@@ -182,7 +182,7 @@ struct SDPAnswerCommand: ParsableCommand {
     }
 }
 
-/// `gatehouse sdp explain`: a description in words.
+/// `gatehouse sdp explain`: explains a description in words.
 struct SDPExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Say in words what of a description would play, what would not, and why.")

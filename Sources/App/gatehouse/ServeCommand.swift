@@ -3,7 +3,7 @@ import DatagramPort
 import Foundation
 import Gateway
 
-/// `gatehouse serve`: runs the gateway until it is told to stop.
+/// `gatehouse serve`: runs the gateway until it is asked to stop.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the gateway.",
@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
             }
             return
         }
-        // Before anything in the folder is read or made, and held until the process ends.
+        // Locked before anything in the folder is read or made, and held until the process ends.
         let lock = try reportingFailures { try StateDirectoryLock(directory) }
         defer { withExtendedLifetime(lock) {} }
         let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
@@ -54,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }
     }
 
-    /// Tells a person where the page is. The token is not printed: standard output often ends in a log.
+    /// Prints the address of the page. The token is not printed, because standard output often ends in a log.
     private static func greet(_ configuration: GatewayConfiguration) {
         let addresses = configuration.pageAddresses
         print("Gatehouse \(GatewayVersion.current) is ready.")
@@ -64,13 +64,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Reads a config file, with its problems as the command's own error.
+/// Reads a config file and reports its problems as the command's own error.
 func loadConfiguration(_ path: String?) throws -> GatewayConfiguration? {
     guard let path else { return nil }
     return try reportingFailures { try GatewayConfiguration(contentsOfFile: path) }
 }
 
-/// Prints an error of the gateway the way a person should read it, and ends with exit code 1.
+/// Prints an error of the gateway as a person should read it, and ends with exit code 1.
 func reportingFailures<Result>(_ body: () throws -> Result) throws -> Result {
     do {
         return try body()
@@ -80,7 +80,7 @@ func reportingFailures<Result>(_ body: () throws -> Result) throws -> Result {
     }
 }
 
-/// Prints an error of the gateway the way a person should read it, and ends with exit code 1.
+/// Prints an error of the gateway as a person should read it, and ends with exit code 1.
 func reportingFailures<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
         return try await body()

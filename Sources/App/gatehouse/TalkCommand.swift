@@ -74,7 +74,7 @@ struct TalkCommand: AsyncParsableCommand {
                 path + "/clips", contentType: "application/json", body: Data(#"{"name":"chime"}"#.utf8))
         }
         var clip = try connection.decode(Clip.self, answer)
-        // Its length, and the time that a slow machine may take more.
+        // The length of the sound, plus the extra time that a slow machine may take.
         for _ in 0..<Int(clip.durationSeconds * 10 + 50) where clip.talkback.state == "talking" {
             try await Task.sleep(for: .milliseconds(100))
             let now = try connection.decode(Speaker.self, try await connection.get(path))

@@ -22,7 +22,7 @@ struct TokenCommand: ParsableCommand {
         let configuration = try loadConfiguration(self.config)
         if let webhook { return try self.printWebhook(of: webhook, configuration) }
         let (gateway, token) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
-        // Browsers keep the part behind # to themselves: it reaches no server and no log.
+        // Browsers keep the part after # to themselves: it reaches no server and no log.
         print(self.url ? "\(gateway.url)/#token=\(token)" : token)
     }
 

@@ -4,13 +4,13 @@ import Glibc
 import LiveViewClient
 import Transport
 
-/// Drives any WHEP server with many viewers that count what they get.
+/// Drives any WHEP server with many viewers that count what they receive.
 ///
-/// Each viewer is a whole WebRTC client on a socket of its own; all of them share one thread. They decode nothing.
+/// Each viewer is a whole WebRTC client on its own socket; all of them share one thread. They decode nothing.
 public struct LoadTest: Sendable {
     /// The WHEP endpoint.
     public var url: String
-    /// The bearer token, where the server wants one.
+    /// The bearer token, if the server wants one.
     public var token: String?
     /// How many viewers.
     public var count = 1
@@ -18,18 +18,18 @@ public struct LoadTest: Sendable {
     public var duration = Duration.seconds(10)
     /// The time between two starts.
     public var stagger = Duration.milliseconds(20)
-    /// Whether each viewer leaves when it has its first key frame and the next one starts then.
+    /// Whether each viewer leaves when it has its first key frame, and the next one starts then.
     public var isSequential = false
-    /// Whether every address of this host is offered, and not loopback alone, to a server on loopback.
+    /// Whether every address of this host, and not only loopback, is offered to a server on loopback.
     public var offersAllAddresses = false
-    /// The server's process, whose use of the machine is wanted.
+    /// The server's process, to measure what it uses.
     public var process: Int32?
-    /// At most so many offers wait for their answer at once.
+    /// At most this many offers wait for their answer at once.
     private static let mostPending = 32
     /// How long a start may take.
     private static let patience = Duration.seconds(10)
 
-    /// Aims at `url`.
+    /// Directs the test at `url`.
     public init(url: String) {
         self.url = url
     }
@@ -53,7 +53,7 @@ public struct LoadTest: Sendable {
             }
         } else {
             viewers = await start(loop, identity)
-            // The measured time starts when the starts are over, and what a start had to catch up with has come.
+            // The measured time starts when the starts are over and their backlogs have arrived.
             for viewer in viewers { await viewer.awaitKeyFrame(.seconds(3)) }
             try await Task.sleep(for: .seconds(1))
             measured = try await measure(viewers, before: before)
@@ -84,7 +84,7 @@ public struct LoadTest: Sendable {
         }
     }
 
-    /// What the measured time brought.
+    /// The results of the measured time.
     struct Measured {
         var seconds = 0.0
         var packets: UInt64 = 0
@@ -167,7 +167,7 @@ public struct LoadTest: Sendable {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
-        // Where it is refused, the sockets that cannot be opened say so.
+        // If the limit cannot be raised, the sockets that cannot be opened report it.
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

@@ -1,6 +1,6 @@
-/// What a load test saw.
+/// The result of a load test.
 public struct LoadTestReport: Codable, Hashable, Sendable {
-    /// The spread of something measured, in milliseconds.
+    /// The distribution of a measured value, in milliseconds.
     public struct Percentiles: Codable, Hashable, Sendable {
         /// How many samples there were.
         public var samples: Int
@@ -8,7 +8,7 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
         public var p95: Double
         public var p99: Double
 
-        /// The spread of `values`; nil of none.
+        /// The distribution of `values`; nil if there are none.
         init?(_ values: [Double]) {
             guard let middle = values.percentile(0.5), let high = values.percentile(0.95),
                 let highest = values.percentile(0.99)
@@ -20,9 +20,9 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// What the server used while every viewer was there.
+    /// What the server used while all viewers were connected.
     public struct Server: Codable, Hashable, Sendable {
-        /// Processor microseconds for each packet and viewer, all threads and the kernel's share included.
+        /// Processor microseconds for each packet and viewer, including all threads and the kernel's share.
         public var microsecondsPerPacketViewer: Double
         /// The share of one core.
         public var coreShare: Double
@@ -30,7 +30,7 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
         public var residentBytesBefore: Int
         /// Growth of resident memory for each viewer.
         public var residentBytesPerViewer: Int
-        /// Growth of the proportional share for each viewer, where the kernel tells it.
+        /// Growth of the proportional share for each viewer, where the kernel reports it.
         public var proportionalBytesPerViewer: Int?
     }
 
@@ -49,11 +49,11 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
     public var packets: UInt64
     /// Payload bits a second for each viewer.
     public var bitsPerSecondPerViewer: Double
-    /// Packets that never came, of all since the start.
+    /// Packets that never arrived, since the start.
     public var lost: UInt64
     /// The share of them.
     public var lossShare: Double
-    /// From the moment that the sender's reports give for a picture to the arrival of its last packet.
+    /// From the time that the sender's reports give for a picture to the arrival of its last packet.
     public var latency: Percentiles?
     /// From the POST to the answer.
     public var answer: Percentiles?
@@ -63,6 +63,6 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
     public var firstPacket: Percentiles?
     /// From the POST to the first whole key frame.
     public var firstKeyFrame: Percentiles?
-    /// Nil where no process was named.
+    /// Nil when no process was named.
     public var server: Server?
 }

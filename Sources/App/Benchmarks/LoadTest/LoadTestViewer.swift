@@ -36,13 +36,13 @@ final class LoadTestViewer: Sendable {
     /// How many ages of packets were known when the measured time began.
     var agesBefore: Int { state.withLock { $0.agesBefore } }
 
-    /// The measured time begins.
+    /// Marks the beginning of the measured time.
     func noteMeasuredFromHere() async {
         let count = await statistics().packetAges.count
         state.withLock { $0.agesBefore = count }
     }
 
-    /// Offers, posts and starts to receive; returns when the answer has come or failed to.
+    /// Offers, posts and starts to receive. Returns when the answer has arrived or the start has failed.
     func start(_ test: LoadTest, loop: ViewerLoop, identity: DTLSIdentity) async {
         do {
             var wishes = OfferedView.Wishes()
@@ -64,14 +64,14 @@ final class LoadTestViewer: Sendable {
         }
     }
 
-    /// What it has received; what it had received when it has been stopped.
+    /// What it has received so far, or until it was stopped.
     func statistics() async -> ViewingStatistics {
         let (view, final) = state.withLock { ($0.view, $0.final) }
         if let final { return final }
         return await view?.statistics() ?? ViewingStatistics()
     }
 
-    /// Waits for the first whole key frame, the end of the view, or the time.
+    /// Waits for the first whole key frame, the end of the view, or the timeout.
     func awaitKeyFrame(_ patience: Duration) async {
         let timeout = Task { [weak self] in
             try? await Task.sleep(for: patience)
@@ -88,7 +88,7 @@ final class LoadTestViewer: Sendable {
         timeout.cancel()
     }
 
-    /// Leaves.
+    /// Ends the view.
     func stop() async {
         let statistics = await statistics()
         let (view, resource) = state.withLock { state -> (RunningView?, WHEPResource?) in

@@ -7,14 +7,14 @@ public struct ProcessUsage: Hashable, Sendable {
     public var processorSeconds: Double
     /// Resident memory in bytes.
     public var residentBytes: Int
-    /// Its share of it where pages are shared with other processes; nil where the kernel does not say.
+    /// Its share of that memory where pages are shared with other processes; nil where the kernel does not report it.
     public var proportionalBytes: Int?
 
     /// Reads the usage of process `identifier`.
     public init(process identifier: Int32) throws(BenchmarkFailure) {
         let folder = "/proc/\(identifier)"
         guard let stat = try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8),
-            // The name of the program stands in parentheses and may hold anything.
+            // The name of the program is in parentheses and may contain anything.
             let end = stat.lastIndex(of: ")")
         else { throw BenchmarkFailure("there is no process \(identifier)") }
         let fields = stat[end...].split(separator: " ")
@@ -26,7 +26,7 @@ public struct ProcessUsage: Hashable, Sendable {
         proportionalBytes = Self.value("Pss", in: "\(folder)/smaps_rollup").map { $0 * 1024 }
     }
 
-    /// The number behind `name:` in a file of lines.
+    /// The number after `name:` in a file of lines.
     private static func value(_ name: String, in path: String) -> Int? {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("\(name):") {

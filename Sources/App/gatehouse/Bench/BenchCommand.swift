@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `gatehouse bench`: measures the gateway's parts, each beside what it is judged by.
+/// `gatehouse bench`: measures the gateway's parts, each next to its reference.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure what the gateway costs.",
@@ -12,14 +12,14 @@ struct BenchCommand: AsyncParsableCommand {
         ])
 }
 
-/// Prints `value` as one JSON object on a line of its own.
+/// Prints `value` as one JSON object on a separate line.
 func printJSONLine(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     printJSON(try encoder.encode(value))
 }
 
-/// Warns where the figures would mislead: a build without optimization is many times slower.
+/// Warns when the figures would mislead: a build without optimization is many times slower.
 func warnWithoutOptimization() {
     #if DEBUG
         printError("gatehouse: this is a debug build; build with -c release to measure anything")

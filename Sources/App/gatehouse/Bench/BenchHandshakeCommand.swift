@@ -2,7 +2,7 @@ import ArgumentParser
 import Benchmarks
 import Foundation
 
-/// `gatehouse bench handshake`: what a DTLS handshake costs.
+/// `gatehouse bench handshake`: measures the cost of a DTLS handshake.
 struct BenchHandshakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "handshake", abstract: "Measure DTLS handshakes beside those of libssl alone.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Benchmarks
 import Foundation
 
-/// `gatehouse bench latency`: how long a packet takes through the gateway.
+/// `gatehouse bench latency`: measures how long a packet takes through the gateway.
 struct BenchLatencyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latency", abstract: "Measure the time from a source's packet to the viewers' sockets.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Benchmarks
 import Foundation
 
-/// `gatehouse bench relay`: what relaying a packet to a viewer costs.
+/// `gatehouse bench relay`: measures the cost of relaying a packet to a viewer.
 struct BenchRelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Measure the relay's cost per packet and viewer.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Benchmarks
 import Foundation
 
-/// `gatehouse bench sdp`: what reading and answering recorded offers costs.
+/// `gatehouse bench sdp`: measures the cost of reading and answering recorded offers.
 struct BenchSDPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sdp", abstract: "Measure reading and answering recorded offers.",

@@ -7,8 +7,8 @@ import LiveViewClient
 import SDP
 import Transport
 
-/// `gatehouse bench sound`: listens to a camera that ticks, and tells when each tick came and when it is said to have
-/// been made.
+/// `gatehouse bench sound`: listens to a camera that ticks. It reports when each tick arrived, and when it was made
+/// according to the sender.
 struct BenchSoundCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sound", abstract: "Listen to a camera that ticks, and time each tick.",
@@ -62,7 +62,7 @@ struct BenchSoundCommand: AsyncParsableCommand {
         let (seconds, device) = (Int(started.liveSessionDurationSeconds), device)
         let keeper = Task {
             while (try? await Task.sleep(for: .seconds(max(5, seconds - 30)))) != nil {
-                // A session that cannot be extended ends, and its end is told below.
+                // A session that cannot be extended ends, and its end is reported below.
                 _ = try? await connection.command(
                     device: device, trait: "WebRtcLiveView", "extendLiveView", ["mediaSessionId": session])
             }
@@ -85,7 +85,7 @@ struct BenchSoundCommand: AsyncParsableCommand {
             }
         }
         view.stop()
-        // Over at this moment is as good as ended.
+        // A session that has just ended by itself is as good as ended.
         _ = try? await connection.command(
             device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
     }

@@ -77,7 +77,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
         }
     }
 
-    /// The token of the gateway on this machine, where `url` is one of its own.
+    /// The token of the gateway on this machine, if `url` is one of its addresses.
     private static func localToken(_ url: String) -> String? {
         if let token = ProcessInfo.processInfo.environment["GATEHOUSE_TOKEN"] { return token }
         guard let (gateway, token) = try? LocalGateway.find(), url.hasPrefix(gateway.url + "/") else { return nil }

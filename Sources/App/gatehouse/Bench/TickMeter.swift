@@ -3,21 +3,22 @@ import LiveViewClient
 import SDP
 import Transport
 
-/// Finds where sound begins after silence, and when that came.
+/// Finds where sound begins after silence, and when that sound arrived.
 struct TickMeter: ~Copyable {
-    /// One tick as it was heard.
+    /// One tick as it was received.
     struct Tick: Encodable {
-        /// The monotonic clock's milliseconds at which it could be played at the earliest.
+        /// The earliest time at which it could be played, in milliseconds of the monotonic clock.
         var heard: Double
-        /// The monotonic clock's milliseconds at which it was made, as the sender reports say; nil before the first.
+        /// The time at which it was made according to the sender reports, in milliseconds of the monotonic clock; nil
+        /// before the first report.
         var made: Double?
-        /// Its place on the timeline of the RTP timestamps, in milliseconds since the first packet.
+        /// Its position on the timeline of the RTP timestamps, in milliseconds since the first packet.
         var place: Double
-        /// The codec that brought it.
+        /// The codec that carried it.
         var codec: String
     }
 
-    /// A sample that is louder is no silence: about -30 dB of full scale.
+    /// A louder sample is not silence: about -30 dB of full scale.
     private static let loud = 1000
 
     private let codecs: [UInt8: MediaCodec]
@@ -32,7 +33,7 @@ struct TickMeter: ~Copyable {
         if codecs.values.contains(where: { $0.isNamed("opus") }) { opus = try OpusDecoder(channels: 1) }
     }
 
-    /// Takes the next packet; answers the tick that begins in it.
+    /// Accepts the next packet. Returns the tick that begins in it.
     mutating func take(_ packet: ReceivedSound) -> Tick? {
         guard let codec = codecs[packet.payloadType] else { return nil }
         if let last = lastSequenceNumber {

@@ -8,7 +8,7 @@ import LiveViewClient
 import SDP
 import Transport
 
-/// `gatehouse live`: watches a camera for a while and says what it saw.
+/// `gatehouse live`: watches a camera for a while and reports what arrived.
 struct LiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "live", abstract: "Watch a camera and say what arrives.",
@@ -69,7 +69,7 @@ struct LiveCommand: AsyncParsableCommand {
     }
 
     private func watch(_ connection: GatewayConnection) async throws -> LiveReport {
-        // Before the view starts: nobody should watch for minutes to learn that nothing can be written.
+        // Before the view starts, so that nobody watches for minutes only to learn that nothing can be written.
         for path in [snapshot, record].compactMap(\.self) { try OutputFile.check(path) }
         let words = try talk.map(TalkFile.opusPackets(of:))
         var wishes = OfferedView.Wishes()
@@ -84,7 +84,7 @@ struct LiveCommand: AsyncParsableCommand {
             let view = (offered: offered, started: started, posted: posted, answered: answered)
             return try await receive(view, words: words, on: loop, connection)
         } catch {
-            // Whoever comes next should not find the camera's floor or a place taken.
+            // The next viewer should not find the camera's floor or a place taken.
             await Self.giveBack(connection, device, started.mediaSessionId)
             throw error
         }
@@ -143,7 +143,7 @@ struct LiveCommand: AsyncParsableCommand {
         return report
     }
 
-    /// What the gateway tells of the talk; nil when the session has ended by itself.
+    /// The gateway's report of the talk; nil when the session has ended by itself.
     private static func talk(of session: String, _ connection: GatewayConnection) async -> TalkReport? {
         struct Session: Decodable {
             var talkback: TalkReport?
@@ -154,7 +154,7 @@ struct LiveCommand: AsyncParsableCommand {
     }
 
     private static func giveBack(_ connection: GatewayConnection, _ device: String, _ session: String) async {
-        // The session may have ended by itself in this moment, which is as good.
+        // The session may have just ended by itself, which is as good.
         _ = try? await connection.command(
             device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
     }
@@ -166,7 +166,7 @@ struct LiveCommand: AsyncParsableCommand {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(max(5, Int(seconds) - 30)))
             guard !Task.isCancelled else { return }
-            // A session that cannot be extended ends, and the view says so.
+            // A session that cannot be extended ends, and the view reports it.
             _ = try? await connection.command(
                 device: device, trait: "WebRtcLiveView", "extendLiveView", ["mediaSessionId": session])
         }
@@ -175,7 +175,7 @@ struct LiveCommand: AsyncParsableCommand {
 
 /// A WAV file as Opus packets of 20 ms.
 enum TalkFile {
-    /// The largest WAV file that is read, in bytes: half a minute in stereo at 192 kHz with 32 bits a sample.
+    /// The largest WAV file that is read, in bytes: half a minute in stereo at 192 kHz with 32 bits per sample.
     static let maximumSize = 48 << 20
 
     static func opusPackets(of path: String) throws -> [[UInt8]] {

@@ -71,13 +71,13 @@ struct LiveMeter: ~Copyable {
         lastPicture = picture
         guard let stamp = TestPictureReader.read(picture) else { return }
         stamps.append(stamp)
-        // The backlog that a start brings is old by design; what counts is the live picture.
+        // The backlog of a start is old by design. Only the live picture counts.
         if framesDecoded > 1, now - posted > .milliseconds(500) {
             latencies.append((Double(WallClock.now) / 1000 - Double(stamp.captureTime)) / 1000)
         }
     }
 
-    /// What was seen, together with the loop's counts.
+    /// The results, together with the loop's counts.
     consuming func report(
         device: String, duration: Duration, statistics: ViewingStatistics, notes: [String]
     ) -> LiveReport {

@@ -4,10 +4,10 @@ import LiveViewClient
 import RTP
 import SDP
 
-/// Writes what a view receives into a fragmented MP4 file as it comes: whatever ends the command, what was written
-/// plays.
+/// Writes the media of a view into a fragmented MP4 file as it arrives. The part that was written plays, however the
+/// command ends.
 struct LiveRecorder: ~Copyable {
-    /// A file can be written to no more.
+    /// A file can no longer be written.
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
@@ -50,7 +50,7 @@ struct LiveRecorder: ~Copyable {
         }
     }
 
-    /// Writes what still waits and closes the file.
+    /// Writes the waiting samples and closes the file.
     mutating func finish() throws {
         if let bytes = writer?.finish() { try file.write(contentsOf: Data(bytes)) }
         try file.close()
@@ -106,7 +106,7 @@ struct LiveRecorder: ~Copyable {
         origins[track] = origin
         var sample = sample
         sample.decodeTime = time - origin
-        // A source that starts again may repeat a timestamp; a file cannot.
+        // A source that restarts may repeat a timestamp. A file must not.
         guard sample.decodeTime > lastTimes[track] else { return }
         lastTimes[track] = sample.decodeTime
         if let bytes = try writer?.append(sample, track: track) { try file.write(contentsOf: Data(bytes)) }

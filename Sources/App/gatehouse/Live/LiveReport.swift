@@ -1,7 +1,7 @@
 import Foundation
 import Transport
 
-/// What `gatehouse live` saw, for a script.
+/// The result of `gatehouse live`, for a script.
 struct LiveReport: Codable, Sendable {
     /// One step of the start and when it ended.
     struct Step: Codable, Sendable {
@@ -23,10 +23,10 @@ struct LiveReport: Codable, Sendable {
         var packets: UInt64
         var packetsLost: UInt64
         var packetsRetransmitted: UInt64
-        /// By the camera's clock, after the backlog; 0 where there were too few frames.
+        /// By the camera's clock, after the backlog; 0 when there were too few frames.
         var framesPerSecond: Double
-        /// Whether frame numbers of a test picture were read, and how many of them were missing between the first and
-        /// the last.
+        /// How many frame numbers of a test picture were missing between the first and the last; nil when none were
+        /// read.
         var testPictureFramesMissing: Int?
     }
 
@@ -39,11 +39,11 @@ struct LiveReport: Codable, Sendable {
         var seconds: Double
         /// The root mean square of the samples, 0 to 1.
         var level: Double
-        /// The strongest tone in hertz, where there was one.
+        /// The strongest tone in hertz, if there was one.
         var tone: Double?
     }
 
-    /// From the camera's lens to the decoded picture, by the clock in a test picture; milliseconds.
+    /// From the camera's lens to the decoded picture, by the clock in a test picture; in milliseconds.
     struct Latency: Codable, Sendable {
         var median: Double
         var p95: Double
@@ -56,14 +56,14 @@ struct LiveReport: Codable, Sendable {
     var video: Video?
     var audio: Audio?
     var glassToGlass: Latency?
-    /// What became of what was said, where something was.
+    /// The report on the talk, if there was one.
     var talk: TalkReport?
     var snapshot: String?
     var recording: String?
     var notes: [String]
     var endReason: String?
 
-    /// Whether what was agreed on really arrived.
+    /// Whether everything that was agreed on really arrived.
     var isComplete: Bool {
         if let video, video.framesDecoded == 0 { return false }
         if let audio, audio.packets == 0 || audio.seconds == 0 { return false }

@@ -4,7 +4,7 @@ import SDP
 
 /// Decodes sound and measures its level and its strongest tone.
 struct SoundMeter: ~Copyable {
-    /// The stretch in which a tone is looked for, in samples: at 48 kHz a tenth of a second.
+    /// The length of the section in which a tone is looked for, in samples: a tenth of a second at 48 kHz.
     private static let windowSamples = 4_800
 
     private let codecs: [UInt8: MediaCodec]
@@ -46,7 +46,7 @@ struct SoundMeter: ~Copyable {
         window.removeAll(keepingCapacity: true)
     }
 
-    /// What was heard.
+    /// The measurements.
     func report(codec: String, packets: UInt64, lost: UInt64) -> LiveReport.Audio {
         LiveReport.Audio(
             codec: codec, packets: packets, packetsLost: lost, seconds: Double(samples) / Double(sampleRate),

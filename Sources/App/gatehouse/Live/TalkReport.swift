@@ -1,6 +1,6 @@
 import Foundation
 
-/// What became of what was said, from the microphone through the gateway to the camera, as the gateway tells it.
+/// What happened to the talk, from the microphone through the gateway to the camera, as the gateway reports it.
 struct TalkReport: Codable, Sendable {
     var state: String
     var reason: String?
