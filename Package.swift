@@ -56,7 +56,7 @@ var targets: [Target] = [
     module("RTP", floor: "Wire", ["Transport"]),
     module("RTSP", floor: "Wire", ["Transport", "COpenSSL"]),
     module("ONVIF", floor: "Wire", ["Transport", "RTSP", "COpenSSL", "CExpat"]),
-    module("FragmentedMP4", floor: "Wire", ["Transport"]),
+    module("FragmentedMP4", floor: "Wire", ["Transport", "RTP"]),
 
     // Floor 2: protocol state machines without I/O.
     module("ICE", floor: "Peer", ["Transport", "STUN"]),

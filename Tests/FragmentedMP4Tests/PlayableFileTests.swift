@@ -21,7 +21,8 @@ import Testing
             timescale: 90_000)
         let file = try Self.record(
             video: track, frames.map { ($0, Self.units($0).contains { $0[0] & 31 == 5 }) },
-            convert: MP4Sample.lengthPrefixed, sound: MP4Track(codec: .muLaw(channels: 1), timescale: 8_000),
+            convert: { MP4Sample.lengthPrefixed(annexB: $0) },
+            sound: MP4Track(codec: .muLaw(channels: 1), timescale: 8_000),
             samplesPerPacket: 160, packets: (0..<150).map { _ in [UInt8](repeating: 0xD5, count: 160) })
         let report = try FFmpeg.probe(file)
         #expect(report.contains("codec_name=h264"))

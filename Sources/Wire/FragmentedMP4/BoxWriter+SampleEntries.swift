@@ -1,3 +1,5 @@
+import RTP
+
 /// The descriptions of the codecs (ISO/IEC 14496-12, section 8.5.2, and each codec's own binding).
 extension BoxWriter {
     mutating func writeSampleEntry(_ track: MP4Track) {
@@ -8,6 +10,16 @@ extension BoxWriter {
             writeVideoEntry("avc1", width: width, height: height) {
                 $0.writeH264Configuration(sequence: sequence, picture: picture)
             }
+        case .h265(let width, let height, let video, let sequence, let picture):
+            writeVideoEntry("hvc1", width: width, height: height) {
+                $0.writeH265Configuration(video: video, sequence: sequence, picture: picture)
+            }
+        case .vp9(let header):
+            writeVideoEntry("vp09", width: header.width, height: header.height) { $0.writeVP9Configuration(header) }
+        case .av1(let header, let unit):
+            writeVideoEntry("av01", width: header.width, height: header.height) {
+                $0.writeAV1Configuration(header, unit: unit)
+            }
         case .opus(let channels, let preSkip):
             writeAudioEntry("Opus", channels: channels, rate: 48_000) {
                 $0.writeOpusConfiguration(channels: channels, preSkip: preSkip)
@@ -16,6 +28,11 @@ extension BoxWriter {
             writeAudioEntry("ulaw", channels: channels, rate: track.timescale) { _ in }
         case .aLaw(let channels):
             writeAudioEntry("alaw", channels: channels, rate: track.timescale) { _ in }
+        case .aac(let channels, let sampleRate, let configuration):
+            // The entry's rate has 16 bits; what does not fit stands in the configuration alone.
+            writeAudioEntry("mp4a", channels: channels, rate: sampleRate <= 0xFFFF ? sampleRate : 0) {
+                $0.writeAACConfiguration(configuration)
+            }
         }
     }
 

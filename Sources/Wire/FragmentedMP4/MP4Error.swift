@@ -6,6 +6,8 @@ public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
     case timeNotRising(track: Int, decodeTime: Int64, previous: Int64)
     /// A track's description cannot be written.
     case invalidTrack(Int, reason: String)
+    /// A stream cannot be described: files of this kind do not hold its codec, or it does not say what they need.
+    case unsupportedCodec(String, reason: String)
     /// The sample holds nothing, or more than a file can hold.
     case invalidSample(track: Int, length: Int)
 
@@ -15,6 +17,7 @@ public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
         case .timeNotRising(let track, let decodeTime, let previous):
             "track \(track): the sample at \(decodeTime) does not come after the one at \(previous)"
         case .invalidTrack(let track, let reason): "track \(track): \(reason)"
+        case .unsupportedCodec(let name, let reason): "\(name) cannot be written: \(reason)"
         case .invalidSample(let track, let length): "track \(track): a sample of \(length) bytes cannot be written"
         }
     }

@@ -1,6 +1,9 @@
+import RTP
+
 /// One frame of pictures or sound in a file.
 public struct MP4Sample: Equatable, Sendable {
-    /// The encoded frame. H.264: NAL units, each after its length in four bytes (see ``lengthPrefixed(annexB:)``).
+    /// The encoded frame. H.264 and H.265: NAL units, each after its length in four bytes (see
+    /// ``lengthPrefixed(annexB:codec:)``).
     public var data: [UInt8]
     /// When the frame is decoded, in units of the track's timescale since the start of the recording. It rises from
     /// sample to sample.
@@ -18,9 +21,21 @@ public struct MP4Sample: Equatable, Sendable {
         self.isKeyFrame = isKeyFrame
     }
 
+    /// The codecs whose frames are made of NAL units.
+    public enum NALUnitCodec: Sendable {
+        case h264, h265
+
+        func isDelimiter(_ first: UInt8) -> Bool {
+            switch self {
+            case .h264: first & 0x1F == 9
+            case .h265: H265.type(first) == H265.UnitType.accessUnitDelimiter
+            }
+        }
+    }
+
     /// Turns NAL units with start codes of three or four bytes into NAL units with lengths of four bytes. Access unit
     /// delimiters are left out, which ISO/IEC 14496-15 recommends.
-    public static func lengthPrefixed(annexB frame: [UInt8]) -> [UInt8] {
+    public static func lengthPrefixed(annexB frame: [UInt8], codec: NALUnitCodec = .h264) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(frame.count + 16)
         var unitStart: Int?
@@ -29,7 +44,7 @@ public struct MP4Sample: Equatable, Sendable {
             guard let start = unitStart else { return }
             var end = end
             while end > start, frame[end - 1] == 0 { end -= 1 }
-            guard end > start, frame[start] & 0x1F != 9 else { return }
+            guard end > start, !codec.isDelimiter(frame[start]) else { return }
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: end - start).bigEndian) { result.append(contentsOf: $0) }
             result.append(contentsOf: frame[start..<end])
         }

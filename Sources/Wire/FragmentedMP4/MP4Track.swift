@@ -1,3 +1,5 @@
+import RTP
+
 /// What a file says about one track.
 public struct MP4Track: Equatable, Sendable {
     /// The codecs that can be written.
@@ -6,6 +8,14 @@ public struct MP4Track: Equatable, Sendable {
         case vp8(width: Int, height: Int)
         /// H.264 (ISO/IEC 14496-15, `avc1`) with its parameter sets, each a NAL unit without start code.
         case h264(width: Int, height: Int, sequenceParameterSets: [[UInt8]], pictureParameterSets: [[UInt8]])
+        /// H.265 (ISO/IEC 14496-15, `hvc1`) with its parameter sets, each a NAL unit without start code.
+        case h265(
+            width: Int, height: Int, videoParameterSets: [[UInt8]], sequenceParameterSets: [[UInt8]],
+            pictureParameterSets: [[UInt8]])
+        /// VP9 (VP Codec ISO Media File Format Binding, `vp09`), as a key frame describes it.
+        case vp9(VP9.FrameHeader)
+        /// AV1 (AV1 Codec ISO Media File Format Binding, `av01`) with its sequence header, and the unit that holds it.
+        case av1(AV1.SequenceHeader, unit: [UInt8])
         /// Opus (Encapsulation of Opus in ISO Base Media File Format, `Opus`). `preSkip` is the number of samples at
         /// 48 kHz that a decoder drops at the start; zero for a stream that is joined while it runs.
         case opus(channels: Int, preSkip: Int)
@@ -13,6 +23,8 @@ public struct MP4Track: Equatable, Sendable {
         case muLaw(channels: Int)
         /// G.711 A-law (`alaw`).
         case aLaw(channels: Int)
+        /// AAC (ISO/IEC 14496-14, `mp4a`) with its AudioSpecificConfig.
+        case aac(channels: Int, sampleRate: Int, audioSpecificConfig: [UInt8])
     }
 
     /// The codec and what belongs to it.
@@ -29,45 +41,62 @@ public struct MP4Track: Equatable, Sendable {
     /// Whether the track holds pictures.
     public var isVideo: Bool {
         switch codec {
-        case .vp8, .h264: true
-        case .opus, .muLaw, .aLaw: false
+        case .vp8, .vp9, .h264, .h265, .av1: true
+        case .opus, .muLaw, .aLaw, .aac: false
         }
     }
 
     /// The picture's size in pixels; zero for sound.
     var size: (width: Int, height: Int) {
         switch codec {
-        case .vp8(let width, let height), .h264(let width, let height, _, _): (width, height)
-        case .opus, .muLaw, .aLaw: (0, 0)
+        case .vp8(let width, let height), .h264(let width, let height, _, _), .h265(let width, let height, _, _, _):
+            (width, height)
+        case .vp9(let header): (header.width, header.height)
+        case .av1(let header, _): (header.width, header.height)
+        case .opus, .muLaw, .aLaw, .aac: (0, 0)
         }
     }
 
     /// Why the description cannot be written; nil when it can.
     var problem: String? {
         guard timescale > 0, timescale <= Int(UInt32.max) else { return "the timescale \(timescale) is out of range" }
+        if isVideo, let problem = Self.sizeProblem(size.width, size.height) { return problem }
         switch codec {
-        case .vp8(let width, let height):
-            return Self.sizeProblem(width, height)
-        case .h264(let width, let height, let sequence, let picture):
-            if let problem = Self.sizeProblem(width, height) { return problem }
+        case .vp8, .vp9: return nil
+        case .av1(_, let unit):
+            return (2...0xFFFF).contains(unit.count) ? nil : "a sequence header of \(unit.count) bytes is not possible"
+        case .h265(_, _, let video, let sequence, let picture):
+            let sets = [video, sequence, picture]
+            guard sets.allSatisfy({ (1...0xFF).contains($0.count) }), (sequence.first?.count ?? 0) > 15 else {
+                return "H.265 needs video, sequence and picture parameter sets, 255 of each at most"
+            }
+            return Self.setProblem(sets.flatMap { $0 })
+        case .h264(_, _, let sequence, let picture):
             guard let first = sequence.first, first.count >= 4, sequence.count <= 31 else {
                 return "H.264 needs one to 31 sequence parameter sets of at least four bytes"
             }
             guard !picture.isEmpty, picture.count <= 255 else { return "H.264 needs one to 255 picture parameter sets" }
-            guard (sequence + picture).allSatisfy({ !$0.isEmpty && $0.count <= 0xFFFF }) else {
-                return "a parameter set is empty or longer than 65,535 bytes"
-            }
-            return nil
+            return Self.setProblem(sequence + picture)
         case .opus(let channels, let preSkip):
             guard (0...0xFFFF).contains(preSkip) else { return "a pre-skip of \(preSkip) is out of range" }
             return Self.channelProblem(channels)
         case .muLaw(let channels), .aLaw(let channels):
             return Self.channelProblem(channels)
+        case .aac(let channels, let sampleRate, let configuration):
+            guard (2...64).contains(configuration.count), (1...0xFFFF_FFFF).contains(sampleRate) else {
+                return "AAC needs an AudioSpecificConfig of two to 64 bytes"
+            }
+            return (1...8).contains(channels) ? nil : "\(channels) channels are not supported, one to eight are"
         }
     }
 
+    private static func setProblem(_ sets: [[UInt8]]) -> String? {
+        sets.allSatisfy { !$0.isEmpty && $0.count <= 0xFFFF } ? nil : "a parameter set is empty or too long"
+    }
+
     private static func sizeProblem(_ width: Int, _ height: Int) -> String? {
-        (1...0xFFFF).contains(width) && (1...0xFFFF).contains(height) ? nil : "\(width) × \(height) is no picture size"
+        (1...0xFFFF).contains(width) && (1...0xFFFF).contains(height)
+            ? nil : "\(width) × \(height) is not a picture size"
     }
 
     private static func channelProblem(_ channels: Int) -> String? {

@@ -36,6 +36,16 @@ struct BitReader {
         return value
     }
 
+    /// Whole bytes, from wherever the reader is.
+    mutating func readBytes(_ count: Int) -> [UInt8]? {
+        var result: [UInt8] = []
+        for _ in 0..<count {
+            guard let byte = read(8) else { return nil }
+            result.append(UInt8(byte))
+        }
+        return result
+    }
+
     /// An unsigned Exp-Golomb number of at most 32 bits (section 9.1).
     mutating func readExpGolomb() -> UInt32? {
         var zeros = 0

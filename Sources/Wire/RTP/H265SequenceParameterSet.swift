@@ -1,6 +1,10 @@
 extension H265 {
     /// What a sequence parameter set says about the stream (ITU-T H.265, section 7.3.2.2).
     public struct SequenceParameterSet: Equatable, Sendable {
+        /// The twelve bytes of the general profile, tier and level (section 7.3.3) as they are, which files repeat.
+        public let profileTierLevel: [UInt8]
+        /// How chroma is sampled: 0 not at all, 1 4:2:0, 2 4:2:2, 3 4:4:4.
+        public let chromaFormat: Int
         /// The profile: 1 Main, 2 Main 10, 3 Main Still Picture.
         public let profile: Int
         /// Whether the High tier is used.
@@ -13,6 +17,8 @@ extension H265 {
         public let height: Int
         /// The bits of a luma sample.
         public let bitDepth: Int
+        /// The bits of a chroma sample.
+        public let chromaBitDepth: Int
         /// How many pictures may come before one that is shown earlier: 0 where they come in display order.
         public let reorderedPictures: Int
 
@@ -22,14 +28,15 @@ extension H265 {
             guard unit.count > 15, H265.type(unit[0]) == UnitType.sequenceParameterSet else { return nil }
             var bits = BitReader(unit.from(headerLength))
             guard bits.read(4) != nil, let subLayers = bits.read(3), subLayers < 7, bits.readBit() != nil,
-                bits.read(2) != nil, let tier = bits.readBit(), let profile = bits.read(5),
-                bits.read(32) != nil, bits.read(32) != nil, bits.read(16) != nil, let level = bits.read(8),
-                Self.skipSubLayers(&bits, count: Int(subLayers)), bits.readExpGolomb() != nil,
+                let general = bits.readBytes(12), Self.skipSubLayers(&bits, count: Int(subLayers)),
+                bits.readExpGolomb() != nil,
                 let chroma = bits.readExpGolomb(), chroma <= 3
             else { return nil }
-            self.profile = Int(profile)
-            isHighTier = tier == 1
-            self.level = Int(level)
+            profileTierLevel = general
+            profile = Int(general[0] & 0x1F)
+            isHighTier = general[0] & 0x20 != 0
+            level = Int(general[11])
+            chromaFormat = Int(chroma)
             if chroma == 3, bits.readBit() == nil { return nil }
             guard let codedWidth = bits.readExpGolomb(), let codedHeight = bits.readExpGolomb(),
                 (1...16_384).contains(codedWidth), (1...16_384).contains(codedHeight), let isCropped = bits.readBit()
@@ -43,10 +50,12 @@ extension H265 {
             }
             width = Int(codedWidth) - (crop[0] + crop[1]) * (chroma == 1 || chroma == 2 ? 2 : 1)
             height = Int(codedHeight) - (crop[2] + crop[3]) * (chroma == 1 ? 2 : 1)
-            guard width > 0, height > 0, let depth = bits.readExpGolomb(), depth <= 8, bits.readExpGolomb() != nil,
-                bits.readExpGolomb() != nil, let hasEach = bits.readBit()
+            guard width > 0, height > 0, let depth = bits.readExpGolomb(), depth <= 8,
+                let chromaDepth = bits.readExpGolomb(), chromaDepth <= 8, bits.readExpGolomb() != nil,
+                let hasEach = bits.readBit()
             else { return nil }
             bitDepth = 8 + Int(depth)
+            chromaBitDepth = 8 + Int(chromaDepth)
             var reordered = 0
             for _ in (hasEach == 1 ? 0 : subLayers)...subLayers {
                 guard bits.readExpGolomb() != nil, let count = bits.readExpGolomb(), count <= 16,

@@ -33,12 +33,9 @@ struct LiveRecorder: ~Copyable {
         switch event {
         case .frame(let frame):
             if writer == nil, frame.isKeyFrame { try open(with: frame) }
-            guard let videoTrack else { return }
-            let isH264 = media.contains { $0.codec.isNamed("H264") }
+            guard let videoTrack, let track = writer?.tracks[videoTrack] else { return }
             try append(
-                MP4Sample(
-                    data: isH264 ? MP4Sample.lengthPrefixed(annexB: frame.data) : frame.data,
-                    decodeTime: 0, isKeyFrame: frame.isKeyFrame),
+                MP4Sample(picture: frame.data, isKeyFrame: frame.isKeyFrame, track: track, decodeTime: 0),
                 timestamp: frame.timestamp, to: videoTrack)
         case .audio(let packet):
             guard let audioTrack, writer != nil else { return }
@@ -59,9 +56,18 @@ struct LiveRecorder: ~Copyable {
     private mutating func open(with frame: EncodedFrame) throws {
         var tracks: [MP4Track] = []
         for description in media {
-            guard let codec = codec(of: description, frame) else { continue }
-            if description.kind == .video { videoTrack = tracks.count } else { audioTrack = tracks.count }
-            tracks.append(MP4Track(codec: codec, timescale: description.codec.clockRate))
+            let codec = description.codec
+            if description.kind == .video {
+                videoTrack = tracks.count
+                tracks.append(
+                    try frame.data.withUnsafeBytes { keyFrame throws(MP4Error) in
+                        try MP4Track(videoCodec: codec.name, clockRate: codec.clockRate, keyFrame: keyFrame)
+                    })
+            } else {
+                audioTrack = tracks.count
+                tracks.append(
+                    try MP4Track(audioCodec: codec.name, clockRate: codec.clockRate, channels: codec.channels))
+            }
         }
         let writer = try FragmentedMP4Writer(tracks: tracks)
         clocks = tracks.map { _ in TimestampUnwrapper() }
@@ -69,35 +75,6 @@ struct LiveRecorder: ~Copyable {
         lastTimes = tracks.map { _ in -1 }
         try file.write(contentsOf: Data(writer.initializationSegment))
         self.writer = writer
-    }
-
-    private func codec(of description: NegotiatedMedia, _ frame: EncodedFrame) -> MP4Track.Codec? {
-        switch description.codec.name.lowercased() {
-        case "vp8":
-            return frame.data.withUnsafeBytes { bytes in
-                VP8.FrameHeader(parsing: bytes).map { .vp8(width: Int($0.width), height: Int($0.height)) }
-            }
-        case "h264":
-            return frame.data.withUnsafeBytes { bytes in
-                var sets: (sequence: [[UInt8]], picture: [[UInt8]]) = ([], [])
-                for unit in AnnexBUnits(bytes) {
-                    switch unit.first.map({ $0 & 31 }) {
-                    case 7: sets.sequence.append(Array(unit))
-                    case 8: sets.picture.append(Array(unit))
-                    default: break
-                    }
-                }
-                let size = sets.sequence.first?.withUnsafeBytes { H264.SequenceParameterSet(parsing: $0) }
-                guard let size else { return nil }
-                return .h264(
-                    width: size.width, height: size.height, sequenceParameterSets: sets.sequence,
-                    pictureParameterSets: sets.picture)
-            }
-        case "opus": return .opus(channels: description.codec.channels, preSkip: 0)
-        case "pcmu": return .muLaw(channels: 1)
-        case "pcma": return .aLaw(channels: 1)
-        default: return nil
-        }
     }
 
     private mutating func append(_ sample: MP4Sample, timestamp: UInt32, to track: Int) throws {
