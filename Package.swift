@@ -100,7 +100,7 @@ var targets: [Target] = [
     tests("STUNTests", ["STUN", "Transport"]),
     tests("ICETests", ["ICE", "STUN", "Transport", "NetworkSimulator"]),
     tests("RTPTests", ["RTP", "Transport"]),
-    tests("FragmentedMP4Tests", ["FragmentedMP4"]),
+    tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP", "Transport"]),
     tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("CamerasTests", ["Cameras", "ONVIF", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
@@ -127,7 +127,12 @@ var targets: [Target] = [
 ]
 
 var dependencies: [Package.Dependency] = []
-var products: [Product] = []
+
+// The protocol stack, for other programs. `Transport` and `DatagramPort` hold the types that the others speak.
+var products: [Product] = [
+    "Transport", "SDP", "STUN", "RTP", "RTSP", "FragmentedMP4", "ICE", "SRTP", "DTLS", "PeerConnection", "DatagramPort",
+    "MediaRelay",
+].map { .library(name: $0, targets: [$0]) }
 
 if !coreOnly {
     dependencies = [
@@ -142,7 +147,7 @@ if !coreOnly {
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ]
-    products = [.executable(name: "gatehouse", targets: ["gatehouse"])]
+    products.append(.executable(name: "gatehouse", targets: ["gatehouse"]))
     targets += [
         // Only in programs that measure themselves: it stands in front of the C library's allocation functions.
         .target(name: "CAllocationCounter", path: "Sources/System/CAllocationCounter"),
