@@ -87,8 +87,10 @@ public struct RTSPServerSession: ~Copyable {
     var heldUntil: Instant?
     var lastLife: Instant
     let opened: Instant
+    /// Whose password was shown first on this connection; nil before a right one.
+    public internal(set) var principal: String?
     /// Whether a right password has been shown on this connection.
-    public internal(set) var isAuthenticated = false
+    public var isAuthenticated: Bool { principal != nil }
     /// Whether the connection is to be closed as soon as the output has been sent.
     public internal(set) var isClosing = false
     /// Where the session stands.
