@@ -109,6 +109,26 @@ import Transport
         #expect(ledger.counts.connections == 0 && ledger.counts.signedIn == 0)
     }
 
+    @Test func whereThereAreNoDescriptorsForMoreTheBoundSinksForAWhile() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 200, perHost: 200, perPrincipal: 50))
+        let start = Instant.zero + .seconds(100)
+        var kept: [Connection] = []
+        func enter(_ host: String, at now: Instant) throws -> Bool {
+            kept.append(Connection())
+            return ledger.enter(kept[kept.count - 1], from: try address(host), at: now, close: {})
+        }
+        for number in 0..<100 { _ = try enter("192.0.2.\(number % 4)", at: start) }
+        #expect(ledger.shed(16, at: start) == 16)
+        // The strangers take each other's places, and somebody else finds one.
+        for number in 0..<20 { _ = try enter("192.0.2.\(number % 4)", at: start) }
+        let isAdmitted = try enter("198.51.100.1", at: start)
+        #expect(isAdmitted && ledger.counts.connections == 84)
+        // Later it is tried whether there are more.
+        let later = start + .seconds(10)
+        for number in 0..<20 { _ = try enter("192.0.2.\(number % 4)", at: later) }
+        #expect(ledger.counts.connections == 104)
+    }
+
     @Test func aProcessWithFewDescriptorsKeepsSomeForItsCameras() {
         #expect(ConnectionLedger.Limits(descriptors: 16_384).total == 640)
         #expect(ConnectionLedger.Limits(descriptors: 1_024).total == 640)

@@ -65,13 +65,15 @@ import Testing
     @Test func aConnectionIsCountedFromItsBeginningToItsEnd() throws {
         let ledger = ConnectionLedger(limits: .init(total: 2, perHost: 2, perPrincipal: 1))
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let listener = EmbeddedChannel(handler: ConnectionAdmissionHandler(connections: ledger, logger: logger))
+        let listener = EmbeddedChannel(
+            handler: ConnectionAdmissionHandler(ConnectionGuard(connections: ledger), logger: logger))
         func accept(_ address: String) throws -> EmbeddedChannel {
             let connection = EmbeddedChannel()
             let remote = try SocketAddress(ipAddress: address, port: 40_000)
             connection.remoteAddress = remote
             connection.connect(to: remote, promise: nil)
             listener.pipeline.syncOperations.fireChannelRead(NIOAny(connection as any Channel))
+            listener.pipeline.fireChannelReadComplete()
             connection.embeddedEventLoop.run()
             return connection
         }

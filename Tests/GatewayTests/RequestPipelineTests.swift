@@ -14,11 +14,11 @@ import Testing
         let application = Application()
         let reads = ReadCounter()
 
-        init() throws {
-            let remote = try SocketAddress(ipAddress: "192.0.2.1", port: 40_000)
+        init(from address: String = "192.0.2.1", turns: RequestTurns = RequestTurns()) throws {
+            let remote = try SocketAddress(ipAddress: address, port: 40_000)
             self.channel.remoteAddress = remote
             try self.channel.pipeline.syncOperations.addHandler(self.reads)
-            try GatewayHTTPChannel.addHandlers(to: self.channel)
+            try GatewayHTTPChannel.addHandlers(to: self.channel, turns: turns)
             try self.channel.pipeline.syncOperations.addHandler(self.application)
             self.channel.connect(to: remote, promise: nil)
             self.channel.embeddedEventLoop.run()

@@ -54,7 +54,7 @@ struct TestGateway: Sendable {
         logger.logLevel = .critical
         return Application(
             router: self.api.router(scheme: "http"),
-            server: GatewayHTTPChannel.server,
+            server: GatewayHTTPChannel.server(ConnectionGuard()),
             configuration: .init(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 

@@ -120,7 +120,7 @@ public struct GatewayService: Service {
             Listener(
                 application: self.application(
                     scheme: "http", host: self.configuration.http.host, port: self.configuration.http.port,
-                    server: GatewayHTTPChannel.server, readiness),
+                    server: GatewayHTTPChannel.server(self.shared), readiness),
                 key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
         defer {
@@ -145,11 +145,11 @@ public struct GatewayService: Service {
             router: self.api.router(scheme: scheme),
             server: server,
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
-            onServerRunning: { [connections = self.shared.connections, logger = self.logger] channel in
+            onServerRunning: { [shared = self.shared, logger = self.logger] channel in
                 // A listener that has closed already needs none.
                 try? await channel.eventLoop.submit {
                     try channel.pipeline.syncOperations.addHandler(
-                        ConnectionAdmissionHandler(connections: connections, logger: logger), position: .first)
+                        ConnectionAdmissionHandler(shared, logger: logger), position: .first)
                 }.get()
                 await readiness.oneIsReady(scheme: scheme, port: channel.localAddress?.port ?? port)
             },
@@ -165,7 +165,7 @@ public struct GatewayService: Service {
         tls.applicationProtocols = ["http/1.1"]
         let application = self.application(
             scheme: "https", host: host, port: https.port,
-            server: try .tls(GatewayHTTPChannel.server, tlsConfiguration: tls), readiness)
+            server: try .tls(GatewayHTTPChannel.server(self.shared), tlsConfiguration: tls), readiness)
         return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
     }
 

@@ -24,7 +24,7 @@ public final class ConnectionLedger: Sendable {
 
         /// How many connections there may be before one of a host with so many has to take another's place: a host with
         /// many leaves the last tenth to those with few.
-        func room(forHostWith count: Int) -> Int {
+        func room(forHostWith count: Int, ofTotal total: Int) -> Int {
             count >= max(1, total / 20) ? total - total / 10 : total
         }
 
@@ -83,7 +83,19 @@ public final class ConnectionLedger: Sendable {
         var principals: [String: Int] = [:]
         var nextNumber: UInt64 = 0
         var counts = Counts()
+        /// How many connections there may be for the time being, since there are no descriptors for more.
+        var ceiling: (total: Int, until: Instant)?
+
+        mutating func total(_ limits: Limits, at now: Instant) -> Int {
+            if let until = ceiling?.until, until <= now { ceiling = nil }
+            return min(limits.total, ceiling?.total ?? limits.total)
+        }
     }
+
+    /// After how long more connections are tried than there were descriptors for.
+    static let ceilingLifetime = Duration.seconds(10)
+    /// What is tried at least.
+    private static let lowestCeiling = 16
 
     /// How many places a host may take in a burst, and a second. One that opens connections without end would otherwise
     /// keep everybody busy with closing the older ones.
@@ -113,8 +125,10 @@ public final class ConnectionLedger: Sendable {
 
     /// Whether a further connection would be refused whatever host it comes from.
     public var isFull: Bool {
-        let total = limits.total
-        return state.withLock { $0.entries.count >= total && $0.strangerCount == 0 }
+        let limits = limits
+        return state.withLock {
+            $0.strangerCount == 0 && $0.entries.count >= $0.total(limits, at: MonotonicClock.now)
+        }
     }
 
     /// Counts one more connection, for which another one may have to give way.
@@ -137,7 +151,9 @@ public final class ConnectionLedger: Sendable {
             let present = state.hosts[host]?.count ?? 0
             if !host.isLoopback, present >= limits.perHost {
                 victim = state.hosts[host]?.strangers.first?.key
-            } else if state.entries.count >= limits.room(forHostWith: host.isLoopback ? 0 : present) {
+            } else if state.entries.count
+                >= limits.room(forHostWith: host.isLoopback ? 0 : present, ofTotal: state.total(limits, at: now))
+            {
                 victim = Self.strangerOfTheLargestHost(state.hosts)
             } else {
                 Self.add(Entry(host: host, number: state.nextNumber, close: close), key, to: &state)
@@ -159,17 +175,26 @@ public final class ConnectionLedger: Sendable {
     }
 
     /// Notes that a connection belongs to a principal who has signed in, unless that principal has its share already.
-    public func vouch(for connection: AnyObject, principal: String) {
+    /// - Returns: Whether the connection was a stranger's until now and is none any more.
+    @discardableResult
+    public func vouch(for connection: AnyObject, principal: String) -> Bool {
         let key = ObjectIdentifier(connection)
         let share = limits.perPrincipal
-        state.withLock { state in
-            guard let entry = state.entries[key], entry.principal == nil else { return }
+        return state.withLock { state in
+            guard let entry = state.entries[key], entry.principal == nil else { return false }
             let count = state.principals[principal, default: 0]
-            guard count < share else { return }
+            guard count < share else { return false }
             state.principals[principal] = count + 1
             state.entries[key]?.principal = principal
             Self.removeStranger(key, of: entry.host, from: &state)
+            return true
         }
+    }
+
+    /// Whether a connection is counted: it has neither left nor given way.
+    public func contains(_ connection: AnyObject) -> Bool {
+        let key = ObjectIdentifier(connection)
+        return state.withLock { $0.entries[key] != nil }
     }
 
     /// Counts a connection no longer. Without effect for one that gave way.
@@ -178,10 +203,11 @@ public final class ConnectionLedger: Sendable {
         state.withLock { state in _ = Self.remove(key, from: &state) }
     }
 
-    /// Closes strangers' connections because the process has run out of descriptors.
+    /// Closes strangers' connections because the process has run out of descriptors. For some seconds there may be no more
+    /// than are left, so that the next ones have to take a place of another instead of the last descriptor.
     /// - Returns: How many were closed.
     @discardableResult
-    public func shed(_ count: Int) -> Int {
+    public func shed(_ count: Int, at now: Instant = MonotonicClock.now) -> Int {
         let closing = state.withLock { state -> [@Sendable () -> Void] in
             var closing: [@Sendable () -> Void] = []
             while closing.count < count, let victim = Self.strangerOfTheLargestHost(state.hosts),
@@ -191,6 +217,8 @@ public final class ConnectionLedger: Sendable {
                 state.counts.lastHost = entry.host
                 closing.append(entry.close)
             }
+            // Some descriptors less than there were: a camera may need one.
+            state.ceiling = (max(Self.lowestCeiling, state.entries.count), now + Self.ceilingLifetime)
             return closing
         }
         for close in closing { close() }

@@ -12,8 +12,12 @@ public struct RTSPServerConfiguration: Sendable {
     /// How many connections of one host may be without a right password yet; then the oldest gives way. Those with one
     /// are not counted: everything behind a container's bridge, a proxy or on this machine has one address.
     public var maximumConnectionsPerHost = 32
-    /// How many readers may play.
-    public var maximumReaders = 64
+    /// How many readers there may be where nothing else is said.
+    public static let maximumReaders = 64
+    /// Whether a principal may have one more reader, given whose those are that there are.
+    public var admitsReader: @Sendable (_ principal: String, _ readers: [String]) -> Bool = { _, readers in
+        readers.count < maximumReaders
+    }
     /// How far a reader may fall behind before whole frames are left out for it.
     public var maximumLag: Duration = .seconds(3)
     /// How many bytes may wait for a reader. They are the relay's own, held once for all readers.

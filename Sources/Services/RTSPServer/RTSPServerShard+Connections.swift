@@ -47,9 +47,9 @@ extension RTSPServerShard {
             guard !connection.isEnded, let event = connection.session.next(at: now) else { break }
             handle(event, of: connection, at: now)
         }
-        if !connection.isVouchedFor, connection.session.isAuthenticated {
+        if !connection.isVouchedFor, let principal = connection.session.principal {
             connection.isVouchedFor = true
-            ledger.vouch(for: connection, principal: "RTSP")
+            ledger.vouch(for: connection, principal: principal)
         }
         service(connection, at: now)
     }

@@ -40,8 +40,8 @@ extension RTSPServerShard {
     func setUp(path: String, track: Int, _ connection: RTSPConnection, at now: Instant) {
         guard let camera = cameras[path] else { return connection.session.answerSetUp(.notFound, at: now) }
         let isNew = connection.session.identifier == nil
-        let readers = connections.values.count { $0.session.identifier != nil }
-        guard !isNew || readers < limits.maximumReaders else {
+        let readers = connections.values.compactMap { $0.session.identifier == nil ? nil : $0.session.principal }
+        guard !isNew || limits.admitsReader(connection.session.principal ?? "", readers) else {
             return connection.session.answerSetUp(.tooManyReaders, at: now)
         }
         let tracks = camera.tracks()

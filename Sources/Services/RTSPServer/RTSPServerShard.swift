@@ -38,7 +38,7 @@ final class RTSPServerShard: ShardHandler {
     /// How often a camera is asked whether it has told its tracks by now.
     static let descriptionInterval = Duration.milliseconds(50)
     /// How long nothing is accepted when the process has run out of descriptors.
-    private static let acceptPause = Duration.seconds(1)
+    private static let acceptPause = Duration.milliseconds(50)
     /// Who opens connections without end fills no log.
     private static let refusalInterval = Duration.seconds(60)
 

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
@@ -315,4 +316,50 @@ struct linux_udp_receipt linux_udp_receive(int descriptor, struct linux_udp_batc
         receipt.usable++;
     }
     return receipt;
+}
+
+// Five instructions for each source at most, and the kernel takes 4,096.
+#define MAXIMUM_SOURCES 256
+
+static size_t ignore_if(struct sock_filter *program, uint32_t offset, uint32_t value, uint8_t otherwise) {
+    program[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SKF_NET_OFF + offset);
+    program[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, otherwise);
+    return 2;
+}
+
+int linux_tcp_ignore_sources(int descriptor, const struct linux_udp_address *sources, size_t count) {
+    struct sock_filter program[MAXIMUM_SOURCES * 5 + 8];
+    const struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0), take = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
+    size_t length = 0;
+    if (count == 0) {
+        int none = 0;
+        int result = setsockopt(descriptor, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof(none));
+        return result < 0 && errno != ENOENT ? -errno : 0;
+    }
+    if (count > MAXIMUM_SOURCES) return -EINVAL;
+    // The version is in the first four bits of either header.
+    program[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_B | BPF_ABS, SKF_NET_OFF);
+    program[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4);
+    size_t branch = length++;
+    for (size_t index = 0; index < count; index++) {
+        if (sources[index].family != 4) continue;
+        length += ignore_if(program + length, 12, (uint32_t)sources[index].low, 1);
+        program[length++] = drop;
+    }
+    program[length++] = take;
+    size_t six = length;
+    for (size_t index = 0; index < count; index++) {
+        if (sources[index].family != 6) continue;
+        length += ignore_if(program + length, 8, (uint32_t)(sources[index].high >> 32), 3);
+        length += ignore_if(program + length, 12, (uint32_t)sources[index].high, 1);
+        program[length++] = drop;
+    }
+    program[length++] = take;
+    // A conditional jump reaches no further than 255 instructions, so the distance stands in an unconditional one.
+    program[branch] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 6, 0, 1);
+    memmove(program + branch + 2, program + branch + 1, (length - branch - 1) * sizeof(program[0]));
+    program[branch + 1] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, six - branch - 1);
+    length++;
+    struct sock_fprog filter = {.len = (unsigned short)length, .filter = program};
+    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) < 0 ? -errno : 0;
 }

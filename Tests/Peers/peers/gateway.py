@@ -47,8 +47,10 @@ class Gateway:
         cameras: list[Camera],
         sections: dict[str, object] | None = None,
         https_port: int | None = None,
+        prefix: list[str] | None = None,
     ) -> None:
-        """`sections` are further sections of the config; HTTPS is off unless it has a port."""
+        """`sections` are further sections of the config; HTTPS is off unless it has a port. `prefix` is a command that
+        runs what follows it as the same process."""
         self.port, self.media_port = free_port(), free_port()
         self.cameras = cameras
         self._state = directory / "state"
@@ -57,7 +59,7 @@ class Gateway:
         self._https: object = {"port": https_port} if https_port else False
         self.config = directory / "gatehouse.yaml"
         self.write_config(cameras)
-        self._command = [str(binary), "serve", "--config", str(self.config)]
+        self._command = [*(prefix or []), str(binary), "serve", "--config", str(self.config)]
         self._log = directory / "gateway.log"
         self.start()
         self.client = self.client_at("127.0.0.1")

@@ -39,7 +39,9 @@ struct AuthenticationMiddleware: RouterMiddleware {
             self.shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
             throw Self.failure("the token is not known here; gatehouse token shows the right one", "invalid_token")
         }
-        self.shared.connections.vouch(for: context.channel, principal: principal)
+        if self.shared.connections.vouch(for: context.channel, principal: principal) {
+            context.channel.triggerUserOutboundEvent(SignedIn(), promise: nil)
+        }
         var context = context
         context.principal = principal
         return try await next(request, context)

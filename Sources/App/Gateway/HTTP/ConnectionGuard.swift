@@ -8,6 +8,10 @@ public struct ConnectionGuard: Sendable {
     public let connections: ConnectionLedger
     /// The sign-ins that were refused.
     public let refusals: SignInRefusals
+    /// Whose request over HTTP and HTTPS is next while nobody has signed in.
+    let turns = RequestTurns()
+    /// The connections over HTTP and HTTPS that are being started.
+    let starts = ConnectionStarts()
 
     public init(connections: ConnectionLedger = ConnectionLedger(), refusals: SignInRefusals = SignInRefusals()) {
         self.connections = connections

@@ -7,8 +7,10 @@ import Signalling
 
 extension GatewayAPI {
     func addSnapshotRoutes(to router: Router<GatewayRequestContext>) {
+        let places = self.snapshotPlaces
         router.get("/v1/devices/:device/snapshot.jpg") { request, context in
             let device = try context.parameters.require("device")
+            let place = try places.take(for: context.principal ?? "")
             let picture = try await self.hub.snapshot(
                 of: device, maximumWidth: try Self.width(request.uri.queryParameters["width"].map(String.init)))
             let (seconds, attoseconds) = picture.age.components
@@ -20,7 +22,12 @@ extension GatewayAPI {
                     // How long ago the camera took the picture: whole seconds (RFC 9111, section 5.1), and exactly.
                     .age: "\(milliseconds / 1_000)", Self.ageMilliseconds: "\(milliseconds)",
                 ],
-                body: .init(byteBuffer: ByteBuffer(bytes: picture.jpeg)))
+                body: .init(contentLength: picture.jpeg.count) { writer in
+                    // Until the client has taken it.
+                    defer { withExtendedLifetime(place) {} }
+                    try await writer.write(ByteBuffer(bytes: picture.jpeg))
+                    try await writer.finish(nil)
+                })
         }
     }
 

@@ -10,6 +10,7 @@ struct GatewayAPI: Sendable {
     let tokens: TokenStore
     let webhooks: WebhookTokens
     let eventLimiter = EventRateLimiter()
+    let snapshotPlaces = SnapshotPlaces()
     let configuration: GatewayConfiguration
     let keeper: ConfigurationKeeper
     let whepSessions: WHEPSessions

@@ -20,14 +20,16 @@ struct CameraSharing: Sendable {
         logger: Logger
     ) throws -> CameraSharing? {
         guard let section = configuration.rtsp else { return nil }
-        let authentication = RTSPAuthentication(passwords: tokens.secrets)
+        let authentication = RTSPAuthentication(principals: tokens.holders)
         guard
-            let settings = RTSPServerConfiguration(
+            var settings = RTSPServerConfiguration(
                 host: section.host, port: UInt16(clamping: section.port), authentication: authentication)
         else {
             throw GatewayService.StartFailure(
                 description: "rtsp.host: \(section.host) is no address to listen on; write for example 127.0.0.1")
         }
+        let shares = PlaceShares(total: RTSPServerConfiguration.maximumReaders)
+        settings.admitsReader = { shares.refusal(of: $0, holders: $1) == nil }
         let server: RTSPServer
         do {
             server = try RTSPServer(

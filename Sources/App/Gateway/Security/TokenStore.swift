@@ -85,6 +85,9 @@ public struct TokenStore: Sendable {
         self.entries.first { $0.principal == principal }?.token
     }
 
+    /// All tokens with their principals, for those who compare with more than the token itself.
+    var holders: [(name: String, password: String)] { self.entries.map { ($0.principal, $0.token) } }
+
     /// All secrets, for the redactor.
     var secrets: [String] { self.entries.map(\.token) }
 

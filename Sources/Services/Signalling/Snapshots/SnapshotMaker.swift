@@ -29,6 +29,8 @@ actor SnapshotMaker {
     static let longestAge: Duration = .seconds(30)
     /// Pictures of so many widths are kept until the next picture; whoever asks for others has them made again.
     private static let maximumImages = 16
+    /// The bytes of all of them.
+    private static let maximumBytes = 8 << 20
 
     /// Why there is no picture.
     private enum Failure: Error {
@@ -67,6 +69,13 @@ actor SnapshotMaker {
             image.age = MonotonicClock.now - picture.capture
             return image
         }
+        await ImageWork.shared.begin()
+        defer { ImageWork.shared.end() }
+        // Whoever waited before may have made the same one.
+        if var image = images[width], newest?.picture.capture == picture.capture {
+            image.age = MonotonicClock.now - picture.capture
+            return image
+        }
         let image = try await onWorkerThread { () -> Result<CameraSnapshot, SignallingError> in
             do throws(CodecError) {
                 let age = MonotonicClock.now - picture.capture
@@ -84,7 +93,10 @@ actor SnapshotMaker {
                 return .failure(.internalFault("the picture could not be made a JPEG image: \(error.reason)"))
             }
         }.get()
-        if let newest, newest.picture.capture == picture.capture, images.count < Self.maximumImages {
+        let size = images.values.reduce(image.jpeg.count) { $0 + $1.jpeg.count }
+        if let newest, newest.picture.capture == picture.capture, images.count < Self.maximumImages,
+            size <= Self.maximumBytes
+        {
             images[width] = image
         }
         return image

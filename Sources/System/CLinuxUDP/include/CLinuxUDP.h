@@ -44,6 +44,10 @@ int64_t linux_udp_receive_drops(int descriptor);
 int linux_udp_set_checksum(int descriptor, bool enabled);
 void linux_close(int descriptor);
 
+// Lets a listening TCP socket take no notice of hosts: the kernel drops what they send before it makes a connection.
+// Of IPv4 the whole address counts, of IPv6 the upper half. With no sources, everybody is heard again.
+int linux_tcp_ignore_sources(int descriptor, const struct linux_udp_address *sources, size_t count);
+
 // Sends `count` bytes to `destination`. A `segment_size` other than 0 cuts them into datagrams of that size; a
 // `source` other than NULL is the local address to send from. Returns the number of bytes sent.
 int64_t linux_udp_send(

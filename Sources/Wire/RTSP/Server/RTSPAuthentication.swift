@@ -10,17 +10,22 @@ public struct RTSPAuthentication: Sendable {
     /// How long a nonce is valid.
     public var nonceLifetime: Duration = .seconds(300)
 
-    private let passwords: [String]
+    private let principals: [(name: String, password: String)]
 
-    /// Accepts these passwords.
-    public init(passwords: [String], allowsBasic: Bool = false) {
-        self.passwords = passwords.filter { !$0.isEmpty }
+    /// Accepts the passwords of these principals.
+    public init(principals: [(name: String, password: String)], allowsBasic: Bool = false) {
+        self.principals = principals.filter { !$0.password.isEmpty }
         self.allowsBasic = allowsBasic
+    }
+
+    /// Accepts these passwords, which all belong to one principal.
+    public init(passwords: [String], allowsBasic: Bool = false) {
+        self.init(principals: passwords.map { ("", $0) }, allowsBasic: allowsBasic)
     }
 
     /// The outcome of checking a request's credentials.
     enum Verdict: Equatable {
-        case accepted
+        case accepted(principal: String)
         /// The request has none.
         case absent
         /// They are right, but not for the current nonce.
@@ -38,39 +43,40 @@ public struct RTSPAuthentication: Sendable {
         guard let header else { return .absent }
         switch AuthorizationHeader(parsing: header) {
         case .basic(let password):
-            return allowsBasic && isKnown(password) ? .accepted : .refused
+            guard allowsBasic, let principal = principal(with: password) else { return .refused }
+            return .accepted(principal: principal)
         case .digest(let digest):
-            guard isRight(digest, method: method) else { return .refused }
+            guard let principal = principal(of: digest, method: method) else { return .refused }
             guard let nonce, areEqual(Array(nonce.utf8), Array(digest.nonce.utf8)) else { return .stale }
-            return .accepted
+            return .accepted(principal: principal)
         case nil:
             return .refused
         }
     }
 
-    private func isRight(_ digest: AuthorizationHeader.Digest, method: String) -> Bool {
+    private func principal(of digest: AuthorizationHeader.Digest, method: String) -> String? {
         let response = Array(digest.response.utf8)
         let middle = digest.quality.map { "\($0.count):\($0.clientNonce):auth:" } ?? ""
-        guard let request = digest.algorithm.hash("\(method):\(digest.uri)") else { return false }
-        var isRight = false
-        for password in passwords {
+        guard let request = digest.algorithm.hash("\(method):\(digest.uri)") else { return nil }
+        var found: String?
+        for (name, password) in principals {
             guard let secret = digest.algorithm.hash("\(digest.username):\(realm):\(password)"),
                 let expected = digest.algorithm.hash("\(secret):\(digest.nonce):\(middle)\(request)")
             else { continue }
-            if areEqual(Array(expected.utf8), response) { isRight = true }
+            if areEqual(Array(expected.utf8), response) { found = name }
         }
-        return isRight
+        return found
     }
 
-    private func isKnown(_ password: String) -> Bool {
+    private func principal(with given: String) -> String? {
         // Digests all have the same length, so the time does not reveal the length of the password either.
-        guard let given = DigestAlgorithm.sha256.hash(password) else { return false }
-        var isKnown = false
-        for password in passwords {
+        guard let given = DigestAlgorithm.sha256.hash(given) else { return nil }
+        var found: String?
+        for (name, password) in principals {
             guard let hash = DigestAlgorithm.sha256.hash(password) else { continue }
-            if areEqual(Array(hash.utf8), Array(given.utf8)) { isKnown = true }
+            if areEqual(Array(hash.utf8), Array(given.utf8)) { found = name }
         }
-        return isKnown
+        return found
     }
 
     private func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {

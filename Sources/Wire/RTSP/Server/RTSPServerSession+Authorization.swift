@@ -21,8 +21,9 @@ extension RTSPServerSession {
         let verdict = configuration.authentication.judge(
             request.headers["Authorization"], method: request.method, nonce: nonce?.text)
         switch verdict {
-        case .accepted:
-            isAuthenticated = true
+        case .accepted(let name):
+            // The first one stays: whoever changes its name on a connection would change whose place it takes.
+            if principal == nil { principal = name }
             return nil
         case .absent, .stale:
             challenge(request, isStale: verdict == .stale, at: now)

@@ -87,8 +87,10 @@ public struct RTSPServerSession: ~Copyable {
     var heldUntil: Instant?
     var lastLife: Instant
     let opened: Instant
+    /// The principal of the first right password on this connection; nil before there is one.
+    public internal(set) var principal: String?
     /// Whether the client has sent a right password on this connection.
-    public internal(set) var isAuthenticated = false
+    public var isAuthenticated: Bool { principal != nil }
     /// Whether the connection is to be closed as soon as the output has been sent.
     public internal(set) var isClosing = false
     /// The session's state.

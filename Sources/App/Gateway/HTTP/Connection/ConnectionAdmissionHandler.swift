@@ -7,24 +7,44 @@ import Transport
 /// Decides which connections a listener takes, before anything is made for them, and pauses it when it has run out of
 /// descriptors. It stands on the listener's own channel.
 ///
-/// A connection counts from here on until it has closed, so also while its TLS handshake runs.
-final class ConnectionAdmissionHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// It accepts as fast as connections come, since those that wait in the kernel wait in one row: a stranger's flood before
+/// the owner. What the server above has no time for yet waits here, and the hosts take turns.
+///
+/// A connection counts from here on until it has closed, so also while it waits and while its TLS handshake runs.
+final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
+    typealias OutboundIn = Never
+    typealias OutboundOut = Never
 
-    /// How long nothing is accepted when there are no descriptors.
-    static let exhaustedPause = TimeAmount.seconds(1)
+    /// How long nothing is accepted when there are no descriptors: until those that are closed now are free.
+    static let exhaustedPause = TimeAmount.milliseconds(50)
+    /// How often the log is told of that.
+    static let exhaustedInterval = Duration.seconds(60)
     /// How long nothing is accepted when every place belongs to somebody who has signed in.
     static let fullPause = TimeAmount.milliseconds(100)
     /// How many strangers' connections are closed at a time when there are no descriptors.
     static let shedCount = 16
+    /// How many connections are accepted before the event loop looks after others.
+    static let acceptedAtOnce: UInt = 16
 
     private let connections: ConnectionLedger
+    private let starts: ConnectionStarts
     private let logger: Logger
     private var resumption: Scheduled<Void>?
+    private var waiting = HostQueue<any Channel>()
+    /// Whether the server above takes connections.
+    private var isWanted = true
+    private var isHandingOnLater = false
+    /// How many were handed on and have not started.
+    private var starting = 0
+    private var toldOfExhaustion: Instant?
+    private var filter = FloodFilter()
+    private var hearing: Scheduled<Void>?
 
-    init(connections: ConnectionLedger, logger: Logger) {
-        self.connections = connections
+    init(_ shared: ConnectionGuard, logger: Logger) {
+        self.connections = shared.connections
+        self.starts = shared.starts
         self.logger = logger
     }
 
@@ -35,15 +55,71 @@ final class ConnectionAdmissionHandler: ChannelInboundHandler, RemovableChannelH
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let connection = self.unwrapInboundIn(data)
+        let peer = Self.peer(connection.remoteAddress)
         let isAdmitted = self.connections.enter(
-            connection, from: Self.peer(connection.remoteAddress), close: { connection.close(promise: nil) })
+            connection, from: peer, close: { connection.close(promise: nil) })
         guard isAdmitted else {
             connection.close(promise: nil)
             if self.connections.isFull { self.pause(context, for: Self.fullPause) }
+            if self.filter.noteRefusal(of: peer, at: MonotonicClock.now) { self.applyFilter(context) }
             return
         }
         connection.closeFuture.whenComplete { [connections = self.connections] _ in connections.leave(connection) }
-        context.fireChannelRead(data)
+        self.waiting.append(connection, of: ConnectionLedger.host(of: peer))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        self.handOn(context)
+        self.acceptMore(context)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        self.isWanted = true
+        if !self.waiting.isEmpty { self.handOnLater(context) }
+        self.acceptMore(context)
+    }
+
+    /// Whatever the server above takes: those it takes no more wait here.
+    private func acceptMore(_ context: ChannelHandlerContext) {
+        if self.resumption == nil { context.read() }
+    }
+
+    private func handOn(_ context: ChannelHandlerContext) {
+        guard self.isWanted, !self.waiting.isEmpty, self.starting < ConnectionStarts.atOnce else { return }
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        while self.starting < ConnectionStarts.atOnce, let connection = self.waiting.popFirst() {
+            // One that has given way meanwhile is closed.
+            guard self.connections.contains(connection) else { continue }
+            self.starting += 1
+            self.starts.begin(connection) { [eventLoop = context.eventLoop] in
+                eventLoop.execute { bound.value.handler.oneHasStarted(bound.value.context) }
+            }
+            connection.closeFuture.whenComplete { [starts = self.starts] _ in starts.end(connection) }
+            context.fireChannelRead(self.wrapInboundOut(connection))
+        }
+        self.isWanted = false
+        context.fireChannelReadComplete()
+        self.handOnLater(context)
+    }
+
+    private func oneHasStarted(_ context: ChannelHandlerContext) {
+        self.starting -= 1
+        if context.channel.isActive { self.handOn(context) }
+    }
+
+    /// Asks the server above whether it takes more, which it answers with a read at once or later.
+    private func handOnLater(_ context: ChannelHandlerContext) {
+        guard !self.isHandingOnLater else { return }
+        self.isHandingOnLater = true
+        context.eventLoop.assumeIsolated().execute {
+            self.isHandingOnLater = false
+            guard context.channel.isActive else { return }
+            if self.isWanted { self.handOn(context) } else { context.pipeline.syncOperations.read() }
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        try? context.channel.syncOptions?.setOption(.maxMessagesPerRead, value: Self.acceptedAtOnce)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -51,14 +127,36 @@ final class ConnectionAdmissionHandler: ChannelInboundHandler, RemovableChannelH
             return context.fireErrorCaught(error)
         }
         let closed = self.connections.shed(Self.shedCount)
-        self.logger.warning(
-            "no connection can be accepted for a moment", metadata: ["reason": "\(error)", "closed": "\(closed)"])
+        let now = MonotonicClock.now
+        if self.toldOfExhaustion.map({ now - $0 >= Self.exhaustedInterval }) ?? true {
+            self.toldOfExhaustion = now
+            self.logger.warning(
+                "there are no descriptors for more connections; strangers' are closed",
+                metadata: ["reason": "\(error)", "closed": "\(closed)"])
+        }
         self.pause(context, for: Self.exhaustedPause)
+    }
+
+    /// Has the kernel drop what hosts send that are refused all the time, until a moment later.
+    private func applyFilter(_ context: ChannelHandlerContext) {
+        try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+            _ = self.filter.apply(to: $0)
+        }
+        guard self.hearing == nil, let deadline = self.filter.nextDeadline else { return }
+        let delay: Duration = max(deadline - MonotonicClock.now, .milliseconds(1))
+        self.hearing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+            self.hearing = nil
+            guard context.channel.isActive else { return }
+            _ = self.filter.expire(at: MonotonicClock.now)
+            self.applyFilter(context)
+        }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.resumption?.cancel()
         self.resumption = nil
+        self.hearing?.cancel()
+        self.hearing = nil
     }
 
     private func pause(_ context: ChannelHandlerContext, for time: TimeAmount) {

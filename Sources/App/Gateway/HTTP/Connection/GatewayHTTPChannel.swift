@@ -25,14 +25,20 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     static let maximumRead = 16 * 1024
 
     let responder: HTTPChannelHandler.Responder
+    /// The turns of strangers' requests, those of all listeners together.
+    let turns: RequestTurns
+    /// The connections that are being started.
+    let starts: ConnectionStarts
 
     /// What a listener is made with.
-    static let server = HTTPServerBuilder { GatewayHTTPChannel(responder: $0) }
+    static func server(_ shared: ConnectionGuard) -> HTTPServerBuilder {
+        HTTPServerBuilder { GatewayHTTPChannel(responder: $0, turns: shared.turns, starts: shared.starts) }
+    }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try Self.setOptions(of: channel)
-            try Self.addHandlers(to: channel)
+            try Self.addHandlers(to: channel, turns: self.turns)
             try channel.pipeline.syncOperations.addHandlers([
                 HTTP1ToHTTPServerCodec(secure: false), RequestDeadlineHandler(),
                 HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger),
@@ -43,11 +49,12 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     }
 
     func handle(value: Value, logger: Logger) async {
+        self.starts.end(value.channel)
         await self.handleHTTP(asyncChannel: value, logger: logger)
     }
 
     /// The part of the pipeline that is about bytes and HTTP/1.1, in the order from the socket up.
-    static func addHandlers(to channel: any Channel) throws {
+    static func addHandlers(to channel: any Channel, turns: RequestTurns) throws {
         let pipeline = channel.pipeline.syncOperations
         // Below TLS, which has added itself already.
         try pipeline.addHandler(StalledClientHandler(), position: .first)
@@ -59,7 +66,7 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
         try pipeline.addHandlers([
             pacer, HTTPResponseEncoder(),
             ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
-            RequestGate(pacer: pacer),
+            RequestGate(pacer: pacer, turns: turns),
         ])
     }
 

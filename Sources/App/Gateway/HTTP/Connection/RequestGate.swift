@@ -50,13 +50,16 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     static let lingerTime = TimeAmount.seconds(1)
 
     private let pacer: RequestPacer
+    private let turn: RequestTurn
+    private var isSignedIn = false
     private var state = State.open
     private var exchange: Exchange?
     private var lingering: Scheduled<Void>?
     private var closePromises: [EventLoopPromise<Void>] = []
 
-    init(pacer: RequestPacer) {
+    init(pacer: RequestPacer, turns: RequestTurns) {
         self.pacer = pacer
+        self.turn = RequestTurn(turns)
     }
 
     // MARK: Requests
@@ -67,19 +70,49 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             self.exchange = Exchange(head)
             if let refusal = RequestRules.refusal(of: head) { return self.refuse(refusal, context) }
-            self.exchange?.wasHandedOn = true
             if head.headers.contains(name: "transfer-encoding") {
                 self.pacer.expectBody(.chunked)
             } else if let length = head.headers.first(name: "content-length").flatMap({ Int($0) }), length > 0 {
                 self.pacer.expectBody(.length(length))
             }
+            self.takeTurn(context)
         case .body:
             self.exchange?.hasBodyBegun = true
         case .end:
             self.exchange?.isReadingRequest = false
             self.pacer.endRequest()
         }
+        if self.turn.isAwaited { return self.turn.keep(self.unwrapInboundIn(data)) }
+        self.exchange?.wasHandedOn = true
         context.fireChannelRead(data)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed, self.turn.isAwaited {
+            self.turn.hasInputEnded = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// Requests of strangers wait for each other; nothing more is read of one that waits.
+    private func takeTurn(_ context: ChannelHandlerContext) {
+        if self.isSignedIn { return }
+        let bound = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
+        let isTaken = self.turn.take(context) { bound.value.gate.turnHasCome(bound.value.context) }
+        if !isTaken { self.pacer.pause() }
+    }
+
+    private func turnHasCome(_ context: ChannelHandlerContext) {
+        guard let parts = self.turn.begin(context.eventLoop) else { return }
+        self.exchange?.wasHandedOn = true
+        for part in parts { context.fireChannelRead(self.wrapInboundOut(part)) }
+        context.fireChannelReadComplete()
+        if self.turn.hasInputEnded {
+            self.turn.hasInputEnded = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        self.pacer.resume()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -91,6 +124,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     private func refuse(_ refusal: RequestRefusal, _ context: ChannelHandlerContext) {
         let wasHandedOn = self.exchange.map { $0.isReadingRequest && $0.wasHandedOn } ?? false
         self.pacer.discard()
+        self.turn.giveBack()
         if self.exchange?.hasResponseBegun == true {
             self.exchange?.closesAfterwards = true
         } else {
@@ -140,6 +174,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     private func complete(_ head: inout HTTPResponseHead) {
         guard head.status.code >= 200, let exchange else { return }
         self.exchange?.hasResponseBegun = true
+        self.turn.giveBack()
         if exchange.isHTTP10 {
             head.version = .http1_0
             // Nothing but the end of the connection would tell the body's end.
@@ -165,6 +200,12 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if event is SignedIn {
+            self.isSignedIn = true
+            if !self.turn.isAwaited { self.turn.giveBack() }
+            promise?.succeed()
+            return
+        }
         guard event is ContinueRequest else { return context.triggerUserOutboundEvent(event, promise: promise) }
         promise?.succeed()
         guard case .open = self.state, let exchange, exchange.expectsContinue, exchange.isReadingRequest,
@@ -205,6 +246,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func end() {
+        self.turn.giveBack()
         self.lingering?.cancel()
         self.lingering = nil
         let promises = self.closePromises

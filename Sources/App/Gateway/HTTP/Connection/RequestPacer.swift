@@ -39,6 +39,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
     private var discarded = 0
     private var requestCount: UInt64 = 0
     private var isHandingOn = false
+    private var isPaused = false
     private var isReadWanted = false
     private var hasInputEnded = false
     private var context: ChannelHandlerContext?
@@ -72,6 +73,19 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         self.phase = .head
         self.requestCount &+= 1
         self.isInFirstLine = true
+        guard let context, !self.isHandingOn else { return }
+        if self.handOn(context) { context.fireChannelReadComplete() }
+        self.readIfWanted(context)
+    }
+
+    /// Nothing is handed on or read until ``resume()``: the request that has begun has to wait.
+    func pause() {
+        self.isPaused = true
+    }
+
+    /// Goes on with the request.
+    func resume() {
+        self.isPaused = false
         guard let context, !self.isHandingOn else { return }
         if self.handOn(context) { context.fireChannelReadComplete() }
         self.readIfWanted(context)
@@ -115,7 +129,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var mayRead: Bool {
         switch self.phase {
-        case .head, .body: self.held.readableBytes == 0
+        case .head, .body: self.held.readableBytes == 0 && !self.isPaused
         case .answering: false
         case .discarding: true
         }
@@ -151,7 +165,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func nextSlice() -> ByteBuffer? {
         let available = self.held.readableBytes
-        guard available > 0 else { return nil }
+        guard available > 0, !self.isPaused else { return nil }
         switch self.phase {
         case .head, .body(.chunked):
             return self.held.readSlice(length: self.lineLength ?? available)

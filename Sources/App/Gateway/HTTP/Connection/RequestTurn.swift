@@ -1,0 +1,78 @@
+import DatagramPort
+import NIOCore
+import NIOHTTP1
+import Transport
+
+/// Says of a connection that somebody has signed in over it.
+struct SignedIn: Sendable {}
+
+/// The turn of one connection's request, on the connection's event loop.
+final class RequestTurn {
+    private enum State {
+        case none
+        case waiting
+        case taken(Scheduled<Void>)
+    }
+
+    private let turns: RequestTurns
+    private var state = State.none
+    /// What has come of the request meanwhile.
+    private(set) var parts: [HTTPServerRequestPart] = []
+    /// Whether the client has closed its side meanwhile.
+    var hasInputEnded = false
+
+    init(_ turns: RequestTurns) {
+        self.turns = turns
+    }
+
+    var isAwaited: Bool {
+        if case .waiting = self.state { return true }
+        return false
+    }
+
+    /// Takes a turn, or waits for it.
+    /// - Parameter begin: Called on the event loop when the turn has come after a while.
+    /// - Returns: Whether it has come at once.
+    func take(_ context: ChannelHandlerContext, begin: @escaping @Sendable () -> Void) -> Bool {
+        let host = ConnectionLedger.host(of: ConnectionAdmissionHandler.peer(context.remoteAddress))
+        let eventLoop = context.eventLoop
+        if self.turns.take(for: host, begin: { eventLoop.execute(begin) }) {
+            self.hold(eventLoop)
+            return true
+        }
+        self.state = .waiting
+        return false
+    }
+
+    /// Keeps what comes while the turn is awaited.
+    func keep(_ part: HTTPServerRequestPart) {
+        self.parts.append(part)
+    }
+
+    /// The turn has come.
+    /// - Returns: What was kept; nil when nobody waits any more.
+    func begin(_ eventLoop: any EventLoop) -> [HTTPServerRequestPart]? {
+        guard self.isAwaited else {
+            self.turns.giveBack()
+            return nil
+        }
+        self.hold(eventLoop)
+        defer { self.parts = [] }
+        return self.parts
+    }
+
+    /// Gives the turn back, or does not wait for it any more.
+    func giveBack() {
+        if case .taken(let limit) = self.state {
+            limit.cancel()
+            self.turns.giveBack()
+        }
+        self.state = .none
+        self.parts = []
+    }
+
+    private func hold(_ eventLoop: any EventLoop) {
+        let limit = eventLoop.assumeIsolated().scheduleTask(in: RequestTurns.longest) { self.giveBack() }
+        self.state = .taken(limit)
+    }
+}

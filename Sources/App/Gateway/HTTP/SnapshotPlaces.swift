@@ -1,0 +1,40 @@
+import HomeTypes
+import Signalling
+import Transport
+
+/// Bounds how many snapshots are made and sent at once, with a share for each principal: one of 4K takes several
+/// megabytes from the moment that it is asked for until the client has taken it.
+final class SnapshotPlaces: Sendable {
+    /// How many there are.
+    static let shares = PlaceShares(total: 32)
+
+    /// One of them, which is free again when nobody holds it any more: a response that is never sent gives it back too.
+    final class Place: Sendable {
+        private let giveBack: @Sendable () -> Void
+
+        init(giveBack: @escaping @Sendable () -> Void) {
+            self.giveBack = giveBack
+        }
+
+        deinit { self.giveBack() }
+    }
+
+    private let holders = Locked<[String: Int]>([:])
+
+    /// Takes a place for a principal.
+    func take(for principal: String) throws(HomeError) -> Place {
+        let refusal = self.holders.withLock { holders -> PlaceShares.Refusal? in
+            let all = holders.flatMap { Array(repeating: $0.key, count: $0.value) }
+            if let refusal = Self.shares.refusal(of: principal, holders: all) { return refusal }
+            holders[principal, default: 0] += 1
+            return nil
+        }
+        if let refusal { throw .resourceExhausted("too many snapshots at once: \(refusal.words)") }
+        return Place { [weak self] in
+            self?.holders.withLock { holders in
+                let count = holders[principal, default: 1]
+                holders[principal] = count > 1 ? count - 1 : nil
+            }
+        }
+    }
+}
