@@ -59,9 +59,7 @@ def test_strangers_and_the_owner_when_there_is_no_descriptor_left(
     limit = descriptors(gateway) + 40
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, before[1]))
     with attackers.attack("idle", gateway.port, connections=200):
-        eventually(
-            lambda: EXHAUSTED in gateway.process.output(), "the descriptors are used up"
-        )
+        eventually(lambda: EXHAUSTED in gateway.process.output(), "the descriptors are used up")
         used, begin = processor_seconds(gateway), time.monotonic()
         # Strangers are closed each time, and then the owner is as quick as they are.
         served = 0

@@ -45,7 +45,9 @@ def test_the_recorder_writes_a_file_that_plays(programs: Path, rtsp_cameras: RTS
     found = re.match(r"(\d+) frames in", words)
     assert found and int(found[1]) > 30, words
     probe = ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", str(path)]
-    streams = json.loads(subprocess.run(probe, capture_output=True, text=True, timeout=60, check=True).stdout)["streams"]
+    streams = json.loads(subprocess.run(probe, capture_output=True, text=True, timeout=60, check=True).stdout)[
+        "streams"
+    ]
     assert [stream["codec_name"] for stream in streams] == ["h264"]
     assert int(streams[0]["nb_read_frames"]) == int(found[1])
 

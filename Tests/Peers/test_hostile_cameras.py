@@ -46,7 +46,9 @@ KINDS: dict[str, str] = {
     "codec": described(media=f"m=video 0 RTP/AVP 96\r\na=rtpmap:96 {ESCAPES}/90000\r\na=control:track1\r\n"),
     "sections": described(media=VIDEO.format(more="") * 10_000),
     "attributes": described(more="a=x:y\r\n" * 100_000),
-    "huge-sps": described(more=f"a=fmtp:96 packetization-mode=1;sprop-parameter-sets={sps(0xFFFFFFF0, 0xFFFFFFF0)},aM4=\r\n"),
+    "huge-sps": described(
+        more=f"a=fmtp:96 packetization-mode=1;sprop-parameter-sets={sps(0xFFFFFFF0, 0xFFFFFFF0)},aM4=\r\n"
+    ),
     "long-sps": described(more=f"a=fmtp:96 packetization-mode=1;sprop-parameter-sets={'Z' * 400_000},aM4=\r\n"),
     "large-sps": described(more=f"a=fmtp:96 packetization-mode=1;sprop-parameter-sets={sps(4_000, 4_000)},aM4=\r\n"),
 }
@@ -102,7 +104,7 @@ class Cameras:
         if kind == "loop":
             return send(f"302 Found\r\nLocation: rtsp://127.0.0.1:{self.port}/loop")
         if kind == "words":
-            return send(f"453 {ESCAPES}\r\nServer: {ESCAPES}\r\nWWW-Authenticate: Basic realm=\"{ESCAPES}\"")
+            return send(f'453 {ESCAPES}\r\nServer: {ESCAPES}\r\nWWW-Authenticate: Basic realm="{ESCAPES}"')
         if kind == "endless-head":
             for _ in range(2_000):
                 connection.sendall(b"RTSP/1.0 200 OK\r\n" + b"X: " + b"y" * 60_000 + b"\r\n")
@@ -113,7 +115,9 @@ class Cameras:
             channels = "254-256" if kind.startswith("far") else "-1--2"
             return send(f"200 OK\r\nSession: 1\r\nTransport: RTP/AVP/TCP;unicast;interleaved={channels}")
         if method == "SETUP":
-            return send("200 OK\r\nSession: 1;timeout=99999999999999999999\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1")
+            return send(
+                "200 OK\r\nSession: 1;timeout=99999999999999999999\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1"
+            )
         send("200 OK" + ("\r\nPublic: DESCRIBE, SETUP, PLAY" if method == "OPTIONS" else ""),
              KINDS[kind] if method == "DESCRIBE" and kind in KINDS else "")  # fmt: skip
 
@@ -132,7 +136,9 @@ def cameras() -> Iterator[Cameras]:
 
 
 def unprintable(text: str) -> list[str]:
-    return sorted({one for one in text if (ord(one) < 32 and one not in "\n\t") or 127 <= ord(one) < 160 or one == "\u202e"})
+    return sorted(
+        {one for one in text if (ord(one) < 32 and one not in "\n\t") or 127 <= ord(one) < 160 or one == "\u202e"}
+    )
 
 
 def test_a_probe_ends_and_says_it_in_plain_text(binary: Path, cameras: Cameras) -> None:

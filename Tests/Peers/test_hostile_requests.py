@@ -143,7 +143,13 @@ def test_odd_targets_and_methods_open_nothing(gateway: Gateway) -> None:
 
 def test_a_page_of_another_origin_gets_nothing_by_simple_requests(gateway: Gateway) -> None:
     press = "/v1/devices/front-door/traits/DoorbellPress/commands/press"
-    for origin in ("null", "http://evil.example", f"http://127.0.0.1.evil.example:{gateway.port}", "file://", "x" * 400):
+    for origin in (
+        "null",
+        "http://evil.example",
+        f"http://127.0.0.1.evil.example:{gateway.port}",
+        "file://",
+        "x" * 400,
+    ):
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
             answer = gateway.client.request("POST", press, "{}", {"Origin": origin, "Content-Type": kind})
             assert answer.status == 403, f"{origin[:40]} {kind}: {answer.status}"
@@ -283,7 +289,14 @@ def test_configs_of_any_depth_are_refused_in_time(binary: Path, tmp_path: Path) 
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
         f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
     )
-    for text in ("[" * 20_000, "{a: " * 20_000, "- " * 20_000, bomb, f"cameras: {'[' * 5_000}{']' * 5_000}", "a: &a [*a]"):
+    for text in (
+        "[" * 20_000,
+        "{a: " * 20_000,
+        "- " * 20_000,
+        bomb,
+        f"cameras: {'[' * 5_000}{']' * 5_000}",
+        "a: &a [*a]",
+    ):
         config.write_text(text)
         checked = subprocess.run(
             [str(binary), "serve", "--check", "--config", str(config)], capture_output=True, text=True, timeout=30
