@@ -38,6 +38,8 @@ final class SimulatedViewer: SimulatedEndpoint {
         var patience = Duration.milliseconds(400)
         /// How long, and how often, a missing packet is asked for.
         var nacks = NackGenerator.Configuration()
+        /// How often it tells which packets of the transport have come; nil for never.
+        var transportFeedback: Duration?
         /// The time between two requests for one packet is a quarter longer than this.
         var assumedRoundTrip = Duration.milliseconds(50)
     }
@@ -80,6 +82,7 @@ final class SimulatedViewer: SimulatedEndpoint {
     private var unwrapper = SequenceUnwrapper()
     private var statistics = ReceptionStatistics(clockRate: 90_000)
     private var nextReport: Instant?
+    private var transportFeedback: TransportFeedbackGenerator?
     private var outbox: [[UInt8]] = []
     private var microphoneIndex: UInt64 = 100
 
@@ -96,6 +99,7 @@ final class SimulatedViewer: SimulatedEndpoint {
         assembler = FrameAssembler(format: .vp8, maximumDelay: shape.patience)
         nacks = NackGenerator(configuration: shape.nacks)
         nacks.roundTripTime = shape.assumedRoundTrip
+        transportFeedback = shape.transportFeedback.map { TransportFeedbackGenerator(interval: $0) }
     }
 
     var isConnected: Bool { connection.isConnected }
@@ -125,7 +129,8 @@ final class SimulatedViewer: SimulatedEndpoint {
     func nextDeadline() -> Instant? {
         guard !hasVanished else { return nil }
         return [
-            connection.nextDeadline, nextReport, assembler.nextDeadline(), shape.asksAgain ? nacks.nextDeadline() : nil,
+            connection.nextDeadline, nextReport, transportFeedback?.nextDeadline(), assembler.nextDeadline(),
+            shape.asksAgain ? nacks.nextDeadline() : nil,
         ]
         .compactMap { $0 }.min()
     }
@@ -169,6 +174,9 @@ final class SimulatedViewer: SimulatedEndpoint {
         guard let packet = try? RTPPacketView(parsing: bytes) else {
             Issue.record("\(name) got a packet that is no RTP")
             return
+        }
+        if let value = packet.headerExtension(3), let number = HeaderExtensionValue.transportSequenceNumber(value) {
+            transportFeedback?.receive(transportSequenceNumber: number, at: now)
         }
         switch packet.ssrc {
         case videoSSRC:
@@ -224,12 +232,21 @@ final class SimulatedViewer: SimulatedEndpoint {
             if !requests.isEmpty { askAgain(for: requests) }
         }
         if assembler.takeKeyFrameRequest(at: now) { askForKeyFrame() }
+        if let due = transportFeedback?.nextDeadline(), due <= now { sendTransportFeedback() }
         guard let due = nextReport, due <= now else { return }
         nextReport = now + shape.reportInterval
         guard statistics.hasReceived else { return }
         var block = statistics.makeReportBlock(ssrc: videoSSRC, at: now)
         if let loss = shape.reportedLoss { block.fractionLost = loss }
         send { $0.writeReceiverReport(ssrc: 9, blocks: [block]) }
+    }
+
+    private func sendTransportFeedback() {
+        var isMore = true
+        while isMore {
+            let ssrc = videoSSRC
+            send { isMore = transportFeedback?.writeFeedback(senderSSRC: 9, mediaSSRC: ssrc, into: &$0) ?? false }
+        }
     }
 
     /// The number of the newest packet that came.

@@ -3,17 +3,18 @@ import Transport
 
 /// What a viewer has said of its reception.
 ///
-/// The shares of loss are told and not acted upon. A browser sends a report with every request for a packet, each about a
-/// few packets only, so that a line with a tenth of random loss often looks as if it lost half; and loss alone does not mean
-/// that the line is too slow.
+/// The share of loss is that of one report, which is told and not acted upon. A browser sends a report with every request
+/// for a packet, each about a few packets only, so that a line with a tenth of random loss often looks as if it lost half.
+/// What is acted upon is in ``ViewerLine``.
 struct FeedbackState {
     var keyFrameRequests: UInt64 = 0
     var fractionLost: Double = 0
     var roundTrip: Duration?
     /// The receiver's estimate of its line in bits a second, 0 while it has sent none.
     var estimatedBitrate: UInt64 = 0
-    /// When each of the newest retransmissions went out, so that one loss is not answered twice within a round trip.
-    var recentRetransmissions: [(index: UInt64, at: Instant)] = []
+    var recentRetransmissions = RecentRetransmissions()
+    /// The sequence numbers that the transport feedback in hand tells to be lost: kept for its memory.
+    var lostNumbers: [UInt16] = []
     /// When a key frame was last asked for because a loss could not be made good.
     var keyFrameForLossAt: Instant?
     /// The last full intra request's number (RFC 5104, section 4.3.1.2): a repetition is no new request.
@@ -47,13 +48,7 @@ extension Viewer {
             case .receiverEstimatedMaximumBitrate(let estimate):
                 feedback.estimatedBitrate = estimate.bitsPerSecond
             case .transportFeedback(let report):
-                for status in report {
-                    if status.arrival == nil {
-                        feedback.transportPackets.lost += 1
-                    } else {
-                        feedback.transportPackets.received += 1
-                    }
-                }
+                repair(report, through: &sender, at: now)
             case .goodbye(let goodbye):
                 ingest?.noteGoodbye(goodbye)
                 // A browser says goodbye for a source, not for the connection: consent decides (RFC 7675).
@@ -76,6 +71,9 @@ extension Viewer {
             for index in egress.indices
             where egress[index].configuration.ssrc == block.ssrc && egress[index].configuration.isVideo {
                 feedback.fractionLost = Double(block.fractionLost) / 256
+                line.note(
+                    block, bytesSent: egress[index].bytesSent,
+                    streamRate: egress[index].track.recentBytes.busiestSecond, at: now)
                 if let roundTrip = CompactTime.roundTripTime(
                     now: reports.ntp(at: now), lastSenderReport: block.lastSenderReport,
                     delaySinceLastSenderReport: block.delaySinceLastSenderReport)

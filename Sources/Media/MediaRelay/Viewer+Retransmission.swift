@@ -17,60 +17,139 @@ extension Viewer {
     /// asks ten times, one round trip apart, or 100 ms apart where it knows none: a second, or two over a long line, and
     /// each of them may be the one that gets through. After that it asks for a key frame, and so the packet is good for nothing.
     private static let playoutBound = Duration.seconds(2)
+    /// ``RelayLimits/maximumLag`` by default.
+    private static let delayWhileLimited = Duration.milliseconds(1_500)
     /// A viewer whose losses cannot be made good gets a key frame at most this often. Key frames are large, and go to
     /// every viewer of the camera.
     private static let keyFrameForLossInterval = Duration.seconds(2)
 
-    /// Sends again what the viewer misses, as far as it helps: what the ring still holds, what comes in time to be shown,
-    /// and no more than the viewer's ``RetransmissionBudget``.
+    /// Sends again what the viewer asks for.
     func retransmit(_ nack: RTCPNack, through sender: inout MediaSender, at now: Instant) {
-        guard let position = egress.firstIndex(where: { $0.configuration.ssrc == nack.mediaSSRC }),
-            let destination = remoteAddress
-        else { return }
-        let pause = repetitionPause
-        feedback.recentRetransmissions.removeAll { now - $0.at >= pause }
-        let ring = egress[position].track.ring
+        guard let position = egress.firstIndex(where: { $0.configuration.ssrc == nack.mediaSSRC }) else { return }
+        resend(nack, position, .missed(pause: repetitionPause), through: &sender, at: now)
+    }
+
+    /// Sends packets again as far as it helps: what the ring still holds, what comes in time to be shown, and no more than
+    /// the viewer's ``RetransmissionBudget``. On a path that loses many packets, each missing one is sent twice, so that
+    /// fewer need a second round.
+    func resend(
+        _ numbers: some Sequence<UInt16>, _ position: Int, _ reason: ResendingReason,
+        through sender: inout MediaSender, at now: Instant
+    ) {
+        guard let destination = remoteAddress else { return }
+        feedback.recentRetransmissions.forgetOld(at: now)
         egress[position].retransmissions.refill(
             bytesSent: egress[position].bytesSent, recentBytes: egress[position].track.recentBytes.busiestSecond)
+        var left = Self.mostPerPause - feedback.recentRetransmissions.count(within: repetitionPause, of: now)
         var isBeyondHelp = false
-        for sequenceNumber in nack {
-            guard feedback.recentRetransmissions.count < Self.mostPerPause else { break }
-            guard let found = egress[position].find(sequenceNumber: sequenceNumber),
-                let entry = ring[found.cursor.entry]
-            else {
-                // The ring keeps everything since its newest key frame, so what it does not hold is needed only without one.
-                if ring.newestKeyFrame == nil { isBeyondHelp = true }
-                continue
+        for number in numbers {
+            guard left > 0 else { break }
+            switch resend(number, position, reason, to: destination, through: &sender, at: now) {
+            case .sent: left -= 1
+            case .notNeeded: break
+            case .beyondHelp: isBeyondHelp = true
             }
-            if feedback.recentRetransmissions.contains(where: { $0.index == found.index }) { continue }
-            let packet = entry.batch.packets[found.cursor.packet]
-            let firstSent = max(entry.batch.arrival, found.epoch.startedAt)
-            guard isInTime(firstSent, at: now), egress[position].retransmissions.take(Int(packet.length)) else {
-                egress[position].retransmissionsRefused += 1
-                // Nothing after a newer key frame needs it.
-                if ring.newestKeyFrame.map({ found.cursor >= $0 }) ?? true { isBeyondHelp = true }
-                continue
-            }
-            let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
-            let payload = entry.batch.payload(of: packet)
-            let size = egress[position].header.length + peer.overhead + 2 + payload.count
-            if !sender.run.accepts(size) { _ = sender.flush(to: destination, from: localAddress) }
-            let written =
-                egress[position].configuration.retransmission == nil
-                ? repeatPacket(
-                    position, packet: packet, payload: payload, index: found.index, timestamp: timestamp,
-                    into: sender.run.free)
-                : wrapPacket(
-                    position, packet: packet, payload: payload, sequenceNumber: sequenceNumber, timestamp: timestamp,
-                    into: sender.run.free)
-            guard written > 0 else { continue }
-            sender.run.add(written)
-            feedback.recentRetransmissions.append((found.index, now))
-            egress[position].packetsRetransmitted += 1
-            egress[position].bytesRetransmitted += UInt64(payload.count)
+        }
+        if line.repairsEarly, !line.sendsTwice, !reason.isPrecaution,
+            egress[position].configuration.retransmission != nil
+        {
+            for number in numbers { resendOnceMore(number, position, to: destination, through: &sender, at: now) }
         }
         _ = sender.flush(to: destination, from: localAddress)
         if isBeyondHelp { askForKeyFrameAfterLoss(position, at: now) }
+    }
+
+    /// Why packets are sent again.
+    enum ResendingReason {
+        /// The viewer misses them. Those that were sent again within `pause` are left out.
+        case missed(pause: Duration)
+        /// Nobody misses them yet, but some of them will be lost.
+        case precaution
+
+        var isPrecaution: Bool { if case .precaution = self { true } else { false } }
+    }
+
+    private enum Resending {
+        case sent
+        case notNeeded
+        /// Only a key frame helps.
+        case beyondHelp
+    }
+
+    private func resend(
+        _ number: UInt16, _ position: Int, _ reason: ResendingReason, to destination: TransportAddress,
+        through sender: inout MediaSender, at now: Instant
+    ) -> Resending {
+        let ring = egress[position].track.ring
+        guard let found = egress[position].find(sequenceNumber: number), let entry = ring[found.cursor.entry] else {
+            // The ring keeps everything since its newest key frame, so what it does not hold is needed only without one.
+            return ring.newestKeyFrame == nil ? .beyondHelp : .notNeeded
+        }
+        if case .missed(let pause) = reason,
+            feedback.recentRetransmissions.contains(found.index, within: pause, of: now)
+        {
+            return .notNeeded
+        }
+        let packet = entry.batch.packets[found.cursor.packet]
+        let firstSent = max(entry.batch.arrival, found.epoch.startedAt)
+        guard isInTime(firstSent, at: now), line.takeForRepair(Int(packet.length), at: now),
+            egress[position].retransmissions.take(Int(packet.length))
+        else {
+            guard !reason.isPrecaution else { return .notNeeded }
+            egress[position].retransmissionsRefused += 1
+            // Nothing after a newer key frame needs it.
+            return ring.newestKeyFrame.map { found.cursor >= $0 } ?? true ? .beyondHelp : .notNeeded
+        }
+        let isSent = write(number, position, found, entry, to: destination, through: &sender, at: now)
+        if isSent {
+            feedback.recentRetransmissions.noteSent(found.index, asPrecaution: reason.isPrecaution, at: now)
+        }
+        return isSent ? .sent : .notNeeded
+    }
+
+    /// Sends the second copy of a retransmission.
+    private func resendOnceMore(
+        _ number: UInt16, _ position: Int, to destination: TransportAddress, through sender: inout MediaSender,
+        at now: Instant
+    ) {
+        guard let found = egress[position].find(sequenceNumber: number),
+            let entry = egress[position].track.ring[found.cursor.entry],
+            feedback.recentRetransmissions.wasSentOnce(found.index, at: now),
+            egress[position].retransmissions.take(Int(entry.batch.packets[found.cursor.packet].length)),
+            write(number, position, found, entry, to: destination, through: &sender, at: now)
+        else { return }
+        feedback.recentRetransmissions.noteCopy(found.index)
+    }
+
+    /// Writes a packet into the run that goes out next. False where nothing was written.
+    private func write(
+        _ number: UInt16, _ position: Int, _ found: (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64),
+        _ entry: TrackRing.Entry, to destination: TransportAddress, through sender: inout MediaSender, at now: Instant
+    ) -> Bool {
+        let packet = entry.batch.packets[found.cursor.packet]
+        let timestamp = found.epoch.timestamp(of: packet.timestamp &+ entry.timestampOffset)
+        let payload = entry.batch.payload(of: packet)
+        let size = egress[position].header.length + peer.overhead + 2 + payload.count
+        if !sender.run.accepts(size) { _ = sender.flush(to: destination, from: localAddress) }
+        let written: Int
+        if egress[position].configuration.retransmission == nil {
+            written = repeatPacket(
+                position, packet: packet, payload: payload, index: found.index, timestamp: timestamp,
+                into: sender.run.free)
+        } else {
+            if line.repairsEarly, position == repairedEgress {
+                line.log.add(
+                    transport: transportSequence, count: 1, index: found.index, isRetransmission: true, at: now)
+            }
+            written = wrapPacket(
+                position, packet: packet, payload: payload, sequenceNumber: number, timestamp: timestamp,
+                into: sender.run.free)
+        }
+        guard written > 0 else { return false }
+        sender.run.add(written)
+        egress[position].packetsRetransmitted += 1
+        egress[position].bytesRetransmitted += UInt64(payload.count)
+        return true
     }
 
     /// How long a packet is not sent again: a little less than a round trip, because a request that comes after one was made
@@ -83,7 +162,9 @@ extension Viewer {
 
     /// Whether a packet that was first sent at `firstSent` reaches the viewer in time if it leaves now.
     private func isInTime(_ firstSent: Instant, at now: Instant) -> Bool {
-        now - firstSent + (feedback.roundTrip ?? .zero) / 2 <= Self.playoutBound
+        // Where the path is too slow, packets leave later than they came, by that much at most.
+        let delay = line.isLimited ? Self.delayWhileLimited : .zero
+        return now - firstSent + (feedback.roundTrip ?? .zero) / 2 <= Self.playoutBound + delay
     }
 
     /// What is not sent again can only be made good by a key frame.

@@ -47,10 +47,16 @@ extension Viewer {
         // At the live edge a whole ordinary frame goes out as one send; a large key frame in a few. What a new viewer
         // has to catch up with is paced from its first packet.
         let isPaced = isCatchingUp || egress[index].packetsSent == 0
-        let budget = isPaced ? limits.burstPackets : max(limits.burstPackets, 32)
-        switch forward(index, budget: budget, through: &sender, at: now) {
+        var budget = isPaced ? limits.burstPackets : max(limits.burstPackets, 32)
+        let isLimited = line.isLimited && egress[index].configuration.isVideo
+        if isLimited { budget = min(budget, line.packets(at: now)) }
+        let (firstNew, bytesBefore) = (egress[index].nextIndex, egress[index].bytesSent)
+        let outcome = forward(index, budget: budget, through: &sender, at: now)
+        if isLimited { line.spend(egress[index].bytesSent - bytesBefore) }
+        switch outcome {
         case .reachedEnd:
             egress[index].behindSince = nil
+            if line.repairsEarly { repeatAsPrecaution(index, from: firstNew, through: &sender, at: now) }
             return
         case .reachedFrameToLeaveOut:
             leaveOut(index, at: now)
@@ -58,9 +64,13 @@ extension Viewer {
             let since = egress[index].behindSince ?? now
             egress[index].behindSince = since
             noteFramesBefore(index)
-            if now - since > limits.maximumLag { skipAhead(index, at: now) }
+            let isTooFarBehind =
+                isLimited ? isTooOld(index, limits, at: now) : now - since > limits.maximumLag
+            if isTooFarBehind { skipAhead(index, at: now) }
         }
-        if egress[index].cursor != nil { egress[index].nextBurst = now + limits.burstInterval }
+        if egress[index].cursor != nil {
+            egress[index].nextBurst = now + (isLimited ? LineLimit.interval : limits.burstInterval)
+        }
     }
 
     /// What the viewer waits for has been evicted from the ring: only a key frame helps.
@@ -71,8 +81,23 @@ extension Viewer {
             egress[index].start(at: ring.head, now: now)
             return
         }
+        // A limited rate can stop in the middle of a frame. The gap keeps the player from taking its first half for a frame.
+        if line.isLimited { egress[index].nextIndex += 1 }
         goOnWithKeyFrame(ring.newestKeyFrame, index, at: now)
     }
+
+    /// Whether what comes next is too old for a viewer whose line is too slow. It is always behind, and goes further behind
+    /// from picture to picture, so that a key frame is the occasion to catch up.
+    private func isTooOld(_ index: Int, _ limits: RelayLimits, at now: Instant) -> Bool {
+        let ring = egress[index].track.ring
+        guard let cursor = egress[index].cursor, let entry = ring[cursor.entry] else { return false }
+        let age = now - entry.batch.arrival
+        let keyFrameWaits = ring.newestKeyFrame.map { $0 > cursor } ?? false
+        return age > (keyFrameWaits ? min(Self.lagAtKeyFrame, limits.maximumLag) : limits.maximumLag)
+    }
+
+    /// How far behind a viewer with a slow line may be for the pictures before a key frame.
+    private static let lagAtKeyFrame = Duration.milliseconds(500)
 
     /// The viewer is too slow: whole frames are left out, up to the newest key frame. The frame that it is in the
     /// middle of is completed first, however late.
@@ -148,6 +173,7 @@ extension Viewer {
     /// Takes over what has left this process.
     @inline(__always)
     private func settle(_ position: Int, _ progress: Progress, at now: Instant) {
+        if line.repairsEarly { noteSent(position, progress, at: now) }
         egress[position].settle(progress)
         transportSequence = progress.transportSequence
         if !startIsComplete { noteStartSteps(position, at: now) }

@@ -18,6 +18,7 @@ final class Viewer {
     private(set) var soundHeldUntil: Instant?
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
+    var line = ViewerLine()
     /// Where media goes: kept here, so that the hot loop need not ask the connection.
     var remoteAddress: TransportAddress?
     /// Our address at which the viewer's packets arrive: replies leave from it.

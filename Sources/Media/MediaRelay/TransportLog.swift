@@ -1,0 +1,76 @@
+import Transport
+
+/// Which transport-wide sequence numbers carried which packets of the picture lately, so that feedback about them leads back
+/// to the packets.
+///
+/// It is kept for viewers that lose much, and one entry stands for all that left together.
+struct TransportLog {
+    /// Where a transport-wide sequence number leads.
+    struct Packet: Equatable {
+        /// The packet's index in the media stream.
+        var index: UInt64
+        /// Whether it went out again under this number.
+        var isRetransmission: Bool
+    }
+
+    private struct Run {
+        var transport: UInt16
+        var count: UInt16
+        var index: UInt64
+        var isRetransmission: Bool
+    }
+
+    private static let capacity = 256
+    /// Other packets use these numbers too, sound for one, and after a long while they begin again.
+    private static let memory = Duration.seconds(2)
+
+    /// A ring; ``oldest`` is the position of the oldest entry once it is full.
+    private var runs: [Run] = []
+    private var oldest = 0
+    private var newestAt = Instant.zero
+
+    /// `count` packets from `index` on have gone out under the numbers from `transport` on.
+    mutating func add(transport: UInt16, count: Int, index: UInt64, isRetransmission: Bool, at now: Instant) {
+        guard count > 0, count <= 0x1000 else { return }
+        if now - newestAt > Self.memory { removeAll() }
+        newestAt = now
+        let run = Run(
+            transport: transport, count: UInt16(count), index: index, isRetransmission: isRetransmission)
+        if runs.count < Self.capacity {
+            runs.append(run)
+        } else {
+            runs[oldest] = run
+            oldest = (oldest + 1) % Self.capacity
+        }
+    }
+
+    /// Keeps the memory for the next time.
+    mutating func removeAll() {
+        runs.removeAll(keepingCapacity: true)
+        oldest = 0
+    }
+
+    /// The packet that went out under a number, if it is one of the picture's and not too old.
+    func find(_ transport: UInt16) -> Packet? {
+        guard !runs.isEmpty else { return nil }
+        let base = runs[oldest].transport
+        let sought = transport &- base
+        var low = 0
+        var high = runs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[(oldest + middle) % runs.count].transport &- base <= sought {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low > 0 else { return nil }
+        let run = runs[(oldest + low - 1) % runs.count]
+        let offset = transport &- run.transport
+        guard offset < run.count else { return nil }
+        return Packet(
+            index: run.isRetransmission ? run.index : run.index + UInt64(offset), isRetransmission: run.isRetransmission
+        )
+    }
+}
