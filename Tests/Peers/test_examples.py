@@ -28,7 +28,7 @@ def run(program: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("device, codec", [("front-door", "VP8"), ("drive", "H264")])
+@pytest.mark.parametrize(("device", "codec"), [("front-door", "VP8"), ("drive", "H264")])
 def test_the_whep_player_receives_frames(programs: Path, gateway: Gateway, device: str, codec: str) -> None:
     gateway.wait_until_flowing(device)
     words = run(programs / "whep-player", f"http://127.0.0.1:{gateway.port}/whep/{device}", gateway.token, "4")

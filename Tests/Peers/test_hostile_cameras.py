@@ -120,6 +120,7 @@ class Cameras:
             )
         send("200 OK" + ("\r\nPublic: DESCRIBE, SETUP, PLAY" if method == "OPTIONS" else ""),
              KINDS[kind] if method == "DESCRIBE" and kind in KINDS else "")  # fmt: skip
+        return None
 
     def stop(self) -> None:
         self._stopping.set()

@@ -129,10 +129,14 @@ def test_odd_targets_and_methods_open_nothing(gateway: Gateway) -> None:
             assert b"\r\nX: y" not in answer and b"\r\nx: y" not in answer
     for request in (
         b"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: door\r\n\r\nSSH-2.0-x\r\n",
-        b"GET /v1/events HTTP/1.1\r\nHost: door\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n\x81\x05hello",
-        b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
-        b"HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        (
+            b"GET /v1/events HTTP/1.1\r\nHost: door\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n\x81\x05hello"
+        ),
+        (
+            b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+            b"HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\nPRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        ),
         b"GET /v1/devices HTTP/1.1\r\nHost: door\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(500)) + b"\r\n",
         b"GET /v1/devices HTTP/1.1\r\nHost: door\r\nX: a\x00b\r\n\r\n",
         b"GET /v1/devices HTTP/1.1\r\nHost: door\rX: a\r\n\r\n",
