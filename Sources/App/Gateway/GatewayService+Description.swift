@@ -1,7 +1,7 @@
-/// A value that logs and debuggers tell by its type's name alone.
+/// A value that logs and debuggers describe only by its type's name.
 ///
-/// The life-cycle library logs every service that it starts and stops, and what has no description of its own is shown
-/// with all that it holds: here tokens, their digests, and the cameras' addresses.
+/// The life-cycle library logs every service that it starts and stops. A service without its own description is shown
+/// with all its contents: here tokens, their digests, and the cameras' addresses.
 public protocol DescribedByName: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension DescribedByName {

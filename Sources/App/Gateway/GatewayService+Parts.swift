@@ -5,10 +5,10 @@ import NIOCore
 import ServiceLifecycle
 import Signalling
 
-/// Counts listeners and calls back when the last one is open.
+/// Counts listeners, and calls back when the last one is open.
 actor Readiness {
     private var remaining: Int
-    /// By the scheme.
+    /// By scheme.
     private var ports: [String: Int] = [:]
     private let whenReady: @Sendable ([String: Int]) async -> Void
 
@@ -34,7 +34,7 @@ extension GatewayConfiguration {
     }
 }
 
-/// One listener, whose failure to open says which key of the config is concerned.
+/// One listener. If it fails to open, the error names the key of the config.
 struct Listener<Responder: HTTPResponder>: Service
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     let application: Application<Responder>
@@ -65,8 +65,8 @@ struct HomeFollower: Service {
     }
 }
 
-/// What happens about once a second: news of sessions for watchers, heartbeats, the leases of WHEP players, and what the
-/// log tells of connections.
+/// The work of about once a second: news of sessions for watchers, heartbeats, the leases of WHEP players, and log
+/// lines about connections.
 struct Ticker: Service {
     let hub: HomeHub
     let whepSessions: WHEPSessions
@@ -96,7 +96,7 @@ struct Ticker: Service {
 
 /// Extends the leases of connected WHEP viewers in time.
 enum WHEPLeaseKeeper {
-    /// A lease that ends sooner is extended.
+    /// A lease that ends sooner than this is extended.
     static let marginSeconds: Double = 30
 
     static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub) async {
@@ -104,7 +104,7 @@ enum WHEPLeaseKeeper {
         let entries = await whepSessions.retain(alive: Set(sessions.map(\.mediaSessionId)))
         for session in sessions where session.expiresInSeconds < self.marginSeconds && session.state == "connected" {
             guard let entry = entries[session.mediaSessionId] else { continue }
-            // A refusal means that the session has reached its cap; it ends by itself then.
+            // A refusal means that the session has reached its limit. It ends by itself then.
             _ = try? await hub.extendLiveView(
                 deviceID: entry.deviceID, mediaSessionId: session.mediaSessionId, principal: entry.principal,
                 extendedDurationSeconds: nil)

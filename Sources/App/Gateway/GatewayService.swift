@@ -10,8 +10,8 @@ import ServiceLifecycle
 import Signalling
 import UnixSignals
 
-/// The process without its media: home, HTTP, HTTPS and everything around them, made from a config, a live-view service
-/// and who runs the cameras.
+/// The process without its media: home, HTTP, HTTPS and everything around them. It is made from a config, a live-view
+/// service and the part that runs the cameras.
 public struct GatewayService: Service {
     /// Why the gateway could not start.
     public struct StartFailure: Error, Sendable, CustomStringConvertible {
@@ -34,24 +34,24 @@ public struct GatewayService: Service {
     private let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
 
-    /// How many connections wait in the kernel. Those that find the queue full come back after a second, the owner's too,
-    /// so it holds what several hosts open while the listener takes no notice for a moment.
+    /// How many connections wait in the kernel. If the queue is full, a client tries again after a second, and that
+    /// includes the owner. The queue therefore holds as many as several hosts open while the listener is briefly busy.
     static let backlog = 1024
 
-    /// Puts the parts together. Opens the state folder and makes the token at the first start, but no socket.
+    /// Puts the parts together. Opens the state folder and makes the token at the first start, but opens no socket.
     /// - Parameters:
     ///   - configuration: the config.
-    ///   - liveView: who serves live views.
-    ///   - cameras: who runs the cameras.
+    ///   - liveView: serves live views.
+    ///   - cameras: runs the cameras.
     ///   - configurationFile: the file that the config came from, which is watched; nil for the built-in one.
-    ///   - stateDirectory: where secrets are kept; nil for what the config says, or the user's standard folder.
+    ///   - stateDirectory: where secrets are kept; nil for the config's folder, or the user's standard folder.
     ///   - tokens: who may use the API; nil to read the state folder's file.
-    ///   - shared: what all listeners share, those of the floors below with them.
+    ///   - shared: what all listeners share, including those of the floors below.
     ///   - additionalMetrics: metrics of the floors below.
-    ///   - secrets: what the log masks; the passwords of cameras that come later are added.
+    ///   - secrets: what the log masks; the passwords of cameras that are added later join it.
     ///   - logger: where to log; see ``makeLogger(configuration:secrets:)``.
-    ///   - onReady: called once all listeners are open, with the config and the ports that they have: a port 0 stands
-    ///     for any that is free.
+    ///   - onReady: called once all listeners are open, with the config and their actual ports: a port 0 means any free
+    /// port.
     public init(
         configuration: GatewayConfiguration, liveView: any LiveViewServing, cameras: any CameraRunning,
         configurationFile: String? = nil, stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
@@ -87,7 +87,7 @@ public struct GatewayService: Service {
         self.onReady = onReady
     }
 
-    /// A logger as the config wants it, which masks the tokens, the cameras' passwords and foreign addresses.
+    /// A logger with the config's settings, which masks the tokens, the cameras' passwords and foreign addresses.
     public static func makeLogger(
         configuration: GatewayConfiguration, secrets: SecretList = SecretList(), label: String = "gatehouse"
     ) -> Logger {
@@ -130,7 +130,7 @@ public struct GatewayService: Service {
         try await group.run()
     }
 
-    /// Serves until SIGTERM or SIGINT. What lies below the gateway runs beside it and is stopped after it.
+    /// Serves until SIGTERM or SIGINT. The floors below run alongside the gateway and are stopped after it.
     public func runUntilSignalled(beside services: [any Service]) async throws {
         var groupConfiguration = ServiceGroupConfiguration(
             services: services + [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: self.logger)
@@ -146,7 +146,7 @@ public struct GatewayService: Service {
             server: server,
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { [shared = self.shared, logger = self.logger] channel in
-                // A listener that has closed already needs none.
+                // A listener that has closed already needs nothing.
                 try? await channel.eventLoop.submit {
                     try channel.pipeline.syncOperations.addHandler(
                         ConnectionAdmissionHandler(shared, logger: logger), position: .first)
@@ -196,7 +196,7 @@ public struct GatewayService: Service {
             stateDirectory: self.stateDirectory.path, processID: LocalGateway.ownProcessID)
     }
 
-    /// The note goes to the standard folder too, where commands look first.
+    /// The file goes to the standard folder too, where commands look first.
     private var noteDirectories: [StateDirectory] {
         let standard = StateDirectory.standard()
         return standard == self.stateDirectory ? [standard] : [self.stateDirectory, standard]

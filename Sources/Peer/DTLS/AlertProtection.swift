@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// The keys of the record layer, kept when OpenSSL's connection is freed, so that a connection can still be ended: a
-/// browser says `close_notify` when its page goes, and to wait until ICE's consent runs out would take half a minute.
+/// The keys of the record layer, kept when OpenSSL's connection is freed. With them a connection can still be ended: a
+/// browser sends `close_notify` when its page closes, while ICE's consent would take half a minute to expire.
 ///
-/// It does TLS_ECDHE_*_WITH_AES_128_GCM_SHA256 (RFC 5288, RFC 6347), the only kind of cipher suite that an identity
-/// offers or takes.
+/// It supports TLS_ECDHE_*_WITH_AES_128_GCM_SHA256 (RFC 5288, RFC 6347), the only kind of cipher suite that an identity
+/// offers or accepts.
 struct AlertProtection {
-    /// An alert: how bad it is, and what it says (RFC 5246, section 7.2).
+    /// An alert: its level and its description (RFC 5246, section 7.2).
     struct Alert: Equatable {
         var level: UInt8
         var description: UInt8
 
         static let closeNotify = Alert(level: 1, description: 0)
 
-        /// Whether nothing comes after it.
+        /// Whether it ends the connection.
         var ends: Bool { level == 2 || description == 0 }
     }
 
@@ -28,8 +28,8 @@ struct AlertProtection {
     private static let tagLength = 16
 
     /// The sequence number of the record that ends the connection. OpenSSL has used the first few for the handshake's
-    /// last message and its repetitions; whatever its explicit nonces were, which it draws at random, one of 64 bits
-    /// is not met by chance.
+    /// last message and its repetitions. It draws its explicit nonces at random, and a random nonce of 64 bits will not
+    /// equal this one by chance.
     private static let closingSequenceNumber: UInt64 = 1 << 32
 
     /// Derives the keys of a connection whose handshake is over (RFC 5246, section 6.3).
@@ -57,7 +57,7 @@ struct AlertProtection {
         remoteSalt = isClient ? serverSalt : clientSalt
     }
 
-    /// The record that says `alert`.
+    /// The record that carries `alert`.
     func seal(_ alert: Alert) -> [UInt8]? {
         let epochAndSequence = 1 << 48 | Self.closingSequenceNumber
         let nonce = Self.bytes(of: epochAndSequence)
@@ -75,7 +75,7 @@ struct AlertProtection {
         return header + nonce + text + tag
     }
 
-    /// What the alert record in `record` says; nil if it is not authentic.
+    /// The alert in `record`; nil if it is not authentic.
     func open(_ record: UnsafeRawBufferPointer) -> Alert? {
         let overhead = Self.explicitNonceLength + Self.tagLength
         guard let header = DTLSRecordHeader(record), header.type == .alert, header.epoch == 1,

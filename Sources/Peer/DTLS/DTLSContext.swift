@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// The OpenSSL context of an identity: what all its handshakes, in both roles, have in common.
+/// The OpenSSL context of an identity: what all its handshakes share, in both roles.
 final class DTLSContext: @unchecked Sendable {
-    // Unchecked: nothing changes the SSL_CTX after `init`, and OpenSSL counts references to it and locks it itself when
+    // Unchecked: nothing changes the SSL_CTX after `init`. OpenSSL counts the references to it, and locks it when
     // several threads make connections from it.
     private let context: OpaquePointer
 
@@ -14,8 +14,8 @@ final class DTLSContext: @unchecked Sendable {
         _ = SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(DTLS1_2_VERSION), nil)
         SSL_CTX_set_options(context, Self.options)
         _ = SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        // RFC 8827, section 6.5: ECDSA on P-256 with AES-128-GCM is what every peer has; RSA is for a peer that is the
-        // server and shows an RSA certificate. Forward secrecy always.
+        // RFC 8827, section 6.5: every peer supports ECDSA on P-256 with AES-128-GCM. RSA is for a peer that is the
+        // server and sends an RSA certificate. All suites have forward secrecy.
         guard
             SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256") == 1,
             "X25519:P-256".withCString({ groups in
@@ -37,7 +37,7 @@ final class DTLSContext: @unchecked Sendable {
         SSL_new(context)
     }
 
-    // Swift does not see these, which OpenSSL 3.0 writes as SSL_OP_BIT(n).
+    // OpenSSL 3.0 writes these as SSL_OP_BIT(n), a macro that Swift does not import.
     private static let options: UInt64 =
         1 << 12  // NO_QUERY_MTU: the size of a datagram is given
         | 1 << 14  // NO_TICKET: sessions are never resumed
@@ -46,8 +46,8 @@ final class DTLSContext: @unchecked Sendable {
         | 1 << 30  // NO_RENEGOTIATION: the fingerprint was checked once
 }
 
-/// Stands in for the whole of X.509 path validation: a certificate is the peer's if the description names its
-/// fingerprint, and nothing else about it counts (RFC 8827, section 6.5; RFC 5763, section 5).
+/// Replaces all of X.509 path validation: a certificate is the peer's if the session description names its fingerprint.
+/// Nothing else about it counts (RFC 8827, section 6.5; RFC 5763, section 5).
 private func checkFingerprint(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let store,
         let connection = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),

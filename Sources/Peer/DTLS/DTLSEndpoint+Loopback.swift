@@ -1,10 +1,10 @@
 import Transport
 
 extension DTLSEndpoint {
-    /// Hands every datagram that waits here straight to `peer`: a network without loss or delay, on which a benchmark
-    /// can let a client and a server shake hands in memory.
+    /// Hands every datagram that waits here directly to `peer`: a network without loss or delay. On it a benchmark runs
+    /// a handshake between a client and a server in memory.
     ///
-    /// - Returns: how many datagrams there were; when both sides answer 0, nothing happens any more.
+    /// - Returns: the number of datagrams. When it is 0 for both sides, nothing more will happen.
     public mutating func deliver(to peer: inout DTLSEndpoint, at now: Instant) throws(DTLSError) -> Int {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
         defer { buffer.deallocate() }

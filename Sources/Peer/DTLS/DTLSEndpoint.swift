@@ -3,19 +3,19 @@ import Glibc
 import SRTP
 import Transport
 
-/// One side of a DTLS 1.2 handshake whose purpose is the keys of SRTP (RFC 5763, RFC 5764, RFC 6347).
+/// One side of a DTLS 1.2 handshake that provides the keys of SRTP (RFC 5763, RFC 5764, RFC 6347).
 ///
-/// It takes datagrams and the time, and gives datagrams and its next deadline. After each call that takes something,
+/// Its input is datagrams and the time; its output is datagrams and its next deadline. After each call with input,
 /// drain ``pollTransmit(into:)``.
 ///
 ///     handshaking ──▶ connected ──▶ closed
 ///          └────────▶ failed
 ///
-/// OpenSSL's connection, some 75 KiB, is freed in the moment that the handshake ends. What stays are the keys, those
-/// of the record layer too, and, on the side that spoke last, the bytes of its last flight: the peer repeats its own
-/// flight until those arrive (RFC 6347, section 4.2.4). Application data, which media never is, is dropped.
+/// OpenSSL's connection, about 75 KiB, is freed as soon as the handshake ends. The endpoint keeps the keys, including
+/// those of the record layer. The side that sent last also keeps the bytes of its last flight: the peer repeats its own
+/// flight until those arrive (RFC 6347, section 4.2.4). Application data is dropped; media never comes as such.
 public struct DTLSEndpoint: ~Copyable {
-    /// Which side begins.
+    /// Which side starts the handshake.
     public enum Role: Sendable {
         /// Sends the ClientHello: `a=setup:active`.
         case client
@@ -23,13 +23,13 @@ public struct DTLSEndpoint: ~Copyable {
         case server
     }
 
-    /// Where the handshake stands.
+    /// The state of the handshake.
     public enum State: Hashable, Sendable {
-        /// Under way, or not begun.
+        /// In progress, or not started.
         case handshaking
-        /// Over, with ``DTLSEndpoint/keyingMaterial``.
+        /// Complete, with ``DTLSEndpoint/keyingMaterial``.
         case connected
-        /// Over, without. The endpoint does nothing any more, but may have an alert to send.
+        /// Failed, without keys. The endpoint does nothing more, but may have an alert to send.
         case failed(DTLSError)
         /// Ended by either side after it was connected.
         case closed
@@ -37,12 +37,12 @@ public struct DTLSEndpoint: ~Copyable {
 
     /// Which side this is.
     public let role: Role
-    /// Where the handshake stands.
+    /// The state of the handshake.
     public private(set) var state = State.handshaking
-    /// The keys for SRTP, from the moment that ``state`` is connected; the peer's fingerprint was verified then. They
+    /// The keys for SRTP, available once ``state`` is connected; the peer's fingerprint has been verified by then. They
     /// stay when the connection is closed.
     public private(set) var keyingMaterial: SRTPKeyingMaterial?
-    /// How often a flight was repeated.
+    /// How often a flight has been repeated.
     public private(set) var retransmissions = 0
 
     private let pipe: DatagramPipe
@@ -53,20 +53,20 @@ public struct DTLSEndpoint: ~Copyable {
     private var lastFlight: LastFlight?
     private var alerts: AlertProtection?
 
-    /// How long the first flight waits for an answer. RFC 6347 recommends a second, for unknown paths; here ICE has
-    /// just measured the path with a round trip, and a lost datagram should not cost a viewer a second of black.
+    /// How long the first flight waits for an answer. RFC 6347 recommends a second, for unknown paths. Here ICE has
+    /// just measured a round trip on the path, and a lost datagram should not cost a viewer a second of black.
     static let firstPatience = Duration.milliseconds(100)
     /// Each repetition doubles the wait, to at most this.
     static let longestPatience = Duration.milliseconds(3_200)
-    /// After so many repetitions without a whole answer, about 22 seconds, the handshake fails.
+    /// After this many repetitions without a complete answer, about 22 seconds, the handshake fails.
     static let retransmissionLimit = 10
 
     /// Makes an endpoint that expects a certificate with one of `remoteFingerprints`.
     ///
     /// - Parameters:
     ///   - maximumDatagramSize: what the path carries in one datagram, without the IP and UDP headers, in bytes.
-    ///   - profiles: what this side can do, the preferred one first. The server's order decides. Chromium as the server
-    ///     prefers AES-CM, so a client that wants AES-GCM from it offers nothing else.
+    ///   - profiles: what this side supports, the preferred one first. The server's order decides. As the server,
+    ///     Chromium prefers AES-CM, so a client that wants AES-GCM from it offers nothing else.
     public init(
         identity: DTLSIdentity, role: Role, remoteFingerprints: [DTLSFingerprint], now: Instant,
         maximumDatagramSize: Int = 1200,
@@ -82,7 +82,7 @@ public struct DTLSEndpoint: ~Copyable {
             throw OpenSSLErrors.failure(of: "BIO_new")
         }
         SSL_set_bio(connection, bio, bio)
-        // This call answers 0 for success.
+        // This call returns 0 for success.
         guard SSL_set_tlsext_use_srtp(connection, profiles.map(\.openSSLName).joined(separator: ":")) == 0 else {
             SSL_free(connection)
             throw OpenSSLErrors.failure(of: "SSL_set_tlsext_use_srtp")
@@ -105,20 +105,21 @@ public struct DTLSEndpoint: ~Copyable {
         if let connection { SSL_free(connection) }
     }
 
-    /// Makes a client's first flight; a server waits, and nothing happens.
+    /// Makes a client's first flight. For a server it does nothing.
     public mutating func start(at now: Instant) {
         guard role == .client, connection != nil, deadline == nil, pipe.pendingOutput == 0 else { return }
         do throws(DTLSError) {
             try advance(at: now)
         } catch {
-            // The state says it.
+            // The state reports it.
         }
     }
 
-    /// Takes one datagram of the peer's, which the caller has told from STUN and SRTP by its first byte (RFC 7983).
+    /// Handles one datagram from the peer. The caller has distinguished it from STUN and SRTP by its first byte (RFC
+    /// 7983).
     ///
-    /// What is not DTLS, or does not belong to the handshake, is dropped.
-    /// - Throws: why the handshake has just failed; ``state`` says the same from then on.
+    /// A datagram that is not DTLS, or does not belong to the handshake, is dropped.
+    /// - Throws: why the handshake has just failed; ``state`` has the same reason from then on.
     public mutating func handle(_ datagram: UnsafeRawBufferPointer, at now: Instant) throws(DTLSError) {
         guard let header = DTLSRecordHeader(datagram) else { return }
         switch state {
@@ -130,7 +131,7 @@ public struct DTLSEndpoint: ~Copyable {
             switch header.type {
             case .handshake, .changeCipherSpec: repeatLastFlight(at: now)
             case .alert:
-                // Only an authentic one counts, which a plain-text one never is.
+                // Only an authentic alert counts. A plain-text alert never is.
                 if let alert = alerts?.open(datagram), alert.ends { end() }
             case .applicationData: break
             }
@@ -139,9 +140,10 @@ public struct DTLSEndpoint: ~Copyable {
         }
     }
 
-    /// Ends the connection and tells the peer, which otherwise would find out when nobody answers its consent checks.
+    /// Ends the connection and notifies the peer, which otherwise would notice only when its consent checks go
+    /// unanswered.
     ///
-    /// The peer's word for it is one datagram, which can be lost; it is not repeated.
+    /// The notice is one datagram, which can be lost. It is not repeated.
     public mutating func close() {
         switch state {
         case .connected:
@@ -156,7 +158,7 @@ public struct DTLSEndpoint: ~Copyable {
 
     /// Repeats the last flight when it was not answered in time.
     ///
-    /// - Throws: that the peer stays silent, after the last repetition.
+    /// - Throws: an error that says that the peer stayed silent, after the last repetition.
     public mutating func handleTimeout(at now: Instant) throws(DTLSError) {
         if let flight = lastFlight, now >= flight.expiry { lastFlight = nil }
         guard let connection, let deadline, now >= deadline else { return }
@@ -169,7 +171,7 @@ public struct DTLSEndpoint: ~Copyable {
         guard result >= 0 else {
             throw fail(.handshakeFailed(OpenSSLErrors.takeReason() ?? "the timeout could not be handled"))
         }
-        // Counted even if OpenSSL's own clock runs behind and nothing was sent, so that the end comes in any case.
+        // This counts even if OpenSSL's clock is late and nothing was sent, so the handshake ends in any case.
         retransmissions += 1
         patience = min(patience * 2, Self.longestPatience)
         self.deadline = now + patience
@@ -180,7 +182,7 @@ public struct DTLSEndpoint: ~Copyable {
         deadline ?? lastFlight?.expiry
     }
 
-    /// Writes the next datagram, of at most the size that `init` was given, into `datagram`.
+    /// Writes the next datagram into `datagram`. It has at most the size that was given to `init`.
     ///
     /// - Returns: its length; nil when there is nothing more to send.
     public mutating func pollTransmit(into datagram: UnsafeMutableRawBufferPointer) -> Int? {
@@ -215,7 +217,7 @@ extension DTLSEndpoint {
     private mutating func finish(
         _ connection: OpaquePointer, lastFlight flight: [UInt8], at now: Instant
     ) throws(DTLSError) {
-        // The callback has refused any other certificate; this is the second lock on the same door.
+        // The callback has already refused any other certificate. This check is a second safeguard.
         guard pipe.isFingerprintVerified else { throw fail(.fingerprintMismatch) }
         guard let selected = SSL_get_selected_srtp_profile(connection),
             let profile = SRTPProfile(rawValue: UInt16(truncatingIfNeeded: selected.pointee.id))
@@ -245,7 +247,7 @@ extension DTLSEndpoint {
     private func handshakeError() -> DTLSError {
         let code = ERR_peek_error()
         let reason = OpenSSLErrors.takeReason() ?? "no reason given"
-        // OpenSSL reports what the fingerprint callback refused as a failed verification.
+        // OpenSSL reports a certificate that the fingerprint callback refused as a failed verification.
         if code & 0x7F_FFFF == UInt(SSL_R_CERTIFICATE_VERIFY_FAILED) { return .fingerprintMismatch }
         return .handshakeFailed(reason)
     }
@@ -271,6 +273,6 @@ extension DTLSEndpoint {
     }
 }
 
-// The connection and its pipe belong to this one value, which cannot be copied; only mutating methods change them, which
-// need exclusive access. What is shared, the context, is safe to share. So the value may move between threads.
+// The connection and its pipe belong to this one value, which cannot be copied. Only mutating methods change them, and
+// these need exclusive access. The context is shared, and is safe to share. So the value may move between threads.
 extension DTLSEndpoint: @unchecked Sendable {}

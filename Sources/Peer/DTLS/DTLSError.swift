@@ -4,9 +4,9 @@ public enum DTLSError: Error, Hashable, Sendable {
     case cryptographicFailure(String)
     /// A certificate or key in PEM form cannot be read, or the two do not belong together.
     case invalidIdentity(String)
-    /// The peer's description names no fingerprint by a hash function that is still trusted.
+    /// The peer's session description has no fingerprint with a hash function that is still trusted.
     case noUsableFingerprint
-    /// The peer's certificate is not the one that its description names (RFC 8122, section 5).
+    /// The peer's certificate is not the one that its session description names (RFC 8122, section 5).
     case fingerprintMismatch
     /// The two sides have no SRTP protection profile in common, or the peer offered none (RFC 5764).
     case noCommonSRTPProfile

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// A hash of a certificate, by which a session description names the certificate that its side will show (RFC 8122).
+/// A hash of a certificate, by which a session description names its side's certificate (RFC 8122).
 public struct DTLSFingerprint: Hashable, Sendable {
-    /// A hash function that fingerprints are trusted by. SHA-1, MD5 and MD2 are not: RFC 8122, section 5, lets them be
-    /// ignored, and every WebRTC peer sends SHA-256.
+    /// A trusted hash function for fingerprints. SHA-1, MD5 and MD2 are not trusted: RFC 8122, section 5, allows an
+    /// endpoint to ignore them, and every WebRTC peer sends SHA-256.
     public enum Algorithm: String, Hashable, Sendable, CaseIterable {
-        /// SHA-256, which all peers have.
+        /// SHA-256, which all peers support.
         case sha256 = "sha-256"
         /// SHA-384.
         case sha384 = "sha-384"
@@ -35,7 +35,7 @@ public struct DTLSFingerprint: Hashable, Sendable {
     /// The digest of the certificate in DER form.
     public let bytes: [UInt8]
 
-    /// Makes a fingerprint from the digest's bytes; nil if they are too few or too many.
+    /// Makes a fingerprint from the digest's bytes; nil if their number is wrong.
     public init?(algorithm: Algorithm, bytes: [UInt8]) {
         guard bytes.count == algorithm.byteCount else { return nil }
         self.algorithm = algorithm
@@ -43,7 +43,7 @@ public struct DTLSFingerprint: Hashable, Sendable {
     }
 
     /// Reads the two parts of an `a=fingerprint` attribute, such as `sha-256` and `4A:AD:…`, in either case. Nil for a
-    /// hash function that is not known or not trusted, and for a digest of the wrong form.
+    /// hash function that is unknown or not trusted, and for a digest of the wrong form.
     public init?(algorithm: String, text: String) {
         guard let algorithm = Algorithm(rawValue: algorithm.lowercased()) else { return nil }
         var bytes: [UInt8] = []
@@ -76,8 +76,8 @@ public struct DTLSFingerprint: Hashable, Sendable {
 extension [DTLSFingerprint] {
     /// Whether `certificate` is one that these fingerprints name.
     ///
-    /// RFC 8122, section 5.1: where several hash functions are used, the strongest one counts, and the certificate has
-    /// to fit one of its fingerprints.
+    /// RFC 8122, section 5.1: where several hash functions are used, the strongest one counts, and the certificate must
+    /// match one of its fingerprints.
     func match(_ certificate: OpaquePointer) -> Bool {
         guard let strongest = map(\.algorithm).max(by: { $0.byteCount < $1.byteCount }),
             let actual = DTLSFingerprint(of: certificate, algorithm: strongest)

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// The key and the self-signed certificate that a gateway shows to each peer, with the OpenSSL context that all its
+/// The key and the self-signed certificate that a gateway presents to each peer, with the OpenSSL context that all its
 /// handshakes share.
 ///
-/// Peers know the certificate by its fingerprint alone (RFC 8827, section 5.1), so it names nobody.
+/// Peers identify the certificate by its fingerprint alone (RFC 8827, section 5.1), so it contains no name.
 public final class DTLSIdentity: Sendable {
     /// The SHA-256 fingerprint for the session description.
     public let fingerprint: DTLSFingerprint
@@ -23,7 +23,7 @@ public final class DTLSIdentity: Sendable {
         return try DTLSIdentity(certificate: certificate, key: key)
     }
 
-    /// Reads what an earlier run has written: ``certificatePEM`` and ``privateKeyPEM``.
+    /// Reads what an earlier run wrote: ``certificatePEM`` and ``privateKeyPEM``.
     public convenience init(certificatePEM: String, privateKeyPEM: String) throws(DTLSError) {
         guard let certificate = Self.readPEM(certificatePEM, { PEM_read_bio_X509($0, nil, refusePassphrase, nil) })
         else { throw .invalidIdentity("the certificate is not in PEM form") }
@@ -62,8 +62,8 @@ public final class DTLSIdentity: Sendable {
 
     private static func makeCertificate(for key: OpaquePointer) -> OpaquePointer? {
         guard let certificate = X509_new() else { return nil }
-        // The years are fixed, so that neither a machine without a battery-backed clock nor one that runs for decades
-        // shows a certificate that is not valid: peers pin the fingerprint, and the gateway decides on a new one.
+        // The years are fixed. So the certificate is valid on a machine without a battery-backed clock, and on one that
+        // runs for decades. Peers pin the fingerprint, and the gateway decides when to make a new certificate.
         let name = X509_get_subject_name(certificate)
         var serial: UInt64 = 0
         guard

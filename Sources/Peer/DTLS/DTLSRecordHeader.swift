@@ -17,11 +17,12 @@ struct DTLSRecordHeader {
     /// The length of what follows the header.
     var length: Int
 
-    /// Reads the header of the first record in `bytes`; nil if no whole record begins there.
+    /// Reads the header of the first record in `bytes`; nil if they do not begin with a whole record.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let type = reader.readUInt8().flatMap(ContentType.init(rawValue:)),
-            // DTLS 1.0 is written as FE FF, which a ClientHello may carry for old servers' sake, and 1.2 as FE FD.
+            // DTLS 1.0 is written as FE FF, which a ClientHello may carry for the sake of old servers; DTLS 1.2 is FE
+            // FD.
             let version = reader.read(UInt16.self), version >> 8 == 0xFE,
             let epochAndSequence = reader.read(UInt64.self), let length = reader.read(UInt16.self),
             Int(length) <= reader.remaining

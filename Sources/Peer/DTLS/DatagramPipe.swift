@@ -1,18 +1,18 @@
 import COpenSSL
 import Glibc
 
-/// The two ends of one connection's network as OpenSSL sees it: the datagram that is being handled, and the records
-/// that wait to be sent. It is also where the callbacks of the connection find what they need.
+/// One connection's network as OpenSSL sees it: the datagram that is being handled, and the records that wait to be
+/// sent. The callbacks of the connection also find their state here.
 ///
-/// A BIO of our own instead of OpenSSL's memory BIO: the datagram that came in is read where it lies, its bounds are
-/// kept, and OpenSSL's retransmission timer can be ruled from outside (``expireTimer()``).
+/// It is a custom BIO instead of OpenSSL's memory BIO. The received datagram is read in place, its bounds are kept, and
+/// OpenSSL's retransmission timer can be controlled from outside (``expireTimer()``).
 final class DatagramPipe {
     let maximumDatagramSize: Int
     let remoteFingerprints: [DTLSFingerprint]
 
-    /// Whether the peer has shown a certificate that its description names.
+    /// Whether the peer has presented a certificate that its session description names.
     var isFingerprintVerified = false
-    /// The datagram that is being handled; set for the time of one call only.
+    /// The datagram that is being handled; set during one call only.
     var input: UnsafeRawBufferPointer?
     /// Whole records, to be cut into datagrams.
     private(set) var output: [UInt8] = []
@@ -36,12 +36,12 @@ final class DatagramPipe {
         output.append(contentsOf: records)
     }
 
-    /// What was written since ``pendingOutput`` was `count`.
+    /// The bytes written since ``pendingOutput`` was `count`.
     func output(after count: Int) -> [UInt8] {
         Array(output[min(outputStart + count, output.count)...])
     }
 
-    /// Forgets what waits.
+    /// Drops the waiting records.
     func discardOutput() {
         output = []
         outputStart = 0
@@ -61,8 +61,8 @@ final class DatagramPipe {
             return records.count
         }
         outputStart += count
-        // A record that does not fit cannot be sent at all. OpenSSL was told the size and makes none, but a caller with
-        // a shorter buffer must not be asked for ever.
+        // A record that does not fit cannot be sent at all. OpenSSL knows the size and makes none that is larger. But a
+        // caller with a shorter buffer must not be called forever.
         if count == 0 || outputStart == output.count { discardOutput() }
         return count == 0 ? nil : count
     }
@@ -91,16 +91,17 @@ extension DatagramPipe {
 // MARK: - Time
 
 extension DatagramPipe {
-    /// Whether OpenSSL's clock can be ruled.
+    /// Whether OpenSSL's timer can be controlled.
     ///
-    /// OpenSSL measures its retransmission timer by the wall clock, and a state machine here is told the time. OpenSSL
-    /// 3.0 and 3.1 announce the timer to the BIO by the address of the connection's own `timeval`, which stays where it
-    /// is for as long as the connection lives. So the timer is started with more than an hour to go, which it never
-    /// reaches on its own, and moved into the past when the machine's own deadline has come. From 3.2 on the address is
-    /// that of a copy on the stack and must not be kept: there the timer runs by the wall clock at the machine's pace.
+    /// OpenSSL measures its retransmission timer by the wall clock, but a state machine here gets the time from its
+    /// caller. OpenSSL 3.0 and 3.1 announce the timer to the BIO by the address of the connection's own `timeval`,
+    /// which stays valid as long as the connection exists. So the timer starts with more than an hour to go, which it
+    /// never reaches by itself, and moves into the past when the machine's own deadline has come. From 3.2 on, the
+    /// address is that of a copy on the stack and must not be kept. There the timer runs by the wall clock at the
+    /// machine's pace.
     static let rulesOpenSSLTimer = (0x3000_0000..<0x3020_0000).contains(OpenSSL_version_num())
 
-    /// Lets the timer that runs, if one does, be found expired.
+    /// Makes the running timer, if any, appear expired.
     func expireTimer() {
         guard let openSSLTimer, openSSLTimer.pointee.tv_sec != 0 else { return }
         openSSLTimer.pointee = timeval(tv_sec: 1, tv_usec: 0)
@@ -116,7 +117,7 @@ extension DatagramPipe {
 // MARK: - The BIO's functions
 
 private struct PipeMethod: @unchecked Sendable {
-    // Unchecked: the table of functions is filled in before anybody else sees it, and never changed nor freed.
+    // Unchecked: the table of functions is filled in before it is shared, and is never changed or freed.
     static let shared = PipeMethod()
 
     let method: OpaquePointer?
@@ -135,7 +136,7 @@ private struct PipeMethod: @unchecked Sendable {
                 BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
                 return -1
             }
-            // As with a socket, a read takes the whole datagram, and what does not fit is lost.
+            // As with a socket, a read consumes the whole datagram, and bytes that do not fit are lost.
             pipe.input = nil
             let length = min(Int(count), input.count)
             UnsafeMutableRawPointer(bytes).copyMemory(from: source, byteCount: length)

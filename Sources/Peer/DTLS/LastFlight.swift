@@ -1,9 +1,9 @@
 import Transport
 
-/// The records that ended a handshake, kept for a peer that did not get them. They are sent as they were: whoever got
-/// them already would not ask.
+/// The records that ended a handshake, kept for a peer that did not receive them. They are sent unchanged: a peer that
+/// has received them does not ask.
 struct LastFlight {
-    /// When the records are forgotten: a peer that has not got them by then has given up.
+    /// When the records are dropped: a peer that has not received them by then has given up.
     let expiry: Instant
 
     private let records: [UInt8]
@@ -14,8 +14,8 @@ struct LastFlight {
         self.expiry = now + .seconds(60)
     }
 
-    /// The records, as long as the time and a bounded number of repetitions last: whoever forges the request gets
-    /// little for it.
+    /// The records, until the time or a bounded number of repetitions is used up. An attacker who forges the request
+    /// gains little.
     mutating func take(at now: Instant) -> [UInt8]? {
         guard now < expiry, remaining > 0 else { return nil }
         remaining -= 1

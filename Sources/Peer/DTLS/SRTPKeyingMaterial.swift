@@ -1,7 +1,7 @@
 import SRTP
 
 extension SRTPProfile {
-    /// What OpenSSL calls the profile.
+    /// OpenSSL's name for the profile.
     var openSSLName: String {
         switch self {
         case .aes128CMHMACSHA1_80: "SRTP_AES128_CM_SHA1_80"
@@ -10,17 +10,17 @@ extension SRTPProfile {
     }
 }
 
-/// What a handshake leaves to SRTP: the profile and both directions' master keys (RFC 5764, section 4.2).
+/// What a handshake provides for SRTP: the profile and the master keys of both directions (RFC 5764, section 4.2).
 public struct SRTPKeyingMaterial: Hashable, Sendable {
-    /// What both sides have agreed on.
+    /// The profile that both sides agreed on.
     public var profile: SRTPProfile
-    /// The key of what this side sends.
+    /// The key for the packets that this side sends.
     public var localMasterKey: [UInt8]
-    /// The salt of what this side sends.
+    /// The salt for the packets that this side sends.
     public var localMasterSalt: [UInt8]
-    /// The key of what the peer sends.
+    /// The key for the packets that the peer sends.
     public var remoteMasterKey: [UInt8]
-    /// The salt of what the peer sends.
+    /// The salt for the packets that the peer sends.
     public var remoteMasterSalt: [UInt8]
 
     /// Cuts the exported bytes: the client's key, the server's, the client's salt, the server's.

@@ -1,16 +1,16 @@
 import STUN
 import Transport
 
-/// A way to the peer and the check on it.
+/// A candidate pair and the check on it.
 struct CandidatePair {
-    /// Where the check of a pair stands (RFC 8445, section 6.1.2.6).
+    /// The state of a pair's check (RFC 8445, section 6.1.2.6).
     ///
-    /// There is no Frozen: with one component and one data stream it would only delay checks of candidates that share
-    /// a foundation.
+    /// It has no Frozen state: with one component and one data stream that would only delay checks of candidates that
+    /// share a foundation.
     enum Check: UInt8 {
-        /// To be sent when the pacing allows.
+        /// Due when the pacing allows.
         case waiting
-        /// To be sent at once: the peer's own check came in, or the pair is being nominated.
+        /// Due at once: the peer's own check came in, or the pair is being nominated.
         case triggered
         /// Sent; waiting for the response.
         case inProgress
@@ -23,23 +23,23 @@ struct CandidatePair {
     var remote: TransportAddress
     /// The address to send from: known once the peer's check or a response arrived at it.
     ///
-    /// All local candidates share one socket, whose kernel chooses the source by its routes, and a candidate may be
-    /// the outside address of a NAT that no interface has. So there is one pair for each remote candidate and not one
-    /// for each combination, until a datagram tells which local address the peer reaches.
+    /// All local candidates share one socket, and the kernel chooses the source address by its routes. A candidate may
+    /// also be the outside address of a NAT, which no interface has. So each remote candidate gets one pair instead of
+    /// one for each combination, until a datagram shows which local address the peer reaches.
     var local: TransportAddress?
     var remotePriority: UInt32
     var check = Check.waiting
     /// Whether a check on this pair was answered in this generation.
     var isValid = false
-    /// Controlling: the next check is to carry USE-CANDIDATE. Controlled: the peer nominated the pair.
+    /// Controlling: the next check carries USE-CANDIDATE. Controlled: the peer nominated the pair.
     var wantsNomination = false
-    /// Whether the check under way carries USE-CANDIDATE.
+    /// Whether the check in progress carries USE-CANDIDATE.
     var carriesNomination = false
     /// Whether the address has answered a check of this generation.
     var hasAnswered = false
     /// Whether an authenticated check has come from the address.
     var wasHeard = false
-    /// Whether the peer's own check came in since the last one was sent.
+    /// Whether a check by the peer has come in since the last check was sent.
     var isPaidByPeer = false
     var transmissions: UInt8 = 0
     var transactionID = STUNTransactionID(high: 0, low: 0)
@@ -57,12 +57,12 @@ struct CandidatePair {
 
     var path: ICEPath { ICEPath(remote: remote, local: local) }
 
-    /// Whether the next check costs nothing of the budget; see ``CheckBudget``.
+    /// Whether the next check is free of the budget; see ``CheckBudget``.
     var isFree: Bool { hasAnswered || isPaidByPeer }
 
-    /// Whether nothing has ever come from the address, so that it may be anybody's.
+    /// Whether nothing has ever come from the address, so that it may belong to anyone.
     var isSilent: Bool { !hasAnswered && !wasHeard }
 
-    /// Whether the check is still to bring a result.
+    /// Whether the check has no result yet.
     var isUndecided: Bool { check == .waiting || check == .triggered || check == .inProgress }
 }

@@ -1,22 +1,22 @@
 import STUN
 import Transport
 
-/// Consent to send to the selected pair (RFC 7675): refreshed by authenticated responses and by nothing else, neither
-/// media nor the peer's own checks.
+/// Consent to send to the selected pair (RFC 7675): only authenticated responses refresh it. Media and the peer's own
+/// checks do not.
 struct Consent {
-    /// How many unanswered checks are repeated early before the ordinary period is kept again.
+    /// How many unanswered checks are repeated early before the ordinary period applies again.
     private static let repetitions: UInt8 = 3
 
     private(set) var expires = Instant.distantFuture
     private(set) var nextCheck = Instant.distantFuture
-    /// When the oldest check was sent that no response followed; nil when the last one was answered.
+    /// When the oldest check without a later response was sent; nil when the last one was answered.
     private(set) var unansweredSince: Instant?
     // The last checks, the newest first. "A response might be for a previous request" (RFC 7675, section 5.1).
     private var transactions = (STUNTransactionID?.none, STUNTransactionID?.none, STUNTransactionID?.none)
     private var lastSent = Instant.zero
     private var repeated: UInt8 = 0
 
-    /// A pair was selected by a response that has just arrived.
+    /// Begins consent for a pair that a response has just selected.
     mutating func begin(at now: Instant, timing: ICETiming, random: inout RandomSource) {
         self = Consent()
         refresh(at: now, timing: timing, random: &random)
@@ -29,12 +29,12 @@ struct Consent {
         repeated = 0
     }
 
-    /// A check was sent.
+    /// Records that a check was sent.
     ///
-    /// RFC 7675 sends each check once and the next one 4 to 6 seconds later. With a fifth of the packets lost each
-    /// way, six checks in a row go unanswered about once in half an hour, and a healthy session ends. So an
-    /// unanswered check is repeated up to three times a second apart, with a new transaction, as STUN would
-    /// retransmit it; a path without loss sees the standard's rate.
+    /// RFC 7675 sends each check once and the next one 4 to 6 seconds later. With a fifth of the packets lost in each
+    /// direction, six checks in a row go unanswered about once in half an hour, and a healthy session ends. So an
+    /// unanswered check is repeated up to three times, a second apart, with a new transaction, as STUN would retransmit
+    /// it. A path without loss sees the standard's rate.
     mutating func sent(_ id: STUNTransactionID, at now: Instant, timing: ICETiming, random: inout RandomSource) {
         transactions = (id, transactions.0, transactions.1)
         lastSent = now
@@ -53,7 +53,7 @@ struct Consent {
         transactions.0 == id || transactions.1 == id || transactions.2 == id
     }
 
-    /// An authenticated response came. The round-trip time, where it answers the newest check.
+    /// Handles an authenticated response. Returns the round-trip time where it answers the newest check.
     mutating func answered(
         _ id: STUNTransactionID, at now: Instant, timing: ICETiming, random: inout RandomSource
     ) -> Duration? {
@@ -63,7 +63,7 @@ struct Consent {
         return roundTripTime
     }
 
-    /// The checks under way count as lost.
+    /// Counts the checks in progress as lost.
     mutating func forgetTransactions() {
         transactions = (nil, nil, nil)
     }

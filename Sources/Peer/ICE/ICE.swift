@@ -1,12 +1,12 @@
 import STUN
 
-/// Interactive Connectivity Establishment (RFC 8445): what needs no agent.
+/// Interactive Connectivity Establishment (RFC 8445): the parts that do not need an agent.
 public enum ICE {
     /// The user name fragment of the agent that a Binding request is meant for: the first half of its USERNAME
     /// (RFC 8445, section 7.2.2). Nil for anything else.
     ///
     /// This is how one UDP port serves all sessions: the first request from an unknown address finds its session by
-    /// this name. Only the header's type and the attribute's place are looked at; the agent checks the rest.
+    /// this name. It reads only the header's type and the attribute's position. The agent checks the rest.
     public static func localUsernameFragment(
         inBindingRequest datagram: UnsafeRawBufferPointer
     ) -> UnsafeRawBufferPointer? {
@@ -31,7 +31,7 @@ public enum ICE {
     ///
     /// - Parameters:
     ///   - type: what kind of candidate it is.
-    ///   - localPreference: larger is better; different for each address of a host.
+    ///   - localPreference: larger is better; it differs for each address of a host.
     ///   - component: 1 for RTP, and for everything with rtcp-mux.
     public static func candidatePriority(
         type: ICECandidateType, localPreference: UInt16, component: UInt8 = 1

@@ -2,13 +2,13 @@ import STUN
 import Transport
 
 extension ICEAgent {
-    /// Learns the peer's credentials; checks begin.
+    /// Sets the peer's credentials; checks begin.
     public mutating func setRemote(credentials: ICECredentials) {
         generation.setRemote(credentials)
         patienceEnds = nil
     }
 
-    /// Learns a candidate of the peer. Hostile and unreachable ones are filtered out and counted.
+    /// Adds a candidate of the peer. Hostile and unreachable ones are filtered out and counted.
     @discardableResult
     public mutating func addRemoteCandidate(_ candidate: RemoteCandidate) -> RemoteCandidateOutcome {
         let outcome = examine(candidate)
@@ -30,8 +30,8 @@ extension ICEAgent {
         guard isChecking else { return .notChecking }
         var isKnown = false
         for index in pairs.indices where pairs[index].remote == address {
-            // A check of the peer was faster than its description (RFC 8445, section 7.3.1.3): the signalled
-            // priority replaces the one of the peer-reflexive candidate, and the check under way goes on.
+            // A check by the peer was faster than its session description (RFC 8445, section 7.3.1.3). The signalled
+            // priority replaces that of the peer-reflexive candidate, and the check in progress goes on.
             pairs[index].remotePriority = candidate.priority
             isKnown = true
         }
@@ -40,7 +40,7 @@ extension ICEAgent {
         return insert(pair, evicting: { $0.check == .failed || $0.check == .waiting }) == nil ? .tooMany : .accepted
     }
 
-    /// Whether the agent may send to an address that a check came from. Who sends it may have forged the source.
+    /// Whether the agent may send to an address that a check came from. The sender may have forged the source.
     func isInReach(_ address: TransportAddress) -> Bool {
         (reach.includesLinkLocal || !address.isLinkLocal)
             && (reach.includesPrivilegedPorts || address.port >= Self.firstUnprivilegedPort)
@@ -48,8 +48,9 @@ extension ICEAgent {
 
     private static let firstUnprivilegedPort: UInt16 = 1024
 
-    /// The peer has named all its candidates (RFC 8838, section 13). Only a lite peer is given up because of that, as soon
-    /// as all its pairs have failed: any other may still send checks from an address that nobody knows (RFC 8863, section 4).
+    /// The peer has named all its candidates (RFC 8838, section 13). Only a lite peer is given up for that reason, as
+    /// soon as all its pairs have failed. Any other peer may still send checks from an unknown address (RFC 8863,
+    /// section 4).
     public mutating func endOfRemoteCandidates() {
         remoteCandidatesEnded = true
         evaluateFailure()
@@ -86,9 +87,9 @@ extension ICEAgent {
         }
     }
 
-    /// Adds a pair; when the list is full, in place of the worst of those that may go. Its place, or nil.
+    /// Adds a pair. In a full list it replaces the worst pair that may be dropped. Returns its position, or nil.
     ///
-    /// - Parameter isProven: whether the peer was heard there; then its priority does not matter.
+    /// - Parameter isProven: whether a check came from there; then its priority does not matter.
     mutating func insert(
         _ pair: CandidatePair, isProven: Bool = false, evicting isExpendable: (CandidatePair) -> Bool
     ) -> Int? {
@@ -98,7 +99,7 @@ extension ICEAgent {
         }
         var worst: Int?
         for index in pairs.indices where isExpendable(pairs[index]) {
-            // A failed pair goes before any other.
+            // A failed pair is dropped before any other.
             let key = (pairs[index].check == .failed ? 0 : 1, priority(of: pairs[index]))
             if let best = worst, key >= (pairs[best].check == .failed ? 0 : 1, priority(of: pairs[best])) { continue }
             worst = index
@@ -120,8 +121,8 @@ extension ICEAgent {
         }
     }
 
-    /// The priority of the local candidate of a pair: the one at the pair's local address, or else the best one of the
-    /// family.
+    /// The priority of the local candidate of a pair: the one at the pair's local address, otherwise the best one of
+    /// the family.
     func localPriority(for pair: CandidatePair) -> UInt32 {
         var best: UInt32 = 0
         for candidate in localCandidates where candidate.address.family == pair.remote.family {

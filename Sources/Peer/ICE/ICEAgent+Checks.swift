@@ -2,7 +2,7 @@ import STUN
 import Transport
 
 extension ICEAgent {
-    /// Writes the next datagram that is due into `buffer`; nil when there is none. ``transmitSource`` says which of the
+    /// Writes the next datagram that is due into `buffer`; nil when none is due. ``transmitSource`` says which of the
     /// own addresses it must leave from.
     ///
     /// - Parameter buffer: at least ``STUN/sufficientBufferSize`` bytes.
@@ -28,7 +28,7 @@ extension ICEAgent {
         }
         if let path = selected?.path, consent.nextCheck <= now {
             transmitSource = path.local
-            // Should the message not fit, the check counts as sent and lost, and consent runs out.
+            // If the message does not fit, the check counts as sent and lost, and consent expires.
             if let count = writeConsentCheck(into: buffer) {
                 return Transmit(destination: path.remote, byteCount: count)
             }
@@ -45,7 +45,7 @@ extension ICEAgent {
         return nil
     }
 
-    /// The pair whose check is to be sent now: triggered ones, then those whose response did not come, then the next
+    /// The pair whose check is due now: first the triggered ones, then those whose response did not come, then the next
     /// one that the pacing allows.
     private mutating func dueCheck(_ budget: inout CheckBudget) -> Int? {
         if let triggered = bestPair(where: { $0.check == .triggered }) { return triggered }
@@ -67,7 +67,7 @@ extension ICEAgent {
         return waiting
     }
 
-    /// How often the check on a pair is sent at most.
+    /// How often the check on a pair may be sent.
     func transmissionLimit(of pair: CandidatePair) -> UInt8 {
         pair.isSilent ? timing.maximumUnansweredTransmissions : timing.maximumTransmissions
     }
@@ -120,8 +120,8 @@ extension ICEAgent {
         consent.sent(id, at: now, timing: timing, random: &random)
         let pair = CandidatePair(
             remote: selected.path.remote, local: selected.path.local, remotePriority: selected.remotePriority)
-        // USE-CANDIDATE lets a peer that sees the check come from a new address, since a NAT forgot the old one, know
-        // that this is still the pair to use.
+        // A NAT may have forgotten the old address, so that the check comes from a new one. USE-CANDIDATE shows the
+        // peer that this is still the pair to use.
         return writeRequest(
             into: buffer, id, priority: reflexivePriority(localPriority(for: pair)),
             usesCandidate: role == .controlling, ofPreviousGeneration: selected.isFromPreviousGeneration)

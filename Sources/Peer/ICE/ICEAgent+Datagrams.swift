@@ -2,13 +2,13 @@ import STUN
 import Transport
 
 extension ICEAgent {
-    /// Takes a datagram that STUN claims (``STUN/isSTUN(firstByte:)``). Whatever does not authenticate changes nothing
-    /// but ``counters``.
+    /// Handles a STUN datagram (``STUN/isSTUN(firstByte:)``). A datagram that does not authenticate changes only
+    /// ``counters``.
     ///
     /// - Parameters:
     ///   - datagram: the bytes; they are not kept.
     ///   - source: where it came from.
-    ///   - local: the own address that it was sent to; an unspecified one where the socket cannot tell.
+    ///   - local: the own address that it was sent to; an unspecified one where the socket does not know it.
     ///   - now: the time of arrival.
     @discardableResult
     public mutating func handle(
@@ -73,7 +73,7 @@ extension ICEAgent {
         return .request
     }
 
-    /// Whether the request is of the previous generation; nil when it is of none, or its integrity is wrong.
+    /// Whether the request belongs to the previous generation; nil when it belongs to none, or its integrity is wrong.
     private mutating func authenticate(_ message: STUNMessage) -> Bool? {
         guard let username = message.username else { return nil }
         if generation.isAddressed(by: username) {
@@ -85,13 +85,14 @@ extension ICEAgent {
         return nil
     }
 
-    /// RFC 8445, section 7.3.1.1: true when the request must be refused; the own role changes where that is the answer.
+    /// RFC 8445, section 7.3.1.1: true when the request must be refused. Changes the own role where that resolves the
+    /// conflict.
     private mutating func hasRoleConflict(with message: STUNMessage) -> Bool {
         switch role {
         case .controlling:
             guard let other = message.controllingTieBreaker else { return false }
             counters.roleConflicts &+= 1
-            // A lite peer has no say: it never sends requests, so this one is no check of its own.
+            // A lite peer does not decide: it never sends requests, so this is not a check of its own.
             if tieBreaker >= other || remoteIsLite { return true }
             switchRole(to: .controlled)
             return false
@@ -107,13 +108,14 @@ extension ICEAgent {
     mutating func switchRole(to newRole: ICERole) {
         role = newRole
         for index in pairs.indices {
-            // A request says which role its sender has, so a check under way begins again: at once where the peer has
-            // answered, and otherwise in its turn. One conflict must not set off a check to every address that it named.
+            // A request states its sender's role, so a check in progress begins again: at once where the peer has
+            // answered, otherwise in its turn. One conflict must not trigger a check to every address that the peer
+            // named.
             if pairs[index].check == .inProgress { pairs[index].check = pairs[index].isFree ? .triggered : .waiting }
             pairs[index].wantsNomination = false
         }
         nominationDue = nil
-        // A late refusal of a consent check that named the old role must not switch back.
+        // A late refusal of a consent check with the old role must not switch the role back.
         consent.forgetTransactions()
         evaluateNomination()
     }
@@ -122,10 +124,10 @@ extension ICEAgent {
     private mutating func learn(from message: STUNMessage, source: TransportAddress, local: TransportAddress?) {
         let nominates = message.usesCandidate && role == .controlled
         if let selected, !selected.isFromPreviousGeneration {
-            // The steady state: a consent check of the peer on the pair in use.
+            // The steady state: a consent check by the peer on the pair in use.
             if selected.path.remote == source, isSame(selected.path.local, local) { return }
-            // Checks on other pairs are only answered, so that the peer can keep them in reserve, unless the peer
-            // nominates one or the pair in use has fallen silent.
+            // Checks on other pairs are only answered, so the peer can keep them in reserve. More happens only if the
+            // peer nominates one or the pair in use has fallen silent.
             guard nominates || consent.isOverdue(at: now, timing: timing) else { return }
         }
         guard let index = pairIndex(remote: source, local: local, priority: message.priority) else {
@@ -141,14 +143,15 @@ extension ICEAgent {
         case .triggered:
             break
         case .inProgress:
-            // The peer did not get the check or the agent not the response: once more, with the same transaction.
+            // The peer did not receive the check, or the agent did not receive the response. Send it once more, with
+            // the same transaction.
             if now - pairs[index].lastSent >= ICELimits.triggeredRepetition {
                 pairs[index].deadline = now
                 pairs[index].isPaidByPeer = true
             }
         case .succeeded:
             if nominates {
-                // An answer that is older than a consent period is not trusted to hold still.
+                // An answer that is older than a consent period does not prove that the pair still works.
                 if now - pairs[index].lastResponse <= timing.consentInterval {
                     acceptNomination(index)
                 } else {
@@ -160,13 +163,13 @@ extension ICEAgent {
         }
     }
 
-    /// The pair of these addresses, made as a peer-reflexive one where there is none (RFC 8445, section 7.3.1.3).
+    /// The pair of these addresses; a new peer-reflexive pair where none exists (RFC 8445, section 7.3.1.3).
     private mutating func pairIndex(remote: TransportAddress, local: TransportAddress?, priority: UInt32?) -> Int? {
         if let exact = pairs.firstIndex(where: { $0.remote == remote && $0.local != nil && isSame($0.local, local) }) {
             return exact
         }
         if let open = pairs.firstIndex(where: { $0.remote == remote && $0.local == nil }) { return open }
-        // A request has to bring PRIORITY. Where it does not, the pair is the least wanted one.
+        // A request must carry PRIORITY. Where it does not, the pair is the least wanted one.
         let pair = CandidatePair(remote: remote, local: local, remotePriority: priority ?? 0)
         let inUse = selectedPairIndex
         let nominated = pairs.firstIndex(where: { $0.carriesNomination && $0.check == .inProgress })
@@ -207,8 +210,8 @@ extension ICEAgent {
         guard let index = pairs.firstIndex(where: { $0.transactionID == id && $0.check == .inProgress }) else {
             return ignoreUnknownTransaction()
         }
-        // The response must come from where the request went, and arrive where it left (section 7.2.5.2.1). A failed
-        // match leaves the check alone: the right response may still come.
+        // The response must come from where the request went, and arrive where it left (section 7.2.5.2.1). A mismatch
+        // does not affect the check: the right response may still come.
         guard pairs[index].remote == source, isSame(pairs[index].local, local) else {
             return ignoreUnknownTransaction()
         }
@@ -237,7 +240,7 @@ extension ICEAgent {
         pairs[index].hasAnswered = true
         pairs[index].lastResponse = now
         if pairs[index].local == nil { pairs[index].local = local }
-        // Of a check that was sent several times nobody knows which one was answered (Karn's rule).
+        // If a check was sent several times, it is unknown which transmission was answered (Karn's rule).
         if pairs[index].transmissions == 1 { roundTripTime = now - pairs[index].firstSent }
         switch role {
         case .controlling where pairs[index].carriesNomination, .controlled where pairs[index].wantsNomination:
@@ -250,7 +253,7 @@ extension ICEAgent {
     private mutating func checkRefused(_ index: Int, code: UInt16?) {
         if code == STUNErrorCode.roleConflict {
             counters.roleConflicts &+= 1
-            // A peer that refuses whatever role is tried could keep this up for ever.
+            // A peer that refuses either role could keep this up forever.
             pairs[index].check = counters.roleConflicts < ICELimits.roleConflicts ? .triggered : .failed
             if !remoteIsLite { switchRole(to: role == .controlling ? .controlled : .controlling) }
             return

@@ -2,14 +2,14 @@ import STUN
 import Transport
 
 extension ICEAgent {
-    /// The place of the selected pair in the list; nil when it is from before a restart.
+    /// The position of the selected pair in the list; nil when it is from before a restart.
     var selectedPairIndex: Int? {
         guard let selected, !selected.isFromPreviousGeneration else { return nil }
         return pairs.firstIndex { $0.path == selected.path }
     }
 
     /// Whether `address` belongs to this peer beyond doubt: it has answered the agent's checks from there, and has not
-    /// fallen silent since. A check that merely came from there proves nothing, since its source may be forged.
+    /// fallen silent since. A check that only came from there proves nothing, since its source may be forged.
     public func hasFreshConsent(from address: TransportAddress, at now: Instant) -> Bool {
         guard state == .checking || state == .connected else { return false }
         if let selected, selected.path.remote == address { return !consent.isStale(at: now, timing: timing) }
@@ -18,8 +18,8 @@ extension ICEAgent {
         }
     }
 
-    /// Lets the next consent check go out now, because somebody else claims the peer's address; once a second at most.
-    /// A peer that has gone is so noticed soon.
+    /// Sends the next consent check now, because another session claims the peer's address; at most once a second. This
+    /// soon shows a peer that has gone.
     public mutating func hastenConsentCheck(at now: Instant) {
         advance(to: now)
         if selected != nil { consent.hasten(at: now, timing: timing) }
@@ -51,13 +51,13 @@ extension ICEAgent {
         pairs[best].check = .triggered
     }
 
-    /// Whether there is no pair in use, or one that should be replaced.
+    /// Whether no pair is in use, or the one in use should be replaced.
     private var needsPair: Bool {
         guard let selected else { return isChecking }
         return selected.isFromPreviousGeneration || consent.isOverdue(at: now, timing: timing)
     }
 
-    /// A nominated pair was answered: it is selected unless the one in use is to be kept.
+    /// Selects a nominated pair that was answered, unless the one in use should be kept.
     mutating func acceptNomination(_ index: Int) {
         guard let selected, !selected.isFromPreviousGeneration, pairs[index].path != selected.path else {
             select(index)
@@ -77,7 +77,7 @@ extension ICEAgent {
         let pair = pairs[index]
         let isFirst = selected == nil
         if let selected, !selected.isFromPreviousGeneration, selected.path == pair.path {
-            // Nominated once more: the response is as good as one to a consent check.
+            // Nominated again: the response counts like one to a consent check.
             consent.begin(at: now, timing: timing, random: &random)
             return
         }
@@ -89,7 +89,7 @@ extension ICEAgent {
         patienceEnds = nil
         previousGeneration = ICEGeneration()
         events.append(isFirst ? .connected(pair.path) : .pairChanged(pair.path))
-        // What is still under way and better may yet win; everything else has done its work (section 8.1.2).
+        // A better pair whose check is still in progress may yet win. All others are no longer needed (section 8.1.2).
         let kept = pairs.filter { $0.path == pair.path || $0.isUndecided && priority(of: $0) > chosen }
         pairs = kept
     }

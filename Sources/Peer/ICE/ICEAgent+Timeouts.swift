@@ -15,14 +15,14 @@ extension ICEAgent {
                 case .succeeded, .failed: break
                 }
             }
-            // The first poll after the peer's credentials came starts the clock of patience.
+            // The first poll after the peer's credentials came starts the patience timer.
             if isChecking { next = min(next, patienceEnds ?? now) }
         }
         if let nominationDue { next = min(next, nominationDue) }
         return next == .distantFuture ? nil : next
     }
 
-    /// Lets the time do its work: checks and consent that were not answered, a nomination that waited.
+    /// Handles what is due: checks and consent without an answer, and a nomination that waited.
     public mutating func handleTimeout(at now: Instant) {
         advance(to: now)
         if selected != nil, consent.expires <= now { loseConsent() }
@@ -41,7 +41,7 @@ extension ICEAgent {
         evaluateFailure()
     }
 
-    /// Time never runs backwards inside the agent, whatever order the driver's calls come in.
+    /// Time never runs backwards inside the agent, whatever the order of the driver's calls.
     mutating func advance(to time: Instant) {
         now = max(now, time)
     }
@@ -67,8 +67,8 @@ extension ICEAgent {
         pairs.removeAll { $0.check == .failed && $0.path != path }
     }
 
-    /// Gives up when patience has run out (RFC 8863), or at once when a lite peer, which never sends checks of its own,
-    /// has no candidate left.
+    /// Gives up when patience is over (RFC 8863). Gives up at once when a lite peer, which never sends checks, has no
+    /// candidate left.
     mutating func evaluateFailure() {
         guard isChecking, generation.knowsRemote else { return }
         let isHopeless = remoteIsLite && remoteCandidatesEnded && pairs.allSatisfy { $0.check == .failed }
@@ -78,8 +78,8 @@ extension ICEAgent {
         pairs.removeAll()
         nominationDue = nil
         if selected != nil {
-            // A restart that found nothing: the pair from before it stays in use for as long as it has consent. A check
-            // by the peer may still bring a new one.
+            // The restart found nothing. The pair from before it stays in use as long as it has consent. A check by the
+            // peer may still provide a new one.
             patienceEnds = .distantFuture
             return
         }

@@ -1,8 +1,8 @@
 import STUN
 import Transport
 
-/// A full ICE agent (RFC 8445) for one component without I/O: it is told datagrams, candidates and the time, and
-/// answers with datagrams to send, events, and when it wants to be called again.
+/// A full ICE agent (RFC 8445) for one component, without I/O. Its input is datagrams, candidates and the time. Its
+/// output is datagrams to send, events, and the time of its next call.
 ///
 /// ```
 ///                 a pair is nominated                consent runs out
@@ -16,24 +16,24 @@ import Transport
 ///      └────────┘
 /// ```
 ///
-/// After each call of a mutating method the driver drains ``pollTransmit(into:at:)`` and ``pollEvent()``, sends what it
-/// got, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has come. A connected agent has one deadline, the next
-/// consent check, and allocates nothing.
+/// After each call of a mutating method the driver drains ``pollTransmit(into:at:)`` and ``pollEvent()``, sends the
+/// datagrams, and calls ``handleTimeout(at:)`` when ``nextDeadline()`` has come. A connected agent has one deadline,
+/// the next consent check, and allocates nothing.
 ///
 /// Assumptions and deliberate deviations:
 /// - All local candidates share one socket per address family, so a pair is made for each remote candidate and not for
-///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from what arrives.
-/// - No Frozen pairs (section 6.1.2.6): there is one stream with one component.
+///   each combination (RFC 8445, section 6.1.2.2). The local address is learnt from datagrams that arrive.
+/// - No Frozen pairs (section 6.1.2.6), since only one stream with one component exists.
 /// - A triggered check is sent at once and not paced (section 6.1.4.1): an authenticated request paid for it.
 /// - A request that does not authenticate is dropped without an error response (section 7.3; RFC 8489, section 9.1.3):
 ///   the port is public, and answering forged sources would reflect them.
-/// - A nomination by a controlling peer within two seconds of the last one only wins with a higher priority, as RFC
-///   5245, section 8.1.1.2, has it for aggressive nomination; later the newest nomination wins, since a peer that
+/// - A nomination by a controlling peer within two seconds of the last one wins only with a higher priority, as RFC
+///   5245, section 8.1.1.2, specifies for aggressive nomination. Later the newest nomination wins, since a peer that
 ///   moved to another network nominates a pair of lower priority.
-/// - Addresses outside of ``ICEReach`` are neither checked nor answered, and checks to addresses that have never answered
-///   come out of a ``CheckBudget``.
-/// - When the selected pair does not answer its consent check for a second, a check by the peer on another pair is
-///   followed there without waiting for consent to run out.
+/// - Addresses outside of ``ICEReach`` are neither checked nor answered, and checks to addresses that have never
+///   answered come out of a ``CheckBudget``.
+/// - When the selected pair does not answer its consent check for a second, the agent follows a check by the peer to
+///   another pair, without waiting for consent to expire.
 public struct ICEAgent: ~Copyable, Sendable {
     // Who the agent is.
     /// The current role; a conflict may change it.
@@ -49,8 +49,8 @@ public struct ICEAgent: ~Copyable, Sendable {
 
     // What it knows.
     var generation: ICEGeneration
-    /// The generation before the last restart: its requests are answered, and the pair that it selected stays in use,
-    /// until a pair of the new one is selected.
+    /// The generation before the last restart. Until a pair of the new generation is selected, its requests are
+    /// answered, and the pair that it selected stays in use.
     var previousGeneration = ICEGeneration()
     var pairs: [CandidatePair] = []
     var remoteCandidatesEnded = false
@@ -58,7 +58,7 @@ public struct ICEAgent: ~Copyable, Sendable {
     var consent = Consent()
 
     // When it acts.
-    /// The latest time that it was told.
+    /// The latest time that it was given.
     var now: Instant
     var nextOrdinaryCheck: Instant
     var nominationDue: Instant?
@@ -67,12 +67,12 @@ public struct ICEAgent: ~Copyable, Sendable {
     // What it has for the driver.
     var responses: [PendingResponse] = []
     var events: [ICEEvent] = []
-    /// Where the agent stands.
+    /// The agent's state.
     public internal(set) var state = ICEState.checking
-    /// How often unhealthy things happened.
+    /// How often events happened that a healthy session does not see.
     public internal(set) var counters = ICECounters()
     /// The own address that the datagram of the last ``pollTransmit(into:at:)`` must leave from; nil leaves the choice
-    /// to the kernel. A response has to come from the address that was asked.
+    /// to the kernel. A response must come from the address that received the request.
     public internal(set) var transmitSource: TransportAddress?
     /// The round-trip time of the newest check that was answered.
     public internal(set) var roundTripTime: Duration?
@@ -109,8 +109,8 @@ public struct ICEAgent: ~Copyable, Sendable {
     /// The peer's address of the selected pair.
     public var selectedRemoteAddress: TransportAddress? { selected?.path.remote }
 
-    /// Where data may go already: the selected pair, or before there is one the best pair that was answered
-    /// (RFC 8445, section 12.1).
+    /// Where data may go already: the selected pair, or before one is selected the best pair that was answered (RFC
+    /// 8445, section 12.1).
     public var validPath: ICEPath? {
         selected?.path ?? bestPair(where: \.isValid).map { pairs[$0].path }
     }

@@ -1,6 +1,6 @@
 import Transport
 
-/// How a candidate came to be known (RFC 8445, section 4).
+/// How a candidate was found (RFC 8445, section 4).
 public enum ICECandidateType: UInt8, Sendable, BitwiseCopyable {
     /// An address of one of the host's interfaces.
     case host
@@ -22,7 +22,7 @@ public enum ICECandidateType: UInt8, Sendable, BitwiseCopyable {
     }
 }
 
-/// One of the agent's own addresses, as it is to be written into a description.
+/// One of the agent's own addresses, in the form for a session description.
 public struct ICELocalCandidate: Hashable, Sendable {
     /// The address and the port.
     public let address: TransportAddress
@@ -32,8 +32,8 @@ public struct ICELocalCandidate: Hashable, Sendable {
     public let foundation: String
 }
 
-/// A candidate that the peer named. Only UDP over a literal address reaches an agent: TCP candidates and mDNS names
-/// are passed over where the description is read.
+/// A candidate that the peer named. Only UDP over a literal address reaches an agent: TCP candidates and mDNS names are
+/// ignored when the session description is read.
 public struct RemoteCandidate: Hashable, Sendable, BitwiseCopyable {
     /// The address and the port.
     public var address: TransportAddress
@@ -58,8 +58,8 @@ public enum RemoteCandidateOutcome: Hashable, Sendable {
     case unusableDestination
     /// It is one of the agent's own addresses; checks would come back to the same socket.
     case ownAddress
-    /// It is a loopback address, and the agent itself offers none: a description from elsewhere must not make the
-    /// gateway send to its own host.
+    /// It is a loopback address, and the agent itself offers none. A session description from elsewhere must not make
+    /// the gateway send to its own host.
     case loopback
     /// A link-local IPv6 address without the interface that it belongs to.
     case linkLocalWithoutScope
@@ -71,6 +71,6 @@ public enum RemoteCandidateOutcome: Hashable, Sendable {
     case familyNotAvailable
     /// The check list is full of better candidates.
     case tooMany
-    /// A pair is selected, the agent failed, or the session ended: nothing is checked any more.
+    /// A pair is selected, the agent failed, or the session ended: the agent no longer checks.
     case notChecking
 }

@@ -13,7 +13,7 @@ public enum ICENomination: Sendable, BitwiseCopyable {
     /// A second check on the best valid pair carries USE-CANDIDATE (RFC 8445, section 8.1.1).
     case regular
     /// Every check carries USE-CANDIDATE, and the valid pair with the highest priority is used. RFC 8445 dropped it
-    /// from RFC 5245, but it saves a round trip and every agent of today still accepts it.
+    /// from RFC 5245, but it saves a round trip and every current agent still accepts it.
     case aggressive
 }
 
@@ -24,7 +24,7 @@ public struct ICECredentials: Hashable, Sendable {
     /// 22 to 256 characters of the ICE alphabet.
     public var password: String
 
-    /// Holds credentials as a description carries them.
+    /// Holds credentials as a session description carries them.
     public init(usernameFragment: String, password: String) {
         self.usernameFragment = usernameFragment
         self.password = password
@@ -42,7 +42,7 @@ public struct ICECredentials: Hashable, Sendable {
     }
 }
 
-/// What an agent is made from.
+/// The settings of an agent.
 public struct ICEConfiguration: Sendable {
     /// The role to begin with; a conflict may change it.
     public var role: ICERole
@@ -52,7 +52,8 @@ public struct ICEConfiguration: Sendable {
     public var remoteCredentials: ICECredentials?
     /// The agent's own addresses, the best first, all of one socket per version of the Internet Protocol.
     public var hostAddresses: [TransportAddress]
-    /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role` says.
+    /// Whether the peer only answers checks (RFC 8445, section 2.5). The agent is then controlling, whatever `role`
+    /// says.
     public var remoteIsLite: Bool
     /// How to nominate when controlling.
     public var nomination: ICENomination
@@ -77,20 +78,20 @@ public struct ICEConfiguration: Sendable {
 
 /// Which of the addresses that a peer names an agent may send checks to.
 ///
-/// Deviation from RFC 8445, which pairs every remote candidate: services on privileged ports (DNS, NTP, SNMP) and on
-/// link-local addresses (the metadata service of cloud hosts is 169.254.169.254) are what others would like to have
-/// probed, and what no viewer receives media at. Browsers and TURN relays use ephemeral ports; 443 and 3478 are where
-/// TURN servers are asked, never the port of a relayed candidate.
+/// Deviation from RFC 8445, which pairs every remote candidate: attackers would like to have services probed on
+/// privileged ports (DNS, NTP, SNMP) and on link-local addresses (the metadata service of cloud hosts is
+/// 169.254.169.254). Viewers do not receive media there. Browsers and TURN relays use ephemeral ports. TURN servers
+/// take requests at 443 and 3478, but a relayed candidate never has those ports.
 public struct ICEReach: Sendable, BitwiseCopyable {
     /// Whether ports below 1024 are checked.
     public var includesPrivilegedPorts = false
-    /// Whether 169.254.0.0/16 and `fe80::/10` are checked: where the peer is known to be on the link.
+    /// Whether 169.254.0.0/16 and `fe80::/10` are checked: for a peer that is known to be on the link.
     public var includesLinkLocal = false
 
-    /// What a viewer may name that comes from elsewhere.
+    /// The reach for a viewer from elsewhere.
     public init() {}
 
-    /// Everything, for an agent that trusts its peer: the gateway's media port may be any.
+    /// Everything, for an agent that trusts its peer: the gateway's media port may be any port.
     public static var everything: ICEReach {
         var reach = ICEReach()
         reach.includesPrivilegedPorts = true
@@ -101,24 +102,24 @@ public struct ICEReach: Sendable, BitwiseCopyable {
 
 /// The intervals of an agent.
 public struct ICETiming: Sendable, BitwiseCopyable {
-    /// Ta: the distance between two checks that nothing triggered (RFC 8445, section 14.2: 50 ms, at least 5 ms).
+    /// Ta: the time between two checks that nothing triggered (RFC 8445, section 14.2: 50 ms, at least 5 ms).
     public var pacing: Duration = .milliseconds(20)
     /// How long a check waits for its response before it is sent again; each further wait is twice as long.
     ///
-    /// RFC 8445, section 14.3, asks for half a second at least. On a lossy path the first second decides when the
-    /// picture comes, and the pairs are few, so the agent begins lower and backs off.
+    /// RFC 8445, section 14.3, requires at least half a second. On a lossy path the first second decides when the
+    /// picture comes, and the pairs are few. So the agent begins lower and backs off.
     public var initialRetransmission: Duration = .milliseconds(100)
     /// The longest wait between two transmissions of a check.
     public var maximumRetransmission: Duration = .milliseconds(1600)
-    /// How often a check is sent at most; with the waits above it fails after 27.1 seconds, so that it outlives a burst
-    /// of losses for most of the time that the agent is patient.
+    /// How often a check may be sent. With the waits above it fails after 27.1 seconds: it survives a burst of losses
+    /// for most of the agent's patience.
     public var maximumTransmissions: UInt8 = 20
     /// The longest wait between two transmissions of a check to an address from which nothing has ever come.
     public var maximumUnansweredRetransmission: Duration = .milliseconds(6400)
-    /// How often a check is sent at most to an address from which nothing has ever come: at first as often as to any other,
-    /// so that a lossy path is no slower to find, then ever less often, for 25.5 seconds.
+    /// How often a check may be sent to an address from which nothing has ever come. At first it is sent as often as to
+    /// any other, so that a lossy path is found as fast. Then it is sent less and less often, for 25.5 seconds.
     public var maximumUnansweredTransmissions: UInt8 = 9
-    /// How long a regular nomination waits for a better pair whose check is still under way.
+    /// How long a regular nomination waits for a better pair whose check is still in progress.
     public var nominationDelay: Duration = .milliseconds(100)
     /// How long after a pair was selected only a pair of higher priority replaces it; see ``ICEAgent``.
     public var settling: Duration = .seconds(2)
@@ -126,8 +127,8 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     public var consentInterval: Duration = .seconds(5)
     /// How soon an unanswered consent check is repeated; see ``ICEAgent``.
     public var consentRepetition: Duration = .seconds(1)
-    /// How long consent checks may go unanswered before the path no longer counts as the peer's own: the first check and
-    /// its three repetitions. See ``ICEAgent/hasFreshConsent(from:at:)``.
+    /// How long consent checks may go unanswered before the path no longer counts as the peer's own: the first check
+    /// and its three repetitions. See ``ICEAgent/hasFreshConsent(from:at:)``.
     public var consentFreshness: Duration = .seconds(4)
     /// How long consent lasts without a response (RFC 7675, section 5.1).
     public var consentLifetime: Duration = .seconds(30)
@@ -137,7 +138,8 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     /// The intervals for ordinary use.
     public init() {}
 
-    /// The intervals of an agent that trusts its peer: checks go on as often to an address that has never answered.
+    /// The intervals of an agent that trusts its peer: checks to an address that has never answered stay just as
+    /// frequent.
     public static var persistent: ICETiming {
         var timing = ICETiming()
         timing.maximumUnansweredRetransmission = timing.maximumRetransmission
@@ -146,15 +148,15 @@ public struct ICETiming: Sendable, BitwiseCopyable {
     }
 }
 
-/// The bounds that keep a hostile description or peer from growing an agent.
+/// The bounds that keep a hostile session description or peer from growing an agent.
 enum ICELimits {
-    /// Pairs of one agent (RFC 8445, section 6.1.2.5, asks for a limit; 100 by default).
+    /// The most pairs of one agent (RFC 8445, section 6.1.2.5, requires a limit; 100 by default).
     static let pairs = 32
-    /// Responses that wait for the driver. It drains them after each datagram, so more than one or two is a driver
-    /// that does not.
+    /// The most responses that wait for the driver. It drains them after each datagram, so more than one or two mean a
+    /// driver that does not.
     static let responses = 8
-    /// Role conflicts after which a refused check fails instead of being sent in the other role.
+    /// The number of role conflicts after which a refused check fails instead of being sent in the other role.
     static let roleConflicts: UInt32 = 8
-    /// How soon a check under way may be sent again because the peer's own check came in.
+    /// How soon a check in progress may be sent again because the peer's own check came in.
     static let triggeredRepetition: Duration = .milliseconds(20)
 }

@@ -5,7 +5,7 @@ import Transport
 public struct ICEPath: Hashable, Sendable, BitwiseCopyable {
     /// The peer's address.
     public var remote: TransportAddress
-    /// The own address that the datagrams are to leave from; nil leaves the choice to the kernel's routes.
+    /// The own address that the datagrams leave from; nil leaves the choice to the kernel's routes.
     public var local: TransportAddress?
 
     /// Describes a path.
@@ -21,7 +21,7 @@ public enum ICEEvent: Hashable, Sendable {
     case connected(ICEPath)
     /// Another pair is selected: the peer moved, nominated another one, or a restart ended.
     case pairChanged(ICEPath)
-    /// Consent ran out (RFC 7675): nothing may be sent any more until a restart.
+    /// Consent expired (RFC 7675): nothing may be sent until a restart.
     case disconnected
     /// No pair was found.
     case failed(ICEFailure)
@@ -47,13 +47,13 @@ extension ICEFailure: CustomStringConvertible {
     }
 }
 
-/// Where an agent stands.
+/// The state of an agent.
 public enum ICEState: Hashable, Sendable, BitwiseCopyable {
     /// Looking for a pair.
     case checking
     /// A pair is selected and has consent.
     case connected
-    /// Consent ran out.
+    /// Consent expired.
     case disconnected
     /// No pair was found in time.
     case failed
@@ -67,35 +67,35 @@ public enum ICEDatagramResult: Hashable, Sendable {
     case response
     /// A keep-alive; it changes nothing.
     case indication
-    /// Nothing that the agent could trust. It changed nothing but a counter.
+    /// Nothing that the agent could trust. It changed only a counter.
     case ignored(ICERejection)
 }
 
 /// Why a datagram was ignored.
 public enum ICERejection: Hashable, Sendable {
-    /// No well-formed STUN message.
+    /// Not a well-formed STUN message.
     case malformed(STUNError)
-    /// STUN, but no Binding message.
+    /// STUN, but not a Binding message.
     case unknownMethod
-    /// FINGERPRINT is missing or does not fit the bytes.
+    /// FINGERPRINT is missing or does not match the bytes.
     case wrongFingerprint
     /// USERNAME or MESSAGE-INTEGRITY is missing or wrong.
     case unauthenticated
     /// A check from an address that the agent must not send to; see ``ICEReach``.
     case outOfReach
-    /// A response that no transaction of the agent waits for, or from another address than was asked.
+    /// A response that no transaction of the agent waits for, or one from an address other than that of the request.
     case unknownTransaction
     /// The agent failed or was disconnected, and answers nothing until a restart.
     case inactive
 }
 
-/// How often things happened that a healthy session does not see.
+/// How often events happened that a healthy session does not see.
 public struct ICECounters: Hashable, Sendable, BitwiseCopyable {
-    /// Datagrams that were no well-formed STUN Binding message.
+    /// Datagrams that were not well-formed STUN Binding messages.
     public var malformed: UInt32 = 0
     /// Messages whose USERNAME, MESSAGE-INTEGRITY or FINGERPRINT was wrong or missing.
     public var unauthenticated: UInt32 = 0
-    /// Responses to nothing that was asked.
+    /// Responses that do not match any request.
     public var unknownTransactions: UInt32 = 0
     /// Role conflicts, in either direction.
     public var roleConflicts: UInt32 = 0

@@ -30,8 +30,8 @@ struct ICEGeneration: ~Copyable {
 
     var knowsRemote: Bool { !remoteUsername.isEmpty }
 
-    /// Whether USERNAME of a request names this generation. The other half is the peer's own business: what
-    /// MESSAGE-INTEGRITY vouches for is the local half alone.
+    /// Whether USERNAME of a request names this generation. The other half is up to the peer: MESSAGE-INTEGRITY vouches
+    /// only for the local half.
     func isAddressed(by username: UnsafeRawBufferPointer) -> Bool {
         let count = localUsernameFragment.count
         return count > 0 && username.count > count && username[count] == UInt8(ascii: ":")

@@ -8,7 +8,7 @@ public enum DatagramKind: Sendable, Equatable {
     case rtp
     /// An SRTCP packet.
     case rtcp
-    /// Nothing that this port speaks.
+    /// None of the protocols of this port.
     case unknown
 
     /// Looks at the first two bytes.

@@ -4,9 +4,9 @@ import SRTP
 import Transport
 
 extension PeerConnection {
-    /// Takes a datagram that arrived from `source` at our address `local`. SRTP is decrypted in place.
+    /// Handles a datagram that arrived from `source` at our address `local`. SRTP is decrypted in place.
     ///
-    /// Nothing that fails a check changes anything but ``refusals``.
+    /// A datagram that fails a check changes only ``refusals``.
     public mutating func handle(
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         at now: Instant
@@ -48,7 +48,7 @@ extension PeerConnection {
         advance(at: now)
     }
 
-    /// Remembers an address that a check has proved: DTLS is taken from there.
+    /// Records an address that a check has proved: DTLS is accepted from there.
     private mutating func learn(_ address: TransportAddress) {
         guard knownAddresses.last != address else { return }
         knownAddresses.removeAll { $0 == address }
@@ -56,15 +56,15 @@ extension PeerConnection {
         knownAddresses.append(address)
     }
 
-    /// A peer has a few candidates and its routers invent a few more.
+    /// A peer has a few candidates, and its routers add a few more.
     private static let maximumKnownAddresses = 8
 
     private mutating func handleDTLS(
         _ datagram: UnsafeRawBufferPointer, from source: TransportAddress, at now: Instant
     ) {
-        // A ClientHello may overtake the response that makes its pair valid. It is taken as soon as a check from its
-        // address has been authenticated: dropping it would cost the handshake a second. Anybody else could only
-        // disturb the handshake, so their records are not even looked at.
+        // A ClientHello may overtake the response that makes its pair valid. It is accepted as soon as a check from its
+        // address has been authenticated: dropping it would cost the handshake a second. Records from any other address
+        // could only disturb the handshake, so they are not even read.
         guard knowsRemoteAddress(source) else {
             refusals.dtls += 1
             return
@@ -105,7 +105,7 @@ extension PeerConnection {
         }
     }
 
-    /// Moves the connection on after ICE or DTLS have taken a step.
+    /// Advances the connection after ICE or DTLS has taken a step.
     mutating func advance(at now: Instant) {
         while let event = ice.pollEvent() {
             switch event {

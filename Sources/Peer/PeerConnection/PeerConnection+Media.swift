@@ -3,7 +3,7 @@ import Transport
 
 extension PeerConnection {
     /// Protects one RTP packet: `output` starts with the packet's header of `headerLength` bytes; the encrypted payload
-    /// and the tag are written behind it. `index` is the packet's 48-bit index (rollover counter and sequence number).
+    /// and the tag are written after it. `index` is the packet's 48-bit index (rollover counter and sequence number).
     /// - Returns: the size of the protected packet, 0 when the connection is not up or `output` is too small.
     @inline(__always)
     public mutating func protectRTP(
@@ -23,7 +23,7 @@ extension PeerConnection {
             output: output, index: index) ?? 0
     }
 
-    /// Protects a compound RTCP packet of `byteCount` bytes that stands at the start of `buffer`, in place.
+    /// Protects, in place, a compound RTCP packet of `byteCount` bytes at the start of `buffer`.
     /// - Returns: the size of the protected packet, 0 when the connection is not up or `buffer` is too small.
     public mutating func protectRTCP(_ buffer: UnsafeMutableRawBufferPointer, byteCount: Int) -> Int {
         sender?.protectRTCP(packet: buffer, count: byteCount) ?? 0

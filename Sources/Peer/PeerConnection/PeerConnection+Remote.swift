@@ -3,20 +3,20 @@ import STUN
 import Transport
 
 extension PeerConnection {
-    /// Adds a candidate of the peer that came after its description. One that no datagram may be sent to is passed
-    /// over.
+    /// Adds a candidate of the peer that came after its session description. One that no datagram may be sent to is
+    /// ignored.
     public mutating func addRemoteCandidate(_ candidate: RemoteCandidate) {
         ice.addRemoteCandidate(candidate)
     }
 
-    /// The peer has said that no candidate follows (RFC 8838, section 13).
+    /// Records that the peer sends no further candidate (RFC 8838, section 13).
     public mutating func endOfRemoteCandidates(at now: Instant) {
         ice.endOfRemoteCandidates()
         advance(at: now)
     }
 
-    /// Starts ICE again with other credentials (RFC 8445, section 2.4). The DTLS association and its keys stay, and
-    /// media uses the old path until there is a new one.
+    /// Restarts ICE with other credentials (RFC 8445, section 2.4). The DTLS association and its keys stay, and media
+    /// uses the old path until a new one is found.
     public mutating func restartICE(local: ICECredentials, remote: ICECredentials, at now: Instant) {
         ice.restart(localCredentials: local, remoteCredentials: remote, at: now)
     }
@@ -26,7 +26,7 @@ extension PeerConnection {
         !failed && ice.hasFreshConsent(from: address, at: now)
     }
 
-    /// Lets the next consent check go out now, because somebody else claims the peer's address.
+    /// Sends the next consent check now, because another session claims the peer's address.
     public mutating func hastenConsentCheck(at now: Instant) {
         guard !failed else { return }
         ice.hastenConsentCheck(at: now)
@@ -38,10 +38,10 @@ extension PeerConnection {
         return ice.awaits(id)
     }
 
-    /// What happened to ICE that a healthy connection does not see.
+    /// Counts of ICE events that a healthy connection does not see.
     public var connectivityCounters: ICECounters { ice.counters }
 
-    /// Whether an authenticated check has come from `address`, or been answered from there.
+    /// Whether an authenticated check has come from `address`, or an answer to one of ours has.
     public func knowsRemoteAddress(_ address: TransportAddress) -> Bool {
         knownAddresses.contains(address)
     }

@@ -3,28 +3,28 @@ import ICE
 import SRTP
 import Transport
 
-/// One connection to one peer, without I/O: ICE finds the path, DTLS agrees on keys, SRTP protects what flows.
+/// One connection to one peer, without I/O: ICE finds the path, DTLS agrees on keys, SRTP protects the media.
 ///
 ///     datagram ─▶ handle ─▶ STUN ▶ ICE agent ──▶ path
 ///                        ├▶ DTLS ▶ handshake ──▶ keys
 ///                        └▶ SRTP ▶ plain RTP or RTCP, in the caller's memory
 ///
-/// The driver's contract: after each `handle…` call, drain ``pollTransmit(into:at:)`` and ``pollEvent()``, then wait for
-/// the next datagram or ``nextDeadline``, whichever comes first.
+/// The driver's contract: after each `handle…` call, drain ``pollTransmit(into:at:)`` and ``pollEvent()``, then wait
+/// for the next datagram or ``nextDeadline``, whichever comes first.
 public struct PeerConnection: ~Copyable {
     /// What a datagram turned out to be.
     public enum Received: Equatable, Sendable {
         /// It was for the connection itself, or was not acceptable.
         case nothing
-        /// A plain RTP packet now stands in the first `byteCount` bytes of the datagram.
+        /// The first `byteCount` bytes of the datagram now hold a plain RTP packet.
         case rtp(byteCount: Int)
-        /// Plain RTCP packets now stand in the first `byteCount` bytes of the datagram.
+        /// The first `byteCount` bytes of the datagram now hold plain RTCP packets.
         case rtcp(byteCount: Int)
     }
 
     /// What happened to the connection.
     public enum Event: Equatable, Sendable {
-        /// The first connectivity check of the peer arrived, or of ours was answered.
+        /// The peer's first connectivity check arrived, or the first of ours was answered.
         case firstCheck
         /// ICE has a path.
         case pathFound
@@ -33,7 +33,7 @@ public struct PeerConnection: ~Copyable {
         /// DTLS is done and the fingerprint is right: media may flow.
         case connected
         /// The peer has not consented to receive for 30 seconds (RFC 7675), or could not be reached at all, or is not
-        /// who it said it was. Final.
+        /// the one that its session description names. This is final.
         case failed(reason: String)
     }
 
@@ -49,8 +49,8 @@ public struct PeerConnection: ~Copyable {
         public var unknown: UInt64 = 0
     }
 
-    // First, because every packet needs them and few other things.
-    /// What SRTP adds to each RTP packet, in bytes. 0 before the handshake is done.
+    // These come first, because every packet needs them and little else.
+    /// The bytes that SRTP adds to each RTP packet; 0 before the handshake is done.
     public internal(set) var overhead = 0
     var sender: SRTPSender?
     var ice: ICEAgent
@@ -59,7 +59,7 @@ public struct PeerConnection: ~Copyable {
     var events: [Event] = []
     var sawCheck = false
     var dtlsStarted = false
-    /// The addresses from which authenticated checks or answers came, the newest last.
+    /// The addresses that authenticated checks or answers came from, the newest last.
     var knownAddresses: [TransportAddress] = []
     /// How many authenticated checks and answers have come.
     public internal(set) var authenticatedChecks: UInt64 = 0
@@ -93,7 +93,7 @@ public struct PeerConnection: ~Copyable {
     /// Whether media may flow.
     public var isConnected: Bool { hasKeys && !failed }
 
-    /// Where media goes: the selected pair, or the best that has been proved so far.
+    /// Where media goes: the selected pair, or the best pair that has been proved so far.
     public var remoteAddress: TransportAddress? {
         ice.selectedRemoteAddress ?? ice.validRemoteAddress
     }
@@ -101,11 +101,11 @@ public struct PeerConnection: ~Copyable {
     /// Our address from which datagrams to ``remoteAddress`` should leave; nil leaves the choice to the kernel.
     public var localAddress: TransportAddress? { ice.validPath?.local }
 
-    /// The address from which the datagram of the last ``pollTransmit(into:at:)`` must leave; nil leaves the choice to
+    /// The address that the datagram of the last ``pollTransmit(into:at:)`` must leave from; nil leaves the choice to
     /// the kernel.
     public internal(set) var transmitSource: TransportAddress?
 
-    /// What SRTP was agreed on; nil before the handshake is done.
+    /// The negotiated SRTP profile; nil before the handshake is done.
     public internal(set) var profile: SRTPProfile?
 
     /// When ``handleDeadline(at:)`` wants to be called next.
@@ -133,27 +133,27 @@ public struct PeerConnection: ~Copyable {
     public mutating func pollTransmit(
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant, budget: inout CheckBudget
     ) -> Transmit? {
-        // What is over has nothing to say any more but why: the alert that DTLS may have written.
+        // A connection that is over sends only the reason: the alert that DTLS may have written.
         if !failed, let transmit = ice.pollTransmit(into: buffer, at: now, budget: &budget) {
             transmitSource = ice.transmitSource
             return transmit
         }
-        // A flight waits until ICE has proved an address: sent earlier it would be dropped, and its retransmission
+        // A flight waits until ICE has proved an address. Sent earlier, it would be dropped, and its retransmission
         // would cost a second.
         guard let destination = remoteAddress, let count = dtls.pollTransmit(into: buffer) else { return nil }
         transmitSource = localAddress
         return Transmit(destination: destination, byteCount: count)
     }
 
-    /// Ends the connection by our own wish and tells the peer by `close_notify`, if it was connected: drain
-    /// ``pollTransmit(into:at:)`` once more to send it. There is no event.
+    /// Ends the connection and, if it was connected, notifies the peer by `close_notify`: drain
+    /// ``pollTransmit(into:at:)`` once more to send it. It causes no event.
     public mutating func close() {
         guard !failed else { return }
         failed = true
         dtls.close()
     }
 
-    /// Lets timers act whose time has come.
+    /// Handles the timers that are due.
     public mutating func handleDeadline(at now: Instant) {
         guard !failed else { return }
         if let deadline = ice.nextDeadline(), deadline <= now { ice.handleTimeout(at: now) }

@@ -3,7 +3,7 @@ import ICE
 import SRTP
 import Transport
 
-/// What a peer connection needs to know to connect: what offer and answer have agreed, and our own identity.
+/// What a peer connection needs to know to connect: what offer and answer agreed on, and our own identity.
 public struct PeerConnectionConfiguration: Sendable {
     /// Controlling for the side that offered (RFC 8445, section 6.1.1).
     public var iceRole: ICERole
@@ -15,7 +15,7 @@ public struct PeerConnectionConfiguration: Sendable {
     public var remoteIsLite: Bool
     /// Our addresses, all of them on the one socket.
     public var hostAddresses: [TransportAddress]
-    /// The other side's candidates; there may be none at all.
+    /// The other side's candidates; may be empty.
     public var remoteCandidates: [RemoteCandidate]
     /// Server for the side that is `passive` (RFC 5763, section 5).
     public var dtlsRole: DTLSEndpoint.Role
@@ -41,7 +41,7 @@ public struct PeerConnectionConfiguration: Sendable {
         self.remoteFingerprints = remoteFingerprints
     }
 
-    /// Whether the other side has no candidates beside ``remoteCandidates``.
+    /// Whether the other side has no candidates besides ``remoteCandidates``.
     public var remoteCandidatesAreComplete = false
     /// The intervals of the connectivity checks.
     public var timing = ICETiming()
@@ -49,6 +49,6 @@ public struct PeerConnectionConfiguration: Sendable {
     public var reach = ICEReach()
     /// How a controlling side nominates a pair; aggressive saves a round trip where the peer allows it.
     public var nomination: ICENomination = .aggressive
-    /// The SRTP profiles that this side can do, the preferred one first; the DTLS server's order decides.
+    /// The SRTP profiles that this side supports, the preferred one first; the DTLS server's order decides.
     public var profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
 }

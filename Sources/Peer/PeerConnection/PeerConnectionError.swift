@@ -1,6 +1,6 @@
 import DTLS
 
-/// Why a connection could not even be prepared.
+/// Why a connection could not be prepared.
 public enum PeerConnectionError: Error, Sendable {
     /// The DTLS endpoint could not be made.
     case handshake(DTLSError)

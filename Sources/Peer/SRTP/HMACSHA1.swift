@@ -1,7 +1,6 @@
 import COpenSSL
 
-/// HMAC-SHA1 (RFC 2104) whose two key blocks are hashed once, so that a packet costs two small copies and no
-/// allocation.
+/// HMAC-SHA1 (RFC 2104). Its two key blocks are hashed once, so a packet costs two small copies and no allocation.
 struct HashedMessageAuthentication<Hash: SHA1Primitives>: BitwiseCopyable {
     private var inner = SHA_CTX()
     private var outer = SHA_CTX()
@@ -49,10 +48,10 @@ protocol SHA1Primitives {
     static func finish(_ state: inout SHA_CTX, _ digest: inout SHA1Digest)
 }
 
-/// OpenSSL 3 marks these functions as deprecated in favour of EVP_MAC, which allocates and frees its state for each
-/// message and takes 14 % longer; and nothing in EVP can copy a keyed state into memory of ours. The functions are the
-/// same code underneath, so they are used on purpose; reaching them through a generic parameter keeps the
-/// compiler from repeating the notice at each build.
+/// OpenSSL 3 marks these functions as deprecated in favour of EVP_MAC. But EVP_MAC allocates and frees its state for
+/// each message and takes 14 % longer, and EVP cannot copy a keyed state into our memory. The functions are the same
+/// code underneath, so we use them on purpose. The generic parameter keeps the compiler from repeating the notice at
+/// each build.
 enum LowLevelSHA1: SHA1Primitives {
     @available(*, deprecated, message: "deliberate, see the type's comment")
     static func start(_ state: inout SHA_CTX) {

@@ -1,6 +1,6 @@
-/// Which of the last 128 packets came already (RFC 3711, section 3.3.2).
+/// Which of the last 128 packets have already come (RFC 3711, section 3.3.2).
 struct ReplayWindow: BitwiseCopyable {
-    /// The greatest index that was accepted; meaningless as long as nothing was.
+    /// The greatest accepted index; meaningless until a packet was accepted.
     private(set) var highest: UInt64 = 0
     private var isEmpty = true
     // Bit n stands for the index `highest - n`.
@@ -19,7 +19,7 @@ struct ReplayWindow: BitwiseCopyable {
         return false
     }
 
-    /// Notes that `index`, which the window accepts, was authenticated.
+    /// Records that `index`, which the window accepts, was authenticated.
     mutating func note(_ index: UInt64) {
         if isEmpty {
             isEmpty = false
@@ -29,7 +29,7 @@ struct ReplayWindow: BitwiseCopyable {
         }
         if index > highest {
             let step = index &- highest
-            // Swift's smart shift answers 0 for a shift by 64 or more.
+            // Swift's smart shift returns 0 for a shift by 64 or more.
             older = older << step | (step < 64 ? recent >> (64 &- step) : recent << (step &- 64))
             recent = recent << step | 1
             highest = index

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// One session key's cipher and authentication, for one direction and for either RTP or RTCP.
+/// The cipher and authentication of one session key, for one direction and for either RTP or RTCP.
 ///
-/// The OpenSSL context is made once; a packet sets the initialisation vector only, and allocates nothing.
+/// The OpenSSL context is made once. A packet only sets the initialisation vector, and allocates nothing.
 struct SRTPCipher: ~Copyable {
     enum Direction {
         case encrypt
@@ -80,8 +80,8 @@ struct SRTPCipher: ~Copyable {
     }
 
     /// Sets the initialisation vector of the packet `index` of a source: for RTP the rollover counter and the sequence
-    /// number (48 bits), for RTCP the SRTCP index (31 bits). Both formulas agree for the two (RFC 3711, section 4.1.1;
-    /// RFC 7714, sections 8.1 and 9.1).
+    /// number (48 bits), for RTCP the SRTCP index (31 bits). The two formulas give the same vector (RFC 3711, section
+    /// 4.1.1; RFC 7714, sections 8.1 and 9.1).
     mutating func start(source: UInt32, index: UInt64) -> Bool {
         var vector: (UInt64, UInt64)
         switch profile {
@@ -98,12 +98,12 @@ struct SRTPCipher: ~Copyable {
         }
     }
 
-    /// Copies the tag of what GCM has just encrypted.
+    /// Copies the tag of the packet that GCM has just encrypted.
     mutating func readTag(into tag: UnsafeMutableRawPointer) -> Bool {
         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(profile.tagLength), tag) == 1
     }
 
-    /// Tells GCM the tag that what it is about to decrypt must have.
+    /// Sets the tag that the packet must have that GCM is about to decrypt.
     mutating func expectTag(_ tag: UnsafeMutableRawPointer) -> Bool {
         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(profile.tagLength), tag) == 1
     }
@@ -114,10 +114,10 @@ struct SRTPCipher: ~Copyable {
     }
 }
 
-/// OpenSSL's ciphers, looked up once: a context that is given a fetched cipher does no search of its own.
+/// OpenSSL's ciphers, looked up once: a context with a fetched cipher does not search for it.
 private struct FetchedCiphers: @unchecked Sendable {
-    // Unchecked: the two pointers are to objects that are never changed nor freed, and that OpenSSL shares between
-    // threads itself.
+    // Unchecked: the two pointers refer to objects that are never changed or freed, and that OpenSSL itself shares
+    // between threads.
     static let shared = FetchedCiphers()
 
     let gcm: OpaquePointer?

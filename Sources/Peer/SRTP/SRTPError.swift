@@ -1,16 +1,16 @@
 /// Why an SRTP context could not be made, or why a packet was not accepted.
 public enum SRTPError: Error, Hashable, Sendable {
-    /// A master key or salt is not as long as the profile wants it, in bytes.
+    /// A master key or salt does not have the length that the profile requires; lengths in bytes.
     case wrongKeyLength(profile: SRTPProfile, key: Int, salt: Int)
-    /// OpenSSL refused what it never refuses with sound parameters; the text names the call.
+    /// OpenSSL refused a call that never fails with sound parameters; the text names the call.
     case cryptographicFailure(String)
-    /// The packet ends before its header and tag do.
+    /// The packet is too short for its header and tag.
     case truncated
     /// The packet is not of RTP version 2.
     case wrongVersion
-    /// The tag does not fit: a forged or damaged packet, or another key.
+    /// The tag does not match: a forged or damaged packet, or another key.
     case authenticationFailed
-    /// The packet came before, or is too old for the replay window to tell.
+    /// The packet has come before, or is too old for the replay window.
     case replayed
 }
 

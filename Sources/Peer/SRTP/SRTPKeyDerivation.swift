@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The session keys that both directions of one kind of packet need.
+/// The session keys that one kind of packet needs in either direction.
 struct SRTPSessionKeys {
     /// Encrypts.
     var encryption: [UInt8]
@@ -37,7 +37,7 @@ struct SRTPKeyDerivation: ~Copyable {
         }
         self.context = context
         self.profile = profile
-        // RFC 7714, section 11: a salt of 96 bits is padded on the right to the 112 that the derivation takes.
+        // RFC 7714, section 11: a salt of 96 bits is padded on the right to the 112 bits that the derivation needs.
         self.salt = masterSalt + [UInt8](repeating: 0, count: 14 - masterSalt.count)
     }
 

@@ -1,9 +1,9 @@
 /// An SRTP protection profile: the cipher, the authentication and the sizes that DTLS negotiated (RFC 5764, section
 /// 4.1.2; RFC 7714, section 14.2). The raw value is the profile's number in the IANA registry.
 public enum SRTPProfile: UInt16, Sendable, BitwiseCopyable, CaseIterable {
-    /// AES-128 in counter mode with HMAC-SHA1 cut to 80 bits, which every WebRTC peer has.
+    /// AES-128 in counter mode with HMAC-SHA1 cut to 80 bits, which every WebRTC peer supports.
     case aes128CMHMACSHA1_80 = 0x0001
-    /// AES-128 in Galois counter mode: half the cost of the other one, for 6 bytes more a packet.
+    /// AES-128 in Galois counter mode: half the cost of the other profile, for 6 more bytes per packet.
     case aeadAES128GCM = 0x0007
 
     /// The length of a master key, and of a session key, in bytes.

@@ -3,8 +3,8 @@ import COpenSSL
 /// The receiving half of an SRTP session: checks and decrypts, in place, the RTP and RTCP of all sources under one
 /// master key.
 ///
-/// A packet that is not authentic, or that came before, changes no state at all: neither a source's rollover counter
-/// nor the list of sources.
+/// A packet that is not authentic, or that has come before, changes no state: neither a source's rollover counter nor
+/// the list of sources.
 public struct SRTPReceiver: ~Copyable {
     /// What DTLS negotiated.
     public let profile: SRTPProfile
@@ -19,7 +19,7 @@ public struct SRTPReceiver: ~Copyable {
         try self.init(profile: profile, rtpKeys: derivation.rtpKeys(), rtcpKeys: derivation.rtcpKeys())
     }
 
-    /// For test vectors, which begin with session keys.
+    /// Starts from session keys, for test vectors.
     init(profile: SRTPProfile, rtpKeys: SRTPSessionKeys, rtcpKeys: SRTPSessionKeys) throws(SRTPError) {
         let rtp = try SRTPCipher(profile: profile, keys: rtpKeys, direction: .decrypt)
         let rtcp = try SRTPCipher(profile: profile, keys: rtcpKeys, direction: .decrypt)
@@ -28,7 +28,7 @@ public struct SRTPReceiver: ~Copyable {
         self.rtcp = rtcp
     }
 
-    /// How many sources of RTP are remembered, at most 32.
+    /// The number of known RTP sources, at most 32.
     public var sourceCount: Int { rtpSources.count }
 
     /// Checks an RTP packet and decrypts its payload in place.
@@ -85,15 +85,15 @@ public struct SRTPReceiver: ~Copyable {
 
     /// Checks an RTCP packet and decrypts it in place.
     ///
-    /// - Returns: the length of the plain packet, which stands at the front of `packet`.
+    /// - Returns: the length of the plain packet at the start of `packet`.
     /// - Throws: ``SRTPError``; `packet` may be overwritten then, and must be dropped.
     public mutating func unprotectRTCP(_ packet: UnsafeMutableRawBufferPointer) throws(SRTPError) -> Int {
         let end = packet.count &- profile.rtcpOverhead
         guard let base = packet.baseAddress, end >= 8 else { throw .truncated }
         guard packet[0] >> 6 == 2 else { throw .wrongVersion }
         let source = UInt32(bigEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-        // The index word stands before the tag of HMAC-SHA1 (RFC 3711, figure 2) and behind that of GCM (RFC 7714,
-        // figure 3).
+        // The index word is before the tag of HMAC-SHA1 (RFC 3711, figure 2) and after that of GCM (RFC 7714, figure
+        // 3).
         let wordOffset = profile == .aeadAES128GCM ? end &+ profile.tagLength : end
         let word = UInt32(bigEndian: base.loadUnaligned(fromByteOffset: wordOffset, as: UInt32.self))
         let isEncrypted = word & 0x8000_0000 != 0
@@ -106,7 +106,7 @@ public struct SRTPReceiver: ~Copyable {
             guard rtcp.start(source: source, index: index), rtcp.expectTag(base + end) else {
                 throw .cryptographicFailure("EVP_DecryptInit_ex")
             }
-            // RFC 7714, section 9.3: what is not encrypted is authenticated as a whole.
+            // RFC 7714, section 9.3: a packet that is not encrypted is authenticated as a whole.
             let header = UnsafeRawBufferPointer(start: base, count: isEncrypted ? 8 : end)
             let trailer = UnsafeRawBufferPointer(start: base + wordOffset, count: 4)
             guard
@@ -126,11 +126,11 @@ public struct SRTPReceiver: ~Copyable {
         return end
     }
 
-    /// Compares in a time that does not depend on where the two differ.
+    /// Compares in constant time, wherever the two differ.
     private func matches(_ code: SHA1Digest, at tag: UnsafeMutableRawPointer) -> Bool {
         withUnsafeBytes(of: code) { CRYPTO_memcmp($0.baseAddress, tag, profile.tagLength) == 0 }
     }
 }
 
-// As for SRTPSender: the OpenSSL contexts belong to this one value and only mutating methods touch them.
+// As for SRTPSender: the OpenSSL contexts belong to this one value, and only mutating methods touch them.
 extension SRTPReceiver: @unchecked Sendable {}

@@ -2,12 +2,12 @@ import COpenSSL
 
 /// The sending half of an SRTP session: protects the RTP and RTCP of all sources under one master key.
 ///
-/// It keeps nothing per source: the caller, which numbers the packets anyway, hands in each packet's 48-bit index
-/// (RFC 3711, section 3.3.1). The same source and index must never be used for two different packets; a retransmission
-/// by RTX is a new packet of another source (RFC 4588).
+/// It keeps no state per source: the caller numbers the packets anyway and hands in each packet's 48-bit index (RFC
+/// 3711, section 3.3.1). The same source and index must never be used for two different packets. A retransmission by
+/// RTX is a new packet of another source (RFC 4588).
 ///
-/// A packet costs no allocation, no lock and no copy: the payload is encrypted from where it is shared between all
-/// viewers straight into the buffer that is sent.
+/// A packet costs no allocation, no lock and no copy. The payload is encrypted directly from the memory that all
+/// viewers share into the buffer that is sent.
 public struct SRTPSender: ~Copyable {
     /// What DTLS negotiated.
     public let profile: SRTPProfile
@@ -21,7 +21,7 @@ public struct SRTPSender: ~Copyable {
         try self.init(profile: profile, rtpKeys: derivation.rtpKeys(), rtcpKeys: derivation.rtcpKeys())
     }
 
-    /// For test vectors, which begin with session keys.
+    /// Starts from session keys, for test vectors.
     init(
         profile: SRTPProfile, rtpKeys: SRTPSessionKeys, rtcpKeys: SRTPSessionKeys, firstRTCPIndex: UInt32 = 0
     ) throws(SRTPError) {
@@ -33,21 +33,21 @@ public struct SRTPSender: ~Copyable {
         self.nextRTCPIndex = firstRTCPIndex
     }
 
-    /// How many bytes an RTP packet grows by.
+    /// The number of bytes that an RTP packet grows by.
     public var overhead: Int { profile.tagLength }
 
-    /// How many bytes an RTCP packet grows by.
+    /// The number of bytes that an RTCP packet grows by.
     public var rtcpOverhead: Int { profile.rtcpOverhead }
 
-    /// Writes a protected RTP packet whose header stands at the front of `output` already.
+    /// Writes a protected RTP packet. Its header is already at the start of `output`.
     ///
     /// - Parameters:
     ///   - headerLength: the length of the header with its contributing sources and extension, at least 12 bytes.
-    ///   - payload: the plain payload; it may be the part of `output` behind the header, but must not overlap it
-    ///     otherwise.
+    ///   - payload: the plain payload; it may be the part of `output` after the header, but must not overlap it in any
+    ///     other way.
     ///   - output: must have room for header, payload and ``overhead``.
     ///   - index: the rollover counter in bits 16 to 47 and the sequence number below, as in the header.
-    /// - Returns: the length of the packet; 0 if `output` or the header is too short, and nothing may be sent then.
+    /// - Returns: the length of the packet; 0 if `output` or the header is too short; then nothing may be sent.
     public mutating func protectRTP(
         headerLength: Int, payload: UnsafeRawBufferPointer, output: UnsafeMutableRawBufferPointer, index: UInt64
     ) -> Int {
@@ -90,8 +90,8 @@ public struct SRTPSender: ~Copyable {
         guard let base = output.baseAddress, headerLength >= 12, headerLength <= output.count,
             payload.count <= output.count &- headerLength &- 2 &- profile.tagLength
         else { return 0 }
-        // The two bytes would leave the cipher in the middle of a block for the whole payload, so these rare packets
-        // are put together first, and encrypted in place.
+        // The two bytes would shift the whole payload against the cipher's blocks. So these rare packets are assembled
+        // first, and encrypted in place.
         let start = base + headerLength
         start.storeBytes(of: originalSequenceNumber.bigEndian, as: UInt16.self)
         if let from = payload.baseAddress { (start + 2).copyMemory(from: from, byteCount: payload.count) }
@@ -111,12 +111,12 @@ public struct SRTPSender: ~Copyable {
         let source = UInt32(bigEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
         let indexWord = nextRTCPIndex | 0x8000_0000
         guard rtcp.start(source: source, index: UInt64(nextRTCPIndex)) else { return 0 }
-        // The number is spent even if OpenSSL fails below: it must never be used twice.
+        // The number is used up even if OpenSSL fails below: it must never be used twice.
         nextRTCPIndex &+= 1
         let body = base + 8
         switch profile {
         case .aeadAES128GCM:
-            // RFC 7714, section 9.2: the index word is authenticated with the header, and stands behind the tag.
+            // RFC 7714, section 9.2: the index word is authenticated with the header, and follows the tag.
             let sealed = withUnsafeBytes(of: indexWord.bigEndian) { word in
                 rtcp.process(
                     header: UnsafeRawBufferPointer(start: base, count: 8), trailer: word, from: body, to: body,
@@ -139,6 +139,6 @@ public struct SRTPSender: ~Copyable {
     }
 }
 
-// The OpenSSL contexts belong to this one value, cannot be copied with it, and are touched by mutating methods alone,
-// which need exclusive access: handing the value to another thread hands them over whole.
+// The OpenSSL contexts belong to this one value, which cannot be copied. Only mutating methods touch them, and these
+// need exclusive access. So a value that is handed to another thread takes its contexts along.
 extension SRTPSender: @unchecked Sendable {}

@@ -1,12 +1,12 @@
-/// What a receiver remembers of one source: where its numbering stands, and what came already.
+/// What a receiver records about one source: its current number, and which packets have already come.
 struct SRTPSource: BitwiseCopyable {
     let synchronizationSource: UInt32
     var window = ReplayWindow()
-    /// When the source was heard last, in authenticated packets.
+    /// When the source last sent, counted in authenticated packets.
     var lastHeard: UInt64 = 0
 
     /// The 48-bit index that a packet with `sequenceNumber` most likely has, given the greatest one so far (RFC 3711,
-    /// section 3.3.1 and appendix A); nil for one that would lie before the first.
+    /// section 3.3.1 and appendix A); nil for a packet that would come before the first.
     static func estimateIndex(sequenceNumber: UInt16, after highest: UInt64) -> UInt64? {
         let rollover = highest >> 16
         let last = UInt16(truncatingIfNeeded: highest)
@@ -25,13 +25,13 @@ struct SRTPSource: BitwiseCopyable {
     }
 }
 
-/// The sources of a session, of which there are a few; a peer that invents more makes the receiver forget the one that
-/// has been silent for longest, so memory and the search stay bounded.
+/// The sources of a session, usually a few. When a peer invents more, the receiver drops the one that has been silent
+/// longest, so memory and the search stay bounded.
 struct SRTPSourceTable {
     private var sources: [SRTPSource] = []
     private var accepted: UInt64 = 0
 
-    /// How many sources are remembered. A live view has four at most: sound and picture, each with its retransmissions.
+    /// The most sources. A live view has at most four: sound and picture, each with its retransmissions.
     static let limit = 32
 
     var count: Int { sources.count }
@@ -41,7 +41,7 @@ struct SRTPSourceTable {
         return nil
     }
 
-    /// Notes an authenticated packet.
+    /// Records an authenticated packet.
     mutating func note(_ index: UInt64, of synchronizationSource: UInt32) {
         accepted &+= 1
         for position in sources.indices where sources[position].synchronizationSource == synchronizationSource {

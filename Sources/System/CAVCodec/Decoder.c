@@ -9,12 +9,12 @@ struct gatehouse_av_decoder {
     AVCodecContext *context;
     AVPacket *packet;
     AVFrame *frame;
-    /// Bytes of pictures that are not given back yet, by this decoder or by its frame.
+    /// The bytes of pictures that this decoder or its frame still holds.
     int64_t held_bytes;
     int64_t maximum_bytes;
 };
 
-/// A picture's memory that counts towards its decoder's bound until the last reference goes.
+/// A picture's memory. It counts towards its decoder's bound until the last reference is gone.
 typedef struct {
     gatehouse_av_decoder *decoder;
     AVBufferRef *memory;
@@ -29,8 +29,8 @@ static void release_counted(void *opaque, uint8_t *data) {
     gatehouse_av.av_free(counted);
 }
 
-// A stream chooses its size and how many pictures it refers to, and so how much memory it takes. Sixteen pictures of the
-// largest size would be half a gigabyte for one camera.
+// A stream chooses its size and how many pictures it refers to, and so how much memory it needs. Sixteen pictures of
+// the largest size would be half a gigabyte for one camera.
 static int get_counted_buffer(AVCodecContext *context, AVFrame *frame, int flags) {
     gatehouse_av_decoder *decoder = context->opaque;
     if (context->codec_type != AVMEDIA_TYPE_VIDEO) {
@@ -73,7 +73,7 @@ int gatehouse_av_decoder_create(const gatehouse_av_decoder_options *options, gat
     AVCodecContext *context = decoder->context;
     context->opaque = decoder;
     context->get_buffer2 = get_counted_buffer;
-    // One camera shall not take more than one core, and threads would hold frames back.
+    // One camera must not use more than one core, and threads would delay frames.
     context->thread_count = 1;
     context->max_pixels = options->maximum_pixels;
     context->max_samples = 1 << 16;
@@ -101,7 +101,7 @@ fail:
 
 void gatehouse_av_decoder_free(gatehouse_av_decoder *decoder) {
     if (decoder == NULL) return;
-    // The frame's and the context's pictures count down in `decoder`, which goes last.
+    // The pictures of the frame and the context count down in `decoder`, which is freed last.
     gatehouse_av.av_frame_free(&decoder->frame);
     gatehouse_av.av_packet_free(&decoder->packet);
     gatehouse_av.avcodec_free_context(&decoder->context);
@@ -167,7 +167,7 @@ int gatehouse_av_decoder_receive(gatehouse_av_decoder *decoder, gatehouse_av_fra
     int code = gatehouse_av.avcodec_receive_frame(decoder->context, decoder->frame);
     if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return 0;
     if (code < 0) return code;
-    // The first planes stand here also where sound has more channels than `data` holds.
+    // This array holds the first planes even where sound has more channels than `data` can hold.
     for (int index = 0; index < 8; index++) {
         frame->planes[index] = decoder->frame->data[index];
         frame->strides[index] = decoder->frame->linesize[index];

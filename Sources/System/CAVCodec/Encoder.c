@@ -19,7 +19,7 @@ static int set_up_samples(gatehouse_av_encoder *encoder, const AVCodec *codec, c
     gatehouse_av.av_channel_layout_default(&context->ch_layout, options->channels);
     int code = gatehouse_av.avcodec_open2(context, codec, NULL);
     if (code < 0) return code;
-    // ADPCM goes sample by sample. libavcodec sets a length for files, which would be half a second of a call.
+    // ADPCM works sample by sample. libavcodec sets a frame length for files, which would be half a second in a call.
     if (options->frame_size > 0) context->frame_size = options->frame_size;
     encoder->frame->nb_samples = context->frame_size;
     encoder->frame->format = context->sample_fmt;

@@ -43,13 +43,13 @@ static void load(void) {
     GATEHOUSE_AVCODEC_FUNCTIONS(GATEHOUSE_RESOLVE_AVCODEC)
     GATEHOUSE_AVUTIL_FUNCTIONS(GATEHOUSE_RESOLVE_AVUTIL)
     if (problem[0] != 0) return;
-    // Fields of its structures are read here, and their places belong to the major version.
+    // This code reads fields of its structures, and their offsets depend on the major version.
     if (gatehouse_av.avcodec_version() >> 16 != LIBAVCODEC_VERSION_MAJOR
         || gatehouse_av.avutil_version() >> 16 != LIBAVUTIL_VERSION_MAJOR) {
         snprintf(problem, sizeof problem, "the versions of " AVCODEC_FILE " and " AVUTIL_FILE " are others: " INSTALL);
         return;
     }
-    // What a camera does wrong is reported by whoever decodes, not on standard error.
+    // The code that decodes reports a camera's faults. They do not go to standard error.
     gatehouse_av.av_log_set_level(AV_LOG_QUIET);
 }
 

@@ -6,7 +6,7 @@
 #include <libavutil/log.h>
 #include <libavutil/pixdesc.h>
 
-// Each function that is used, under its own name, as a field of `gatehouse_av`.
+// Each function that the project uses, under its own name, as a field of `gatehouse_av`.
 #define GATEHOUSE_AVCODEC_FUNCTIONS(X) \
     X(avcodec_version) X(avcodec_find_decoder_by_name) X(avcodec_find_encoder_by_name) X(avcodec_alloc_context3) \
     X(avcodec_free_context) X(avcodec_open2) X(avcodec_send_packet) X(avcodec_receive_frame) X(avcodec_send_frame) \

@@ -31,7 +31,7 @@ size_t allocation_counter_heap_in_use(void) {
 
 #if defined(__GLIBC__) && !defined(SANITIZED)
 
-// The C library's own functions, under the names that stay when a program defines the usual ones.
+// The C library's own functions, under the names that remain when a program defines the usual ones.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);

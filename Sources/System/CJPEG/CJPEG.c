@@ -21,7 +21,8 @@ static void leave(j_common_ptr info) {
 
 static void say_nothing(j_common_ptr info) { (void)info; }
 
-/// Copies `rows` rows from `first` on, as wide as whole blocks need; past the edge the last sample and row go on.
+/// Copies `rows` rows from `first` on, as wide as whole blocks need; past the edge the last sample and row are
+/// repeated.
 static void copy_rows(
     uint8_t *to, int stride, const uint8_t *from, int width, int height, int first, int rows) {
     for (int row = 0; row < rows; row++) {
@@ -36,8 +37,8 @@ int gatehouse_jpeg_encode(
     uint8_t **file, size_t *file_size, char *message, size_t message_size) {
     struct jpeg_compress_struct info;
     error_manager errors;
-    // Volatile, since it is changed after setjmp and read after the jump. What libjpeg has written so far cannot be had
-    // from it then; it only gives up when memory runs out, as the caller checks the sides.
+    // Volatile, since it is changed after setjmp and read after the jump. libjpeg's output so far is then out of reach.
+    // The caller checks the sides, so libjpeg gives up only when memory runs out.
     uint8_t *volatile scratch = NULL;
     unsigned char *written = NULL;
     unsigned long size = 0;

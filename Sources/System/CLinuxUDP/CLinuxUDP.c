@@ -17,7 +17,7 @@
 #ifndef SO_MEMINFO
 #define SO_MEMINFO 55
 #endif
-// Places in SO_MEMINFO's array (linux/sock_diag.h).
+// Positions in SO_MEMINFO's array (linux/sock_diag.h).
 #define MEMINFO_DROPS 8
 #define MEMINFO_COUNT 9
 
@@ -80,8 +80,8 @@ int linux_udp_socket(uint8_t family) {
         close(descriptor);
         return error;
     }
-    // Believe the interface's MTU and not what an ICMP message claims of a path: a forged one would otherwise make the
-    // kernel refuse segmentation. Datagrams stay near 1,200 bytes, so hardly any path has to fragment them.
+    // Trust the interface's MTU, not an ICMP message's claim about a path: a forged message would make the kernel
+    // refuse segmentation. Datagrams stay near 1,200 bytes, so hardly any path has to fragment them.
     if (six) {
         set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
     } else {
@@ -105,7 +105,7 @@ int linux_udp_local_address(int descriptor, struct linux_udp_address *address) {
 }
 
 void linux_udp_set_buffers(int descriptor, int receive, int send) {
-    // The FORCE options need CAP_NET_ADMIN; the plain ones are cut at net.core.rmem_max and wmem_max.
+    // The FORCE options need CAP_NET_ADMIN; the plain ones are limited by net.core.rmem_max and wmem_max.
     if (set_option(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, receive) != 0) {
         set_option(descriptor, SOL_SOCKET, SO_RCVBUF, receive);
     }
@@ -211,7 +211,7 @@ int64_t linux_udp_send(
 struct linux_udp_batch {
     uint32_t capacity;
     uint32_t datagram_size;
-    // How many of `messages` the last call changed and the next one has to reset.
+    // How many of `messages` the last call changed, so that the next one must reset them.
     uint32_t dirty;
     uint8_t *bytes;
     struct linux_udp_datagram *datagrams;
@@ -272,7 +272,7 @@ static void read_destination(struct msghdr *message, struct linux_udp_address *a
     address->port = port;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header != NULL; header = CMSG_NXTHDR(message, header)) {
         if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
-            // The local address (spec_dst) and not the one in the header, which may be a broadcast address.
+            // The local address (spec_dst), not the one in the header, which may be a broadcast address.
             struct in_pktinfo information;
             memcpy(&information, CMSG_DATA(header), sizeof(information));
             address->family = 4;

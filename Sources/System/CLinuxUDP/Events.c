@@ -50,12 +50,13 @@ int linux_epoll_modify(int epoll, int descriptor, uint32_t bits, uint64_t token)
 int linux_epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0); }
 
 static int wait_for(int epoll, struct epoll_event *events, int capacity, int64_t timeout) {
-    // Kernels before 5.11 have whole milliseconds only: rounded up, so that a deadline is late and never early.
+    // Kernels before 5.11 have only whole milliseconds. They are rounded up, so a deadline may be late but is never
+    // early.
     static int milliseconds_only = 0;
     if (!__atomic_load_n(&milliseconds_only, __ATOMIC_RELAXED)) {
         struct timespec time = {.tv_sec = timeout / 1000000000, .tv_nsec = timeout % 1000000000};
         int count = epoll_pwait2(epoll, events, capacity, timeout < 0 ? NULL : &time, NULL);
-        // Old container runtimes answer EPERM to a system call that they do not know.
+        // Old container runtimes return EPERM for a system call that they do not know.
         if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return count;
         __atomic_store_n(&milliseconds_only, 1, __ATOMIC_RELAXED);
     }
@@ -93,7 +94,7 @@ void linux_thread_prepare(const char *name) {
     pthread_setname_np(pthread_self(), shortened);
     sigset_t signals;
     sigfillset(&signals);
-    // These come from the thread's own instructions: a debugger or sanitizer wants to see them.
+    // The thread's own instructions cause these: a debugger or sanitizer needs to see them.
     sigdelset(&signals, SIGSEGV);
     sigdelset(&signals, SIGBUS);
     sigdelset(&signals, SIGFPE);

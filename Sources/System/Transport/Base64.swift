@@ -17,7 +17,7 @@ public enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads text; padding may be missing, as cameras leave it out. Nil when there are other characters.
+    /// Reads text. Padding may be missing, since cameras leave it out. Nil when the text holds other characters.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -1,6 +1,6 @@
 /// Reads network-order integers from bytes that it does not own, from front to back, never past the end.
 ///
-/// Every method answers nil when fewer bytes are left than it needs, so a parser can say which field was cut off.
+/// Every method returns nil when fewer bytes are left than it needs, so a parser can say which field was cut off.
 public struct ByteReader {
     @usableFromInline let bytes: UnsafeRawBufferPointer
     /// The offset of the next byte.
@@ -43,7 +43,7 @@ public struct ByteReader {
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
     }
 
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     @inlinable
     public mutating func skip(_ count: Int) -> Bool {
         guard count >= 0, remaining >= count else { return false }

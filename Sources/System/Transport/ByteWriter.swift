@@ -1,5 +1,5 @@
-/// Writes network-order integers into memory that it does not own. From the first field on that does not fit
-/// nothing is written, and ``overflowed`` says so: a builder checks once at its end instead of after each field.
+/// Writes network-order integers into memory that it does not own. From the first field that does not fit, nothing more
+/// is written, and ``overflowed`` is set. So a builder checks once at its end instead of after each field.
 public struct ByteWriter {
     @usableFromInline let bytes: UnsafeMutableRawBufferPointer
     /// How many bytes have been written.
@@ -46,7 +46,7 @@ public struct ByteWriter {
         source.withUnsafeBytes { write($0) }
     }
 
-    /// Overwrites a big-endian integer at `offset`, which must lie in what has been written.
+    /// Overwrites a big-endian integer at `offset`, which must lie within the bytes that have been written.
     @inlinable
     public mutating func overwrite<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
         guard offset >= 0, offset <= position - MemoryLayout<Value>.size else {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs `body` once on a thread of its own: for work that waits for a socket or computes for long, which the threads of
-/// Swift's concurrency must not do. Answers false when the system has no thread left.
+/// Runs `body` once on a separate thread: for work that waits for a socket or computes for a long time, which the
+/// threads of Swift's concurrency must not do. Returns false when the system cannot start another thread.
 public func startDetachedThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     final class Box: Sendable {
         let body: @Sendable () -> Void

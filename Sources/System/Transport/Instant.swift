@@ -1,6 +1,6 @@
 /// A point on the monotonic clock, in nanoseconds since an origin that only its source knows.
 ///
-/// Nothing on floors 1 and 2 reads a clock: each call is told the time, so a test can hand in a virtual one.
+/// Nothing on floors 1 and 2 reads a clock: each call gets the time, so a test can hand in virtual time.
 public struct Instant: Comparable, Hashable, Sendable, BitwiseCopyable {
     /// Nanoseconds since the clock's origin.
     public var nanoseconds: Int64

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A value that one thread at a time may touch: what `Synchronization.Mutex` is, on the system's own mutex.
+/// A value that one thread at a time may touch: like `Synchronization.Mutex`, but with the system's own mutex.
 ///
-/// The standard library's mutex is a futex of its own on Linux. Under contention it spins for a thousand pauses before
-/// it waits, which two cores cannot spare, and the thread sanitizer does not see the order that it makes, so it reports
-/// races that are none.
+/// On Linux the standard library implements its mutex directly on a futex. Under contention it spins for a thousand
+/// pauses before it waits, which two cores cannot spare. The thread sanitizer also does not see the order that it
+/// establishes, so it reports races that do not exist.
 public final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    // Proof for @unchecked: `value` is touched in `withLock` and `withLockIfAvailable` alone, between locking and
-    // unlocking `mutex`, and what goes in and comes out there is `sending`.
+    // Proof for @unchecked: only `withLock` and `withLockIfAvailable` touch `value`, between locking and unlocking
+    // `mutex`. Values that go in and come out there are `sending`.
 
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value
 
-    /// Takes `value` in.
+    /// Makes a lock around `value`.
     public init(_ value: consuming sending Value) {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
@@ -27,7 +27,7 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` while no other thread can touch the value. It must not call itself for the same value.
+    /// Runs `body` while no other thread can touch the value. `body` must not lock the same value again.
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -36,7 +36,7 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Runs `body` if no other thread touches the value just now; answers nil otherwise.
+    /// Runs `body` if no other thread touches the value at the moment; returns nil otherwise.
     public func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {

@@ -1,10 +1,10 @@
-/// Text that others wrote (a camera, a viewer, a file), made safe for a terminal and for a log.
+/// Makes text from others (a camera, a viewer, a file) safe for a terminal and for a log.
 ///
-/// A terminal obeys control characters: they move the cursor, change the window's title, and some terminals run what they
-/// are told. Bidirectional controls make a line read otherwise than it is.
+/// A terminal obeys control characters: they move the cursor and change the window's title, and on some terminals they
+/// run commands. Bidirectional controls make a line read differently from what it says.
 extension Unicode.Scalar {
-    /// Whether a terminal or a reader may be misled by it: a control character (C0, DEL, C1), a bidirectional control, or
-    /// one of Unicode's own line ends.
+    /// Whether a terminal or a reader may be misled by it: a control character (C0, DEL, C1), a bidirectional control,
+    /// or one of Unicode's own line ends.
     public var isControlling: Bool {
         switch value {
         case 0x00...0x1F, 0x7F...0x9F: true
@@ -26,7 +26,7 @@ extension StringProtocol {
     public var onOneLine: String { escapingControls { _, _ in false } }
 
     /// The text for a terminal: its line ends and tabs stay, every other controlling character is written as `\u001b`.
-    /// A carriage return only stays before a line feed, since alone it lets what follows cover the line.
+    /// A carriage return stays only before a line feed, since by itself it lets the following text overwrite the line.
     public var forTerminal: String {
         escapingControls { scalar, next in
             scalar == "\n" || scalar == "\t" || scalar == "\r" && next == "\n"

@@ -1,6 +1,6 @@
-/// Where a state machine takes its random numbers from: the system's secure generator, or a seed in a test.
+/// Where a state machine gets its random numbers: the system's secure generator, or a seed in a test.
 ///
-/// It is a value and no existential, so handing it in costs nothing and a test can reproduce a run from the seed.
+/// It is a value and not an existential, so handing it in costs nothing, and a test can reproduce a run from the seed.
 public enum RandomSource: RandomNumberGenerator, Sendable {
     /// The operating system's cryptographically secure generator.
     case system
@@ -32,8 +32,8 @@ public enum RandomSource: RandomNumberGenerator, Sendable {
 }
 
 extension RandomSource {
-    /// A source of its own for something that `source`'s owner makes: the system's again, or one seeded by the next
-    /// number.
+    /// A separate source for something that the owner of `source` makes: the system's again, or one that is seeded with
+    /// the next number.
     public static func derived(from source: inout RandomSource) -> RandomSource {
         switch source {
         case .system: .system

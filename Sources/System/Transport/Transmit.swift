@@ -2,9 +2,9 @@
 public struct Transmit: Hashable, Sendable, BitwiseCopyable {
     /// Where the datagrams go.
     public var destination: TransportAddress
-    /// How many bytes were written, over all datagrams.
+    /// The number of bytes in all datagrams.
     public var byteCount: Int
-    /// The size of each datagram but the last, which may be shorter; equal to `byteCount` for one datagram. With it,
+    /// The size of each datagram except the last, which may be shorter; equal to `byteCount` for one datagram. With it,
     /// one system call can send them all (UDP generic segmentation offload).
     public var segmentSize: Int
 
@@ -22,7 +22,7 @@ public struct Transmit: Hashable, Sendable, BitwiseCopyable {
         self.init(destination: destination, byteCount: byteCount, segmentSize: byteCount)
     }
 
-    /// How many datagrams these are; 0 when there is nothing to send or the segment size is no size.
+    /// The number of datagrams; 0 when the byte count or the segment size is not positive.
     @inlinable
     public var datagramCount: Int {
         guard byteCount > 0, segmentSize > 0 else { return 0 }

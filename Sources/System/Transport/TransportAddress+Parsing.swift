@@ -70,7 +70,7 @@ extension TransportAddress {
         )
     }
 
-    /// One to four hexadecimal digits. `UInt16(_:radix:)` would take a sign as well.
+    /// One to four hexadecimal digits. `UInt16(_:radix:)` would also accept a sign.
     private static func parseGroup(_ digits: ArraySlice<UInt8>) -> UInt16? {
         guard (1...4).contains(digits.count) else { return nil }
         var group: UInt16 = 0

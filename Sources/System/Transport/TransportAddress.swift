@@ -1,4 +1,4 @@
-/// An IPv4 or IPv6 address and a UDP or TCP port, held inline: no box, no host name, no allocation.
+/// An IPv4 or IPv6 address and a UDP or TCP port, stored inline: no box, no host name, no allocation.
 ///
 /// An IPv4 address that arrived as an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) equals the plain IPv4 one.
 public struct TransportAddress: Hashable, Sendable, BitwiseCopyable {
@@ -79,7 +79,7 @@ extension TransportAddress {
     /// Whether a datagram may be sent there at all.
     ///
     /// A hostile candidate that names a broadcast, multicast or unspecified address, or port 0, would at best be
-    /// refused by the kernel and at worst be amplified: such a destination never reaches a socket.
+    /// refused by the kernel and at worst be amplified: so such a destination never reaches a socket.
     public var isUsableDestination: Bool {
         if port == 0 || isUnspecified || isMulticast { return false }
         // 0.0.0.0/8 is "this network", 240.0.0.0/4 is reserved and holds the limited broadcast (RFC 6890).

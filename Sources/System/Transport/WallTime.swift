@@ -1,4 +1,4 @@
-/// A point on the wall clock, as people and cameras write it down; for intervals there is ``Instant``.
+/// A point on the wall clock, as people and cameras write it down; for intervals use ``Instant``.
 public struct WallTime: Hashable, Sendable, Comparable, BitwiseCopyable {
     /// Milliseconds since the beginning of 1970 in UTC.
     public var millisecondsSince1970: Int64
@@ -12,7 +12,7 @@ public struct WallTime: Hashable, Sendable, Comparable, BitwiseCopyable {
         left.millisecondsSince1970 < right.millisecondsSince1970
     }
 
-    /// The time so many milliseconds later.
+    /// The time this many milliseconds later.
     public func advanced(byMilliseconds milliseconds: Int64) -> WallTime {
         WallTime(millisecondsSince1970: millisecondsSince1970 &+ milliseconds)
     }

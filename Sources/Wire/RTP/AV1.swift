@@ -139,8 +139,8 @@ public enum AV1 {
         }
     }
 
-    /// A number in groups of seven bits, the least significant first (AV1 bitstream specification, section 4.10.5), and how
-    /// many bytes it takes; nil where it is cut short or longer than five bytes.
+    /// A number in groups of seven bits, the least significant first (AV1 bitstream specification, section 4.10.5), and
+    /// how many bytes it occupies; nil where it is cut short or longer than five bytes.
     static func lengthField(_ bytes: UnsafeRawBufferPointer) -> (value: Int, size: Int)? {
         var value = 0
         for (index, byte) in bytes.prefix(5).enumerated() {

@@ -1,13 +1,13 @@
 import Foundation
 import Transport
 
-/// Whom an address reaches, and as whom.
+/// The host and the user that an address names.
 extension CameraAddress {
     private var scheme: String { self.text.prefix { $0 != ":" }.lowercased() }
 
     private var isEncrypted: Bool { ["rtsps", "https"].contains(self.scheme) }
 
-    /// The user without percent-encoding; nil where there is none.
+    /// The user without percent-encoding; nil if there is none.
     var user: String? {
         guard let at = self.authority.lastIndex(of: "@") else { return nil }
         let user = String(self.authority[..<at].prefix { $0 != ":" })
@@ -19,7 +19,8 @@ extension CameraAddress {
         return self.authority[self.authority.index(after: at)...]
     }
 
-    /// The host as it is compared: in lower case, without brackets and the dot of a full name, and addresses in one form.
+    /// The host in the form for comparisons: in lower case, without brackets or the dot of a full name, and addresses
+    /// in one form.
     var host: String {
         let text = self.hostAndPort
         let host = text.hasPrefix("[") ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
@@ -35,15 +36,15 @@ extension CameraAddress {
         return ["rtsp": 554, "rtsps": 322, "http": 80, "onvif": 80, "https": 443][self.scheme]
     }
 
-    /// This machine, where each port may be another user's program.
+    /// This machine, where each port may belong to another user's program.
     private var isThisMachine: Bool {
         let host = self.host
         if let address = TransportAddress(host, port: 0) { return address.isLoopback || address.isUnspecified }
         return host == "localhost" || host.hasSuffix(".localhost")
     }
 
-    /// Whether a secret of `other` may be sent to this address: the same user at the same host, not in the clear where it
-    /// was encrypted, and on this machine at the same port. Another port of a camera is the same camera.
+    /// Whether a secret of `other` may be sent to this address. That takes the same user at the same host, no clear
+    /// text where it was encrypted, and on this machine the same port. Another port of a camera is the same camera.
     func mayTakeSecrets(of other: CameraAddress) -> Bool {
         guard !self.host.isEmpty, self.host == other.host, self.user == other.user else { return false }
         if other.isEncrypted, !self.isEncrypted { return false }

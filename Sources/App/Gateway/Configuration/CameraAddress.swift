@@ -1,26 +1,26 @@
 import Foundation
 import RTSP
 
-/// The address of a camera as text, and what of it is secret.
+/// The address of a camera as text, and the secrets in it.
 ///
-/// Cameras want their password in the user part, in the query (`?password=…`), or even in the path
+/// Cameras expect their password in the user part, in the query (`?password=…`), or even in the path
 /// (`/user=admin_password=…`). All of these are found.
 struct CameraAddress {
-    /// What stands in the place of a secret in an answer.
+    /// The replacement for a secret in a response.
     static let mask = "***"
 
     let text: String
 
-    /// What stands between `//` and the path. A password in it may hold slashes and question marks, as it may for the
+    /// The part between `//` and the path. A password in it may contain slashes and question marks, as it may for the
     /// source that connects.
     var authority: Substring {
         RTSPURL.authority(of: self.text.drop { $0 != "/" }.dropFirst(2))
     }
 
-    /// The address with a mark in the place of each secret.
+    /// The address with a mark in place of each secret.
     var masked: String { self.replacingSecrets(with: Self.mask) }
 
-    /// The address with `text` in the place of each secret.
+    /// The address with `text` in place of each secret.
     func replacingSecrets(with text: String) -> String {
         var result = ""
         var rest = self.text.startIndex
@@ -31,7 +31,7 @@ struct CameraAddress {
         return result + self.text[rest...]
     }
 
-    /// The secrets as they stand in the address, and as they are without percent-encoding.
+    /// The secrets as they are written in the address, and without percent-encoding.
     var secrets: [String] {
         self.secretRanges.flatMap { range in
             let encoded = String(self.text[range])
@@ -52,7 +52,7 @@ struct CameraAddress {
         let range: Range<String.Index>
     }
 
-    /// The secrets in the order in which they stand.
+    /// The secrets in the order of the address.
     var secretParts: [SecretPart] {
         var parts: [SecretPart] = []
         let authority = self.authority

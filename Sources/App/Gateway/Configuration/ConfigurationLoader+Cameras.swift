@@ -53,7 +53,7 @@ extension ConfigurationLoader {
             self.reader.report(
                 "a camera with source: whip is not pulled; it waits for its publisher at all times", at: place)
         }
-        // `off` is a word here, which YAML 1.1 reads as false.
+        // `off` is a word here, but YAML 1.1 reads it as false.
         if let talkback = keys["talkback"], talkback.node.scalar != nil, talkback.node.bool == false {
             camera.talkback = .off
         } else {
@@ -65,7 +65,7 @@ extension ConfigurationLoader {
         return source == nil ? nil : camera
     }
 
-    /// `auto`, or one of two words that may be written as what they were once, `true` and `false`.
+    /// `auto`, or one of two words that may still be written in their old form, `true` and `false`.
     private func transcodeVideo(_ place: YAMLReader.Place?) -> GatewayConfiguration.Camera.TranscodeVideo? {
         guard let place, !place.isNull else { return nil }
         if place.node.scalar != nil, let flag = place.node.bool { return flag ? .always : .never }
@@ -172,8 +172,8 @@ extension ConfigurationLoader {
         return !host.isEmpty && !host.hasPrefix(":") && url.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 
-    /// Puts the environment's values in for `${NAME}`, so that a password need not stand in the file. `$${` stands for
-    /// `${` itself.
+    /// Replaces `${NAME}` with the environment's values, so a password does not have to be in the file. `$${` is a
+    /// literal `${`.
     private func substituted(_ text: String, at place: YAMLReader.Place) -> String? {
         do throws(EnvironmentReferences.Failure) {
             return try EnvironmentReferences.replaced(in: text, environment: self.environment)

@@ -1,10 +1,10 @@
 import Foundation
 import Yams
 
-/// The texts of others that become settings, one call each: what the config's file, the file of the API's cameras and
-/// the body of a request to the API go through. The fuzz targets use it.
+/// Settings that arrive as text from outside, one function for each kind: the config file, the file of the API's
+/// cameras, and the body of a request to the API. The fuzz targets use it.
 package enum ConfigurationTexts {
-    /// Reads a config file's text; nil where it has problems, all of which are put into words.
+    /// Reads a config file's text. Returns nil if it has problems, all of which are put into words.
     package static func readConfig(_ text: String) -> [String]? {
         do throws(ConfigurationError) {
             return try GatewayConfiguration(yaml: text, environment: ["NAME": "value"]).cameras.map(\.id)
@@ -14,8 +14,8 @@ package enum ConfigurationTexts {
         }
     }
 
-    /// Reads a text as the file of the API's cameras, writes what it holds, and reads that.
-    /// - Returns: whether both readings say the same; nil where the text cannot be read.
+    /// Reads a text as the file of the API's cameras, writes its contents, and reads the result.
+    /// - Returns: whether both readings agree; nil if the text cannot be read.
     package static func cameraFileIsStable(_ text: String) -> Bool? {
         guard let node = (try? Yams.compose(yaml: text)) ?? nil else { return nil }
         let entry = CameraEntry(node: node)
@@ -29,8 +29,8 @@ package enum ConfigurationTexts {
         return read == first
     }
 
-    /// Reads the body of a request that changes a camera, with `environment` at hand, and writes out all that the camera
-    /// would be. Nil where it is refused.
+    /// Reads the body of a request that changes a camera, with `environment` at hand, and writes out the resulting
+    /// camera. Returns nil if the body is refused.
     package static func readCameraBody(_ body: [UInt8], environment: [String: String]) -> String? {
         guard let entry = CameraEntry(json: Data(body)) else { return nil }
         let merged = CameraEntry(values: ["name": .text("Door")]).merged(with: entry)
@@ -38,7 +38,7 @@ package enum ConfigurationTexts {
             let camera = try GatewayConfiguration.Camera(id: "a", checking: merged, environment: environment)
             return "\(camera)"
         } catch {
-            // What a client is told.
+            // The message that a client gets.
             return error.description
         }
     }

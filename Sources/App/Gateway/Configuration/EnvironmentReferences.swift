@@ -1,7 +1,7 @@
-/// The form `${NAME}` in a text, which stands for a variable of the environment; `$${` stands for `${` itself.
+/// The form `${NAME}` in a text, which refers to a variable of the environment; `$${` is a literal `${`.
 ///
-/// Texts are looked at as bytes, both to replace the form and to take its meaning away: as characters, a mark before the
-/// `$` or behind the `{` makes another character of it, and what one side overlooks the other one must not find.
+/// Texts are handled as bytes, both to replace the form and to escape it. As characters, a combining mark before the
+/// `$` or after the `{` would form another character, and one side could overlook what the other one finds.
 enum EnvironmentReferences {
     /// Why a text has no value.
     enum Failure: Error, Equatable {
@@ -11,7 +11,7 @@ enum EnvironmentReferences {
         case unknown(String)
     }
 
-    /// The text with the environment's values in the place of the names.
+    /// The text with the names replaced by the environment's values.
     static func replaced(in text: String, environment: [String: String]) throws(Failure) -> String {
         var result: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -31,7 +31,7 @@ enum EnvironmentReferences {
         return String(decoding: result + rest, as: UTF8.self)
     }
 
-    /// The text that stands for `text` as it is.
+    /// The escaped form of `text`, which is replaced by `text` itself.
     static func escaped(_ text: String) -> String {
         var result: [UInt8] = []
         var rest = Array(text.utf8)[...]

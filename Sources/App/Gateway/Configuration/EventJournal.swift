@@ -5,24 +5,24 @@ import HomeTypes
 import Logging
 import Transport
 
-/// Keeps events for later runs: a file in the state folder to which a line of JSON is added for each. When it has grown
-/// to its limit, it becomes the file before it, and a new one begins; so at most twice the limit is kept.
+/// Keeps events for later runs, in a file in the state folder with one line of JSON for each. When the file has grown
+/// to its limit, it replaces the previous file, and a new one begins. At most twice the limit is kept.
 ///
-/// While the file cannot be written, the latest events wait for it. The log tells of the beginning and the end of such
-/// a time, and metrics of it while it lasts.
+/// While the file cannot be written, the latest events wait. The log reports when that begins and ends, and metrics
+/// show it while it lasts.
 final class EventJournal: Sendable {
     /// The file in the state folder.
     static let fileName = "events.jsonl"
-    /// The size at which the file is put aside, in bytes.
+    /// The size in bytes at which a new file begins.
     static let maximumSize = 512 * 1024
-    /// How many events wait while the file cannot be written; older ones are lost.
+    /// How many events wait while the file cannot be written; older ones are dropped.
     static let maximumWaiting = 256
 
-    /// How the journal is doing.
+    /// The state of the journal.
     struct State: Sendable, Equatable {
         /// Why events are not kept, in words; nil while they are.
         var problem: String?
-        /// How many events were lost in all.
+        /// How many events were lost in total.
         var lost: UInt64 = 0
         /// Lines that are not in the file yet, oldest first.
         var waiting: [Data] = []
@@ -40,7 +40,7 @@ final class EventJournal: Sendable {
     }
 
     /// The events of earlier runs, oldest first. A line that cannot be read, such as one that a power cut left
-    /// unfinished, is passed over.
+    /// unfinished, is skipped.
     func read() -> [DeviceEvent] {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
@@ -61,7 +61,7 @@ final class EventJournal: Sendable {
         return events
     }
 
-    /// Adds an event, soon and on another thread.
+    /// Adds an event soon, on another thread.
     func append(_ event: DeviceEvent) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -72,7 +72,7 @@ final class EventJournal: Sendable {
         self.queue.async { self.take(line) }
     }
 
-    /// Returns when everything is written, or has been tried.
+    /// Returns when everything is written, or a write was tried.
     func flush() {
         self.queue.sync { if !self.state.withLock({ $0.waiting.isEmpty }) { self.writeWaiting() } }
     }
@@ -80,7 +80,7 @@ final class EventJournal: Sendable {
     /// Why events are not kept, in words; nil while they are.
     var problem: String? { self.state.withLock { $0.problem } }
 
-    /// What Prometheus is told.
+    /// The journal's metrics for Prometheus.
     var metrics: [MetricFamily] {
         let state = self.state.withLock { $0 }
         return [
@@ -107,7 +107,8 @@ final class EventJournal: Sendable {
         self.writeWaiting()
     }
 
-    /// Writes what waits, in order, as far as that works. On the queue, so that nobody else takes from the front.
+    /// Writes the waiting lines in order, as far as that works. It runs on the queue, so nothing else removes lines
+    /// from the front.
     private func writeWaiting() {
         do throws(StateDirectory.Failure) {
             while let line = self.state.withLock({ $0.waiting.first }) {
@@ -120,7 +121,7 @@ final class EventJournal: Sendable {
         }
     }
 
-    /// Tells of the first failure and of the first success after it.
+    /// Logs the first failure, and the first success after it.
     private func note(_ problem: String?) {
         let (before, lost) = self.state.withLock { state in
             defer { state.problem = problem }
@@ -140,15 +141,15 @@ final class EventJournal: Sendable {
     private func write(_ line: Data) throws(StateDirectory.Failure) {
         let path = self.directory.file(Self.fileName)
         try self.directory.create()
-        // A FIFO in its place must hold nobody up.
+        // A FIFO in its place must not block.
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw .init(path: path, reason: "cannot be written: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
         let size = try self.directory.checkPrivate(descriptor, path)
-        // A line that a power cut or a full disk left unfinished is ended, so that it takes no other with it. It may also
-        // be whole and lack its end alone, which is why it is not cut off.
+        // Ends a line that a power cut or a full disk left unfinished, so that it does not spoil the next one. The line
+        // may also be complete except for its end, so it is not cut off.
         var data = line
         if size > 0 {
             var last: UInt8 = 0
@@ -159,7 +160,7 @@ final class EventJournal: Sendable {
         let count = data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         guard count == data.count else {
             let reason = count < 0 ? String(cString: strerror(errno)) : "the disk is full"
-            // What came of it would be the half of a line.
+            // Removes the half line that was written.
             _ = ftruncate(descriptor, off_t(size))
             throw .init(path: path, reason: "cannot be written: \(reason)")
         }

@@ -7,7 +7,7 @@ extension GatewayConfiguration {
         public enum Source: Sendable, Equatable {
             /// The built-in doorbell with its test picture.
             case builtInDoorbell
-            /// The built-in camera with a picture alone: no sound, button or speaker.
+            /// The built-in camera with only a picture: no sound, button or speaker.
             case builtInSilent
             /// An `rtsp://` or `rtsps://` URL, which may hold a password: never print it.
             case rtsp(String)
@@ -19,24 +19,24 @@ extension GatewayConfiguration {
 
         /// How RTP travels from an RTSP camera.
         public enum Transport: String, Sendable, CaseIterable {
-            /// TCP, unless the camera's profile says that something else serves it better.
+            /// TCP, unless the camera's profile says that another transport works better.
             case automatic = "auto"
             /// Interleaved with RTSP on its TCP connection (RFC 2326, section 10.12).
             case tcp
             /// UDP with RTCP.
             case udp
-            /// RTSP inside of HTTP.
+            /// RTSP inside HTTP.
             case http
         }
 
         /// How an RTSP session is kept from timing out.
         public enum KeepAlive: String, Sendable, CaseIterable {
-            /// What the camera takes and survives.
+            /// The first one that the camera accepts and survives.
             case automatic = "auto"
             case getParameter = "get-parameter"
             case setParameter = "set-parameter"
             case options
-            /// Receiver reports alone.
+            /// Only receiver reports.
             case rtcp
             case none
         }
@@ -44,7 +44,7 @@ extension GatewayConfiguration {
         /// When the camera is pulled.
         public enum Pull: String, Sendable, CaseIterable {
             case always
-            /// While somebody watches, for cameras on a battery.
+            /// While somebody watches, for cameras that run on a battery.
             case onDemand = "on-demand"
         }
 
@@ -55,11 +55,11 @@ extension GatewayConfiguration {
             case off
         }
 
-        /// Whether VP8 is made of video that a viewer cannot play.
+        /// Whether video that a viewer cannot play is transcoded to VP8.
         public enum TranscodeVideo: String, Sendable, CaseIterable {
-            /// Where a viewer can play none of the camera's streams, as far as the processor has room for it.
+            /// When a viewer can play none of the camera's streams, as far as the processor has room for it.
             case automatic = "auto"
-            /// The same, whatever the processor says; written `true` or `always`.
+            /// The same, without regard to the processor; written `true` or `always`.
             case always
             /// Never; written `false` or `never`.
             case never
@@ -69,7 +69,7 @@ extension GatewayConfiguration {
         public struct ONVIFDevice: Sendable, Equatable {
             /// The device service, an `http://` or `https://` URL.
             public var url: String
-            /// Who signs in, or nil for a device that asks nobody.
+            /// The user name, or nil for a device that asks for none.
             public var username: String?
             /// Never print it.
             public var password: String?
@@ -93,7 +93,7 @@ extension GatewayConfiguration {
         /// The RTSP URL of a smaller stream of the same camera, which may hold a password: never print it. Or
         /// ``substreamOfDevice``.
         public var substream: String?
-        /// In the place of a substream's URL: the one that the camera tells by ONVIF.
+        /// Replaces a substream's URL: the camera names the URL by ONVIF.
         public static let substreamOfDevice = "onvif"
         /// How RTP travels.
         public var transport = Transport.automatic
@@ -103,17 +103,17 @@ extension GatewayConfiguration {
         public var pull = Pull.always
         /// Whether viewers may talk through its speaker.
         public var talkback = Talkback.automatic
-        /// Whether pictures that a viewer cannot play are made VP8, which costs processor time.
+        /// Whether pictures that a viewer cannot play are transcoded to VP8, which costs processor time.
         public var transcodesVideo = TranscodeVideo.automatic
-        /// Where its events come from by ONVIF, or nil for nowhere.
+        /// The ONVIF service that sends its events, or nil if there is none.
         public var onvif: ONVIFDevice?
-        /// Whether `POST /v1/devices/{id}/events` takes events with the device's own webhook token.
+        /// Whether `POST /v1/devices/{id}/events` accepts events with the device's own webhook token.
         public var acceptsWebhook = false
 
-        /// Whether the camera is asked where its smaller stream is.
+        /// Whether the camera is asked for the URL of its smaller stream.
         public var asksForSubstream: Bool { self.substream == Self.substreamOfDevice }
 
-        /// Describes a camera with the defaults of everything that may be left out.
+        /// Describes a camera with the defaults of all optional settings.
         public init(id: String, name: String, kind: DeviceKind, source: Source) {
             self.id = id
             self.name = name

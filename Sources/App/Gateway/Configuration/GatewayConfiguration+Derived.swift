@@ -17,7 +17,7 @@ extension GatewayConfiguration {
 }
 
 extension GatewayConfiguration.Camera {
-    /// The passwords of the camera, as they stand in its addresses and as they are.
+    /// The passwords of the camera, as they are written in its addresses and in plain.
     public var secrets: [String] {
         var urls = [self.substream].compactMap { $0 }
         switch self.source {

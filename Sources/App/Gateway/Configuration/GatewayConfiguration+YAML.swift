@@ -42,7 +42,7 @@ extension GatewayConfiguration {
             yaml: yaml, file: file, directory: directory, environment: environment, keys: ConfigurationLoader.keys)
     }
 
-    /// Reads a text in which `keys` alone may stand.
+    /// Reads a text that may contain only `keys`.
     init(
         yaml: String, file: String, directory: String, environment: [String: String], keys: [String]
     ) throws(ConfigurationError) {
@@ -165,7 +165,7 @@ struct ConfigurationLoader {
         return .init(url: url, username: username, credential: credential)
     }
 
-    /// Whether a text can stand in the quoted part of a `Link` header.
+    /// Whether a text is allowed in the quoted part of a `Link` header.
     private static func isHeaderSafe(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\<>".utf8.contains($0) }
     }
@@ -177,7 +177,7 @@ struct ConfigurationLoader {
         // Viewers extend 30 seconds before the end, and refuse leases that are not longer than that.
         if let value = self.reader.integer(keys["durationSeconds"], in: 36...65_535) { result.durationSeconds = value }
         result.maximumDurationSeconds = max(result.maximumDurationSeconds, result.durationSeconds)
-        // Less than a lease is of use to tests alone: their views end before they could be extended.
+        // A maximum below one lease is only useful in tests: their views end before they could be extended.
         if let value = self.reader.integer(keys["maximumDurationSeconds"], in: 2...31_536_000) {
             result.maximumDurationSeconds = value
             if keys["durationSeconds"] == nil { result.durationSeconds = min(result.durationSeconds, value) }

@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// What the config file says, checked, with every default filled in.
+/// The settings of the config file, checked, with every default filled in.
 public struct GatewayConfiguration: Sendable, Equatable {
     /// The HTTP and HTTPS listeners.
     public var http = HTTP()
@@ -10,7 +10,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var stateDirectory: String?
     /// The lease of a live view and how many there may be.
     public var sessions = Sessions()
-    /// What is written to the log.
+    /// The settings of the log.
     public var log = Log()
     /// The RTSP server that hands the cameras on, or nil when it is off.
     public var rtsp: RTSPServer?
@@ -68,9 +68,10 @@ extension GatewayConfiguration {
     public struct Media: Sendable, Equatable {
         /// The port.
         public var port = 8189
-        /// Addresses to offer besides those of the host's interfaces, for example the outer one of a forwarded port.
+        /// Addresses to offer in addition to those of the host's interfaces, for example the public one of a forwarded
+        /// port.
         public var addresses: [String] = []
-        /// STUN and TURN servers that viewers are told of.
+        /// STUN and TURN servers for viewers to use.
         public var iceServers: [ICEServer] = []
 
         /// The defaults.
@@ -98,7 +99,7 @@ extension GatewayConfiguration {
     public struct Sessions: Sendable, Equatable {
         /// Seconds until a session ends unless it is extended.
         public var durationSeconds = 300
-        /// Seconds after which a session ends however often it was extended.
+        /// Seconds after which a session ends even if it was extended.
         public var maximumDurationSeconds = 14_400
         /// Sessions that one camera may have at once.
         public var perCamera = 32
@@ -120,19 +121,19 @@ extension GatewayConfiguration {
         public init() {}
     }
 
-    /// What is written to the log.
+    /// The settings of the log.
     public struct Log: Sendable, Equatable {
-        /// How a line looks.
+        /// The form of a line.
         public enum Format: String, Sendable, CaseIterable {
             /// `key=value` pairs for people.
             case text
-            /// One JSON object a line for collectors.
+            /// One JSON object per line, for log collectors.
             case json
         }
 
-        /// The least level that is written: trace, debug, info, notice, warning, error or critical.
+        /// The lowest level that is written: trace, debug, info, notice, warning, error or critical.
         public var level = "info"
-        /// How a line looks.
+        /// The form of a line.
         public var format = Format.text
         /// Whether the addresses of other hosts appear; they are masked by default.
         public var showsAddresses = false
@@ -141,7 +142,7 @@ extension GatewayConfiguration {
         public init() {}
     }
 
-    /// What the gateway serves when it is started without a config: the built-in doorbell.
+    /// The config of a gateway that is started without one: the built-in doorbell.
     public static var demonstration: GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.cameras = [

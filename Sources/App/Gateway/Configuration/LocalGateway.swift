@@ -2,8 +2,8 @@ import Foundation
 
 /// How a command on the same machine finds the gateway that runs there.
 ///
-/// A gateway notes its address and its state folder in the file `running.json` of the user's standard state folder (and
-/// of its own, when that is another), so that commands find gateways whose config keeps the state elsewhere.
+/// A gateway records its address and its state folder in the file `running.json` in the user's standard state folder
+/// (and in its own, if that is another), so that commands find gateways whose config keeps the state elsewhere.
 public struct LocalGateway: Sendable, Codable, Equatable {
     static let fileName = "running.json"
     static let ownProcessID = ProcessInfo.processInfo.processIdentifier
@@ -40,7 +40,7 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         }
     }
 
-    /// Removes the note, unless another gateway has written its own over it.
+    /// Removes the file, unless another gateway has replaced it with its own.
     func remove(from directories: [StateDirectory]) {
         for directory in directories where (try? Self.read(from: directory))?.processID == self.processID {
             directory.remove(Self.fileName)
@@ -54,9 +54,9 @@ public struct LocalGateway: Sendable, Codable, Equatable {
 
     /// Finds the gateway of this machine and the owner's token.
     /// - Parameters:
-    ///   - configuration: the gateway's config, when the user names it; otherwise the note of a running gateway counts,
-    ///     and without one the defaults.
-    ///   - environment: `GATEHOUSE_URL` and `GATEHOUSE_TOKEN` win over everything.
+    ///   - configuration: the gateway's config, if the user names it; otherwise `running.json` of a running gateway
+    /// counts, and without one the defaults.
+    ///   - environment: `GATEHOUSE_URL` and `GATEHOUSE_TOKEN` override everything.
     public static func find(
         configuration: GatewayConfiguration? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment

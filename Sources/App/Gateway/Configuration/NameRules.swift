@@ -1,9 +1,9 @@
-/// What a name that people read may hold.
+/// What a name that people read may contain.
 ///
-/// Control characters change what a terminal does, and bidirectional ones let a name be read as another: neither
-/// belongs into a page, a log or a table.
+/// Control characters change what a terminal does, and bidirectional ones can make a name look like another. Neither
+/// belongs in a page, a log or a table.
 enum NameRules {
-    /// What is wrong with a name; nil where nothing is. The name itself is not repeated.
+    /// What is wrong with a name; nil if nothing is. The name itself is not repeated.
     static func fault(in name: String) -> String? {
         for scalar in name.unicodeScalars {
             let number =

@@ -2,7 +2,7 @@ import CFileStatus
 import Foundation
 import Glibc
 
-/// The folder where the gateway keeps what it makes at its first start: the token, certificates and keys.
+/// The folder for what the gateway makes at its first start: the token, certificates and keys.
 public struct StateDirectory: Sendable, Equatable {
     /// Why something in the folder cannot be used.
     public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
@@ -10,24 +10,24 @@ public struct StateDirectory: Sendable, Equatable {
         public var path: String
         /// What is wrong and what to do.
         public var reason: String
-        /// Whether a file would be larger than it may be.
+        /// Whether a file would be larger than the limit.
         public var isTooLarge = false
 
         public var description: String { "\(self.path): \(self.reason)" }
     }
 
-    /// The largest private file that is read, and so the largest that is written.
+    /// The largest private file that is read, and therefore the largest that is written.
     static let maximumFileSize = 1 << 20
 
     /// The folder.
     public var path: String
 
-    /// Names a folder; it is made when it is first used.
+    /// Names a folder. It is made when it is first used.
     public init(path: String) {
         self.path = path
     }
 
-    /// The folder of a user without a config: what the service manager gives, then the XDG base directory, then
+    /// The folder for a user without a config: the one from the service manager, then the XDG base directory, then
     /// `/var/lib/gatehouse` for root and `~/.local/state/gatehouse` for everybody else.
     public static func standard(
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -47,7 +47,7 @@ public struct StateDirectory: Sendable, Equatable {
     /// The path of a file in the folder.
     public func file(_ name: String) -> String { "\(self.path)/\(name)" }
 
-    /// Makes the folder, for its owner alone.
+    /// Makes the folder, only for its owner.
     public func create() throws(Failure) {
         do {
             try FileManager.default.createDirectory(
@@ -60,11 +60,11 @@ public struct StateDirectory: Sendable, Equatable {
     }
 
     /// Reads a private file; nil when there is none.
-    /// - Throws: when it cannot be read, when it is not a regular file, when it belongs to somebody else, or when others than
-    ///   its owner may read or write it.
+    /// - Throws: when it cannot be read, when it is not a regular file, when it belongs to somebody else, or when
+    ///   anyone except its owner may read or write it.
     func readPrivate(_ name: String) throws(Failure) -> String? {
         let path = self.file(name)
-        // A FIFO or a device in its place must not hold the start up.
+        // A FIFO or a device in its place must not block the start.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -90,8 +90,8 @@ public struct StateDirectory: Sendable, Equatable {
         return String(decoding: bytes[..<filled], as: UTF8.self)
     }
 
-    /// Fails unless an open file is a regular one, and its owner's alone. Looking at what was opened, and not at the path
-    /// again, leaves no moment for an exchange.
+    /// Fails unless an open file is regular and belongs only to its owner. This looks at the open file and not at the
+    /// path again, so the file cannot be exchanged in between.
     /// - Returns: its size in bytes.
     @discardableResult
     func checkPrivate(_ descriptor: Int32, _ path: String) throws(Failure) -> Int {
@@ -112,8 +112,8 @@ public struct StateDirectory: Sendable, Equatable {
         return Int(status.size)
     }
 
-    /// Whether a file's owner may be: who runs this process, or root. Root itself, for example with `gatehouse token`,
-    /// reads the files of the user whom the folder belongs to.
+    /// Whether a file has an allowed owner: the user of this process, or root. Root itself, for example with `gatehouse
+    /// token`, reads the files of the user who owns the folder.
     private func isTrusted(owner: uid_t) -> Bool {
         if owner == geteuid() || owner == 0 { return true }
         var folder = file_status()
@@ -126,7 +126,7 @@ public struct StateDirectory: Sendable, Equatable {
             : "cannot be read: \(String(cString: strerror(code)))"
     }
 
-    /// Writes a private file whole or not at all, for its owner alone.
+    /// Writes a private file completely or not at all, only for its owner.
     /// - Throws: also when it is larger than the next start would read.
     func writePrivate(_ name: String, _ text: String) throws(Failure) {
         let path = self.file(name)
@@ -135,7 +135,7 @@ public struct StateDirectory: Sendable, Equatable {
         }
         try self.create()
         var present = file_status()
-        // A file would be put in the place of whatever is there; what is no file has not been put there by a gateway.
+        // A file would replace whatever is there. If that is not a file, a gateway did not put it there.
         if file_status_of_path(path, false, &present), !present.is_regular {
             throw Failure(path: path, reason: "is not a regular file; move it away")
         }

@@ -2,23 +2,23 @@ import CFileStatus
 import Foundation
 import Glibc
 
-/// The right to use a state folder: one process has it at a time, from its start to its end however it ends, because the
-/// kernel gives it back.
+/// The right to use a state folder. One process holds it at a time, from its start to its end. However the process
+/// ends, the kernel releases the lock.
 ///
-/// Two gateways on one folder would write over each other's cameras, tokens and events.
+/// Two gateways on one folder would overwrite each other's cameras, tokens and events.
 public final class StateDirectoryLock: Sendable {
-    /// The file in the state folder. It stays; what counts is the lock on it, and not that it is there.
+    /// The file in the state folder. It stays. Only the lock on it counts, not its existence.
     static let fileName = "gateway.lock"
 
     private let descriptor: Int32
 
-    /// Takes the lock of a folder, which is made when it is missing.
-    /// - Throws: when the folder is not only its owner's to write, or when another process has the lock.
+    /// Locks a folder, which is made if it is missing.
+    /// - Throws: when others than its owner may write the folder, or when another process holds the lock.
     public init(_ directory: StateDirectory) throws(StateDirectory.Failure) {
         try directory.create()
         try Self.check(directory)
         let path = directory.file(Self.fileName)
-        // Not inherited by children, which would keep the lock beyond the gateway's end.
+        // Children do not inherit it, because they would keep the lock beyond the gateway's end.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw .init(path: path, reason: "cannot be opened: \(String(cString: strerror(errno)))")
@@ -46,13 +46,13 @@ public final class StateDirectoryLock: Sendable {
         var bytes = [UInt8](repeating: 0, count: 20)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         let digits = bytes.prefix(max(count, 0)).prefix { (0x30...0x39).contains($0) }
-        // Between the lock and the note there is a moment without a number.
+        // For a moment after locking, the file holds no process number yet.
         let process =
             digits.isEmpty ? "another gateway" : "another gateway, process \(String(decoding: digits, as: UTF8.self)),"
         return "\(process) runs on this state folder; end it, or set stateDirectory to a folder of this gateway's own"
     }
 
-    /// Who may write the folder may put other files in the place of the gateway's.
+    /// A user who may write to the folder may replace the gateway's files.
     private static func check(_ directory: StateDirectory) throws(StateDirectory.Failure) {
         var status = file_status()
         guard file_status_of_path(directory.path, true, &status) else {

@@ -1,8 +1,8 @@
 import Yams
 
-/// Walks a YAML tree and collects what is wrong with it instead of stopping at the first problem.
+/// Walks a YAML tree and collects every problem instead of stopping at the first.
 ///
-/// Messages never repeat a scalar's text: it may be a password on the wrong line.
+/// Messages never repeat a scalar's text, because it may be a password on the wrong line.
 final class YAMLReader {
     private(set) var problems: [ConfigurationError.Problem] = []
 
@@ -13,7 +13,7 @@ final class YAMLReader {
 
         var line: Int { self.node.mark?.line ?? 0 }
 
-        /// Whether the value is absent for all purposes: `key:` with nothing behind it, or `null`.
+        /// Whether the value counts as absent: `key:` with nothing after it, or `null`.
         var isNull: Bool { self.node.null != nil }
     }
 
@@ -21,7 +21,7 @@ final class YAMLReader {
         self.problems.append(.init(line: place.line, key: place.path, reason: reason))
     }
 
-    /// The entries of a mapping, with a problem for each key that is unknown or stands twice.
+    /// The entries of a mapping, with a problem for each key that is unknown or appears twice.
     func mapping(_ place: Place, keys: [String]) -> [String: Place] {
         if place.isNull { return [:] }
         guard let mapping = place.node.mapping else {
@@ -45,7 +45,7 @@ final class YAMLReader {
         return entries
     }
 
-    /// The elements of a sequence. One that is empty is a problem: a forgotten dash, or an entry whose lines are gone.
+    /// The elements of a sequence. An empty one is a problem: a stray dash, or an entry whose lines are gone.
     func sequence(_ place: Place?) -> [Place] {
         guard let place, !place.isNull else { return [] }
         guard let sequence = place.node.sequence else {
@@ -93,7 +93,7 @@ final class YAMLReader {
         return value
     }
 
-    /// One of some words.
+    /// One of several words.
     func word(_ place: Place?, among words: [String]) -> String? {
         guard let place, let text = self.string(place) else { return nil }
         guard words.contains(text) else {
@@ -103,7 +103,7 @@ final class YAMLReader {
         return text
     }
 
-    /// The known key that a misspelt one most likely stands for.
+    /// The known key that a misspelt one most likely means.
     private static func nearest(to name: String, in keys: [String]) -> String? {
         let ranked = keys.map { (key: $0, distance: Self.distance(Array(name.lowercased()), Array($0.lowercased()))) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= 2 else { return nil }

@@ -10,7 +10,7 @@ extension CameraLog.Condition {
         case .stalled, .backingOff, .givenUp:
             self = .down(reason: Self.plain(status.reason), isGivenUp: status.state == .givenUp)
         case .idle: self = .resting
-        // A camera of which nothing can be made is stopped with a reason; one that was stopped by its owner has none.
+        // A camera whose media cannot be used is stopped with a reason. One that its owner stopped has none.
         case .stopped: self = status.reason.map { .down(reason: $0, isGivenUp: false) } ?? .moving
         case .resolving, .connecting, .authenticating, .describing, .settingUp: self = .moving
         }
@@ -25,7 +25,7 @@ extension CameraLog.Condition {
         }
     }
 
-    /// The reason without what changes from one attempt to the next: when the next one is, and how many there were.
+    /// The reason without the parts that change with each attempt: when the next one is, and how many there were.
     private static func plain(_ reason: String?) -> String {
         guard var reason else { return "unknown" }
         for tail in [CameraSourceStatus.nextTry, CameraSourceStatus.givenUp] {

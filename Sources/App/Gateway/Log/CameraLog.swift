@@ -1,19 +1,19 @@
 import Transport
 
-/// What of one camera's life an administrator is told: outages with their reason, recoveries with their duration.
+/// The part of a camera's life that an administrator sees: outages with their reason, recoveries with their duration.
 ///
-/// Cameras change their state many times a minute while they are tried again. A line comes of a transition only: the
-/// camera is gone, the reason is another one, it is given up for now, it is back. A camera that comes and goes all the
-/// time gets a line each ``window``, which counts its outages. It reads no clock and writes nothing, so that days of a
-/// bad camera are a test of milliseconds.
+/// While the gateway retries a camera, its state changes many times a minute. The log gets a line only for a
+/// transition: the camera is gone, the reason has changed, the camera is given up for now, it is back. A camera that
+/// comes and goes all the time gets one line each ``window``, which counts its outages. This type reads no clock and
+/// writes nothing, so a test runs days of a bad camera in milliseconds.
 struct CameraLog {
-    /// How a camera stands, as far as the log cares.
+    /// The condition of a camera, as far as the log cares.
     enum Condition: Equatable {
-        /// It delivers; in words, what.
+        /// It delivers media; the text says which.
         case up(String)
-        /// It does not, for a reason; whether it is left alone for longer.
+        /// It delivers nothing, for a reason; says whether it is left alone for longer.
         case down(reason: String, isGivenUp: Bool)
-        /// Nobody wants anything of it.
+        /// Nobody needs its media.
         case resting
         /// On its way to one of the others.
         case moving
@@ -22,17 +22,17 @@ struct CameraLog {
     /// One line.
     struct Line: Equatable {
         enum Kind: Equatable {
-            /// The camera delivers for the first time.
+            /// The camera delivers media for the first time.
             case up
-            /// The camera has gone.
+            /// The camera has gone down.
             case down
-            /// It is still gone, now for another reason.
+            /// It is still down, now for another reason.
             case stillDown
-            /// It is tried only now and then.
+            /// It is tried only rarely.
             case givenUp
             /// It is back.
             case back
-            /// It comes and goes; outages are counted from here on.
+            /// It comes and goes. From here on outages are counted.
             case unstable
         }
 
@@ -42,7 +42,7 @@ struct CameraLog {
         var duration: Duration?
         /// How many outages there were in `duration`.
         var outages: Int?
-        /// What it delivers.
+        /// The tracks that it delivers.
         var tracks: String?
 
         init(
@@ -56,12 +56,12 @@ struct CameraLog {
         }
     }
 
-    /// More outages than this in a ``window`` are counted instead of told.
+    /// More outages than this in a ``window`` are counted instead of logged.
     static let outagesToTell = 5
     static let window: Duration = .seconds(600)
-    /// An outage that lasts longer is told in any case.
+    /// A longer outage is always logged.
     static let longOutage: Duration = .seconds(60)
-    /// How many reasons of one outage are told; a camera that makes up a new one each time fills no log.
+    /// How many reasons of one outage are logged, so that a camera with a new reason each time cannot flood the log.
     static let reasonsToTell = 4
 
     private struct Outage {
@@ -75,17 +75,17 @@ struct CameraLog {
     private var upSince: Instant?
     private var outage: Outage?
     private var isKnown = false
-    /// When the latest outages began, oldest first; no more than decide whether they are told.
+    /// When the latest outages began, oldest first; only as many as are needed to decide whether to log them.
     private var recent: [Instant] = []
     private var counting: (since: Instant, outages: Int)?
 
-    /// Takes a condition in and answers what is to be told.
+    /// Accepts a condition and returns what to log.
     mutating func note(_ condition: Condition, at now: Instant) -> [Line] {
         switch condition {
         case .moving: return []
         case .resting:
-            // What comes after a rest is no recovery, unless an outage came before it. The next failure is told again,
-            // but not each one of a camera that is asked for again and again.
+            // Media after a rest is not a recovery, unless an outage came before it. The next failure is logged again,
+            // but not every failure of a camera that is requested again and again.
             upSince = nil
             if let told = outage?.toldAt, now - told >= Self.window { outage?.reasons = [] }
             return []

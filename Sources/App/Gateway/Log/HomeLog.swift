@@ -5,7 +5,7 @@ import Logging
 import Signalling
 import Transport
 
-/// The lines that an administrator reads: what becomes of cameras, views, publishers and talks. docs/logging.md
+/// The lines that an administrator reads: what happens to cameras, views, publishers and talks. docs/logging.md
 /// describes each.
 final class HomeLog: Sendable {
     private struct Camera {
@@ -22,7 +22,7 @@ final class HomeLog: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Instant
     private let cameras = Locked<[String: Camera]>([:])
-    /// By the session; each entry goes with its end.
+    /// By session. Each entry is removed when its session ends.
     private let lives = Locked<[String: Life]>([:])
 
     init(logger: Logger, now: @escaping @Sendable () -> Instant = { MonotonicClock.now }) {
@@ -32,7 +32,7 @@ final class HomeLog: Sendable {
 
     // MARK: Cameras
 
-    /// A camera has told something, or has been taken away (nil).
+    /// A camera has reported something, or has been removed (nil).
     func note(_ update: CameraUpdate?, of camera: String) {
         let now = self.now()
         switch update {
@@ -145,7 +145,7 @@ final class HomeLog: Sendable {
         self.logger.info("\(message)", metadata: self.who(session, device, life?.principal, more))
     }
 
-    /// The session's identifier is a capability: its first digits tell sessions apart and open nothing.
+    /// The session's identifier is a capability. Its first digits tell sessions apart and open nothing.
     private func who(
         _ session: String, _ device: String, _ principal: String?, _ more: Logger.Metadata = [:]
     ) -> Logger.Metadata {

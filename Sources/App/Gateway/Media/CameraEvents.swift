@@ -6,13 +6,13 @@ import ONVIF
 import Signalling
 import Transport
 
-/// What happens at one camera besides its media: the intake of its events, and the ONVIF subscription that fills it
-/// where the config asks for one.
+/// The events of one camera besides its media: the intake of its events, and the ONVIF subscription that feeds it if
+/// the config asks for one.
 final class CameraEvents: Sendable {
     private let intake: CameraEventIntake
     private let onvif: ONVIFEventSource?
     private let observers: Locked<[Int: @Sendable (EventSourceStatus) -> Void]>
-    /// Why the config's ONVIF device cannot be asked; nil where it can, or there is none.
+    /// Why the config's ONVIF device cannot be used; nil if it can, or if there is none.
     private let failure: String?
 
     /// Prepares the events of a camera. They go to the station, like those of the camera's own source.
@@ -49,27 +49,27 @@ final class CameraEvents: Sendable {
 
     func start() { self.onvif?.start() }
 
-    /// Returns when the subscription has been ended politely, which takes a second at most.
+    /// Returns when the subscription has been ended properly, which takes a second at most.
     func stop() { self.onvif?.stop() }
 
-    /// How the subscription stands; nil where the camera has none.
+    /// The state of the subscription; nil if the camera has none.
     var status: EventSourceStatus? {
         if let failure = self.failure { return EventSourceStatus(state: .stopped, reason: failure) }
         return self.onvif.map { EventSourceStatus($0.status) }
     }
 
-    /// Calls `handler` at each change from now on, under a number that nobody else of these events has; it must not wait.
+    /// Calls `handler` at each change from now on, under a number that must be unique here. It must not block.
     func observe(as observer: Int, _ handler: @escaping @Sendable (EventSourceStatus) -> Void) {
         self.observers.withLock { $0[observer] = handler }
     }
 
-    /// Calls a handler no more.
+    /// Removes a handler.
     func stopObserving(_ observer: Int) {
         _ = self.observers.withLock { $0.removeValue(forKey: observer) }
     }
 
-    /// Takes an event that somebody reports.
-    /// - Returns: whether it was news.
+    /// Accepts an event that somebody reports.
+    /// - Returns: whether it was new.
     func report(_ event: ReportedEvent) -> Bool {
         let subject: SensorReading.Subject
         if let detection = event.type.detection {

@@ -3,23 +3,23 @@ import RTSP
 import SDP
 import Signalling
 
-/// What was found out about a camera besides its tracks, as the API shows it.
+/// What the gateway found out about a camera besides its tracks, as the API shows it.
 public struct CameraFindings: Sendable, Codable, Equatable {
-    /// What was learnt, by its names; see `CameraProfile`.
+    /// What the gateway learned, by its names; see `CameraProfile`.
     public var profile: [String: String] = [:]
-    /// What carries the packets now, for example `tcp`; nil before the camera plays.
+    /// The transport of the packets now, for example `tcp`; nil before the camera plays.
     public var carriage: String?
     /// The keep-alive in use; nil before the camera plays.
     public var keepAlive: String?
-    /// What the camera's speaker takes, for example `PCMA/8000`; empty where it describes none.
+    /// The codec that the camera's speaker accepts, for example `PCMA/8000`; empty if it describes none.
     public var speaker: [String] = []
-    /// In words, what of the camera's description is not pulled, and what else one should know.
+    /// In words, which parts of the camera's description are not pulled, and what else one should know.
     public var notes: [String] = []
 
     /// Nothing is known.
     public init() {}
 
-    /// What a source has found out; nil where there is nothing to find out, or nothing has been yet.
+    /// What a source has found out; nil if there is nothing to find out, or nothing has been found out yet.
     init?(_ source: any CameraSource) {
         switch source {
         case let source as RTSPSource:
@@ -35,7 +35,7 @@ public struct CameraFindings: Sendable, Codable, Equatable {
         }
     }
 
-    /// Says in the notes how the smaller stream is.
+    /// Adds the state of the smaller stream to the notes.
     private mutating func add(_ state: SourceState, _ substream: CameraFindings?) {
         var words = state.words
         if let carriage = substream?.carriage { words += " over \(carriage)" }

@@ -1,16 +1,16 @@
-/// What has to be done so that the running cameras become the wanted ones, each camera on its own.
+/// The steps that turn the running cameras into the wanted ones, each camera separately.
 struct CameraPlan: Equatable {
     /// One camera's change.
     enum Step: Equatable {
-        /// It is not wanted any more: its sessions end.
+        /// It is no longer wanted: its sessions end.
         case remove(id: String)
         /// It is new.
         case add(GatewayConfiguration.Camera)
-        /// Its media comes from elsewhere or by another way: the source starts again under its viewers.
+        /// Its media comes from elsewhere or over another transport: the source restarts under its viewers.
         case replaceSource(GatewayConfiguration.Camera)
-        /// What its viewers negotiated may not hold any more: it starts anew, and its sessions end.
+        /// What its viewers negotiated may no longer hold: it restarts, and its sessions end.
         case restart(GatewayConfiguration.Camera)
-        /// Only what the home shows of it has changed; its media is not touched.
+        /// Only what the home shows has changed; its media is not touched.
         case relabel(GatewayConfiguration.Camera)
 
         /// The camera that is concerned.
@@ -22,7 +22,7 @@ struct CameraPlan: Equatable {
         }
     }
 
-    /// The steps: what goes first, so that what comes finds its place.
+    /// The steps. Removals come first, to make room for additions.
     let steps: [Step]
 
     init(running: [GatewayConfiguration.Camera], wanted: [GatewayConfiguration.Camera]) {
@@ -49,24 +49,24 @@ struct CameraPlan: Equatable {
 }
 
 extension GatewayConfiguration.Camera {
-    /// Whether the media comes from elsewhere or by another way.
+    /// Whether the media comes from elsewhere or over another transport.
     fileprivate func differsInSource(from other: Self) -> Bool {
         self.source != other.source || self.substream != other.substream || self.transport != other.transport
             || self.keepAlive != other.keepAlive || self.talkback != other.talkback
     }
 
-    /// Whether its events come from elsewhere, or mean something else.
+    /// Whether its events come from elsewhere, or have another meaning.
     func differsInEvents(from other: Self) -> Bool {
         self.onvif != other.onvif || self.kind != other.kind || self.onvifSource != other.onvifSource
     }
 
-    /// The address of a source that brings events, too.
+    /// The address of a source that also delivers events.
     private var onvifSource: String? {
         guard case .onvif(let url) = self.source else { return nil }
         return url
     }
 
-    /// Whether what viewers were promised depends on the difference.
+    /// Whether the difference affects what viewers were promised.
     fileprivate func differsForViewers(from other: Self) -> Bool {
         self.pull != other.pull || self.transcodesVideo != other.transcodesVideo
     }

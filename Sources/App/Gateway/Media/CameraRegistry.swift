@@ -6,7 +6,7 @@ import Logging
 import MediaRelay
 import Signalling
 
-/// The cameras that run: makes them those of the config, now and whenever it changes, and disturbs no other one.
+/// Runs the cameras. It makes them match the config, now and whenever it changes, and disturbs no other camera.
 public actor CameraRegistry: CameraRunning {
     private struct Running {
         var camera: GatewayConfiguration.Camera
@@ -20,16 +20,16 @@ public actor CameraRegistry: CameraRunning {
     private let profiles: ProfileStore?
     private let sharing: CameraSharing?
     private let makeSource: MakeSource
-    /// What all cameras together may transcode.
+    /// How much all cameras together may transcode.
     private let transcoding: TranscodingBudget
     private let logger: Logger
     private var running: [String: Running] = [:]
-    /// Cameras that cannot be made, with the reason; tried again when their config changes.
+    /// Cameras that could not be made, with the reason. They are tried again when their config changes.
     private var failed: [String: (camera: GatewayConfiguration.Camera, reason: String)] = [:]
     /// In the config's order.
     private var order: [String] = []
     private var isStopped = false
-    /// A name of this run of the process, which keeps the stays of several runs apart.
+    /// A name of this run of the process, which distinguishes the stays of several runs.
     private let run = String(UInt32.random(in: .min ... .max), radix: 16)
 
     /// Makes the source of a camera; it does not run yet.
@@ -37,7 +37,7 @@ public actor CameraRegistry: CameraRunning {
         @Sendable (GatewayConfiguration.Camera) throws(SourceMaker.Failure) -> any CameraSource
 
     /// - Parameters:
-    ///   - liveView: is told of the cameras' stations.
+    ///   - liveView: is informed about the cameras' stations.
     ///   - relay: carries their media.
     ///   - profiles: forgets the cameras that are gone.
     ///   - sharing: serves the cameras to other programs.
@@ -79,14 +79,14 @@ public actor CameraRegistry: CameraRunning {
 
     public func reconnect(_ id: String) async -> Bool {
         guard !self.isStopped, let running = self.running[id] else { return false }
-        // A new source has forgotten how often the one before failed, and that the camera used to take Digest.
+        // A new source does not know how often the one before failed, or that the camera used to accept Digest.
         self.profiles?.forgetDigest(of: id)
         guard let source = try? self.makeSource(running.camera) else { return false }
         await Self.onThreadThatMayWait { running.source.replace(with: source) }
         return true
     }
 
-    /// Stops every camera, for good.
+    /// Stops every camera permanently.
     func stopAll() async {
         self.isStopped = true
         let all = self.order.compactMap { self.running[$0] }
@@ -131,7 +131,7 @@ public actor CameraRegistry: CameraRunning {
         }
     }
 
-    /// Takes over what does not concern the media: a camera's name, and where its events come from.
+    /// Adopts changes that do not affect the media: a camera's name, and where its events come from.
     private func describe(_ camera: GatewayConfiguration.Camera, _ changes: inout CameraChanges) async {
         guard let running = self.running[camera.id] else { return }
         self.running[camera.id]?.camera = camera
@@ -166,12 +166,12 @@ public actor CameraRegistry: CameraRunning {
         await self.liveView.remove(id, reason: reason)
         await Self.onThreadThatMayWait {
             running.station.stop()
-            // A polite end of a subscription takes a second at most.
+            // It takes a second at most to end a subscription properly.
             running.events.stop()
         }
     }
 
-    /// One camera that cannot be made keeps no other one from running.
+    /// A camera that cannot be made does not keep the others from running.
     private func note(
         _ failure: SourceMaker.Failure, of camera: GatewayConfiguration.Camera, _ changes: inout CameraChanges
     ) {
@@ -180,7 +180,7 @@ public actor CameraRegistry: CameraRunning {
         changes.drivers.append(UnusableCamera(deviceID: camera.id, reason: failure.description))
     }
 
-    /// The end of a source waits for its thread, which is nothing for the threads of the concurrency runtime.
+    /// The end of a source waits for its thread, which must not block the threads of the concurrency runtime.
     private static func onThreadThatMayWait(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -192,7 +192,7 @@ public actor CameraRegistry: CameraRunning {
 }
 
 extension CameraStation.Configuration {
-    /// What the config says of a camera.
+    /// The config of a camera.
     init(_ camera: GatewayConfiguration.Camera, transcoding: TranscodingBudget) {
         self.init()
         transcodingBudget = transcoding
@@ -202,7 +202,7 @@ extension CameraStation.Configuration {
 }
 
 extension TranscodingMode {
-    /// What the config says.
+    /// The config.
     init(_ choice: GatewayConfiguration.Camera.TranscodeVideo) {
         switch choice {
         case .automatic: self = .automatic

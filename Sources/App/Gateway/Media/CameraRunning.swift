@@ -1,28 +1,28 @@
 import HomeHub
 import HomeTypes
 
-/// Who runs the cameras of the config. The registry does; tests have their own.
+/// Runs the cameras of the config. The registry does it; tests have their own.
 public protocol CameraRunning: Sendable {
-    /// Makes the running cameras these, in this order. What stays as it is, is not touched.
-    /// - Returns: what became of each camera that was touched.
+    /// Makes the running cameras match this list, in its order. A camera that is the same is not touched.
+    /// - Returns: what happened to each camera that was touched.
     func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges
 
-    /// What was found out about a camera; nil where there is nothing to find out.
+    /// What the gateway found out about a camera; nil if there is nothing to find out.
     func findings(of id: String) async -> CameraFindings?
 
-    /// Connects to a camera anew, also one that was given up; its viewers stay. False where no such camera runs.
+    /// Reconnects to a camera, even one that was given up; its viewers stay. Returns false if no such camera runs.
     func reconnect(_ id: String) async -> Bool
 }
 
-/// What became of the cameras when the config changed, by their identifiers.
+/// What happened to the cameras when the config changed, by their identifiers.
 public struct CameraChanges: Sendable {
     /// New.
     public var added: [String] = []
-    /// With other settings than before.
+    /// With changed settings.
     public var changed: [String] = []
     /// Gone.
     public var removed: [String] = []
-    /// The drivers of cameras that are new to the home or stand on another station now.
+    /// The drivers of cameras that are new to the home or now have another station.
     public var drivers: [any CameraDriver] = []
 
     /// Nothing has changed.

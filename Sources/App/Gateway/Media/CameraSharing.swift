@@ -7,14 +7,14 @@ import RTSPServer
 import Signalling
 import Transport
 
-/// Hands the cameras on to other programs by RTSP, as far as the config wants it.
+/// Serves the cameras to other programs by RTSP, as far as the config asks for it.
 struct CameraSharing: Sendable {
     private let server: RTSPServer
 
-    /// Starts the server; nil where the config has no section `rtsp`.
+    /// Starts the server; nil if the config has no section `rtsp`.
     ///
-    /// The password is any of the gateway's tokens, under any user name: the server needs it in plain for Digest, and the
-    /// store keeps tokens in plain for the command line anyway.
+    /// The password is any of the gateway's tokens, under any user name. The server needs it in plain text for Digest,
+    /// and the store keeps tokens in plain text for the command line anyway.
     static func make(
         configuration: GatewayConfiguration, tokens: TokenStore, relay: MediaRelay, shared: ConnectionGuard,
         logger: Logger
@@ -58,12 +58,12 @@ struct CameraSharing: Sendable {
             })
     }
 
-    /// Ends every reader, with a goodbye.
+    /// Ends every reader, with RTCP BYE.
     func stop() {
         server.stop()
     }
 
-    /// What Prometheus is told.
+    /// The metrics for Prometheus.
     func metrics() async -> [MetricFamily] {
         let counters = await server.counters()
         let readers = counters.readers.sorted { $0.key < $1.key }.map { camera, count in

@@ -8,7 +8,7 @@ import Signalling
 import Transport
 
 extension MediaComposition {
-    /// Makes the relay and the signalling service that the config asks for, and who runs the cameras.
+    /// Makes the relay and the signalling service that the config asks for, and the part that runs the cameras.
     public static func make(
         configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore,
         shared: ConnectionGuard = ConnectionGuard(), logger: Logger
@@ -74,7 +74,8 @@ extension DTLSIdentity {
     private static let certificateFile = "media-certificate.pem"
     private static let keyFile = "media-key.pem"
 
-    /// The gateway's identity for DTLS, made at the first start and kept: a viewer may remember its fingerprint.
+    /// The gateway's identity for DTLS. It is made at the first start and kept, because a viewer may remember its
+    /// fingerprint.
     static func openOrCreate(in directory: StateDirectory, logger: Logger) throws -> DTLSIdentity {
         if let certificate = try directory.readPrivate(certificateFile), let key = try directory.readPrivate(keyFile) {
             do {
@@ -103,7 +104,7 @@ extension SessionLimits {
     }
 }
 
-/// Keeps the media running as long as the gateway, and ends it after the gateway: first the sessions, with a goodbye,
+/// Keeps the media running as long as the gateway, and ends it after the gateway: first the sessions, with RTCP BYE,
 /// then the cameras, then the relay's thread.
 struct MediaService: Service {
     let liveView: LiveViewService

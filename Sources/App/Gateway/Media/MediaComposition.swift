@@ -2,13 +2,13 @@ import Logging
 import ServiceLifecycle
 import Signalling
 
-/// The floors below the home, as the gateway needs them: who serves live views, and the cameras' drivers.
+/// The floors below the home, as the gateway needs them: the live-view service, and the cameras' drivers.
 public struct MediaComposition: Sendable {
-    /// Who serves live views.
+    /// Serves live views.
     public var liveView: any LiveViewServing
-    /// Who runs the cameras.
+    /// Runs the cameras.
     public var cameras: any CameraRunning
-    /// What has to run beside the gateway; stopped after it.
+    /// Services that run alongside the gateway and are stopped after it.
     public var services: [any Service]
     /// Metrics of the floors below.
     public var metrics: @Sendable () async -> [MetricFamily]

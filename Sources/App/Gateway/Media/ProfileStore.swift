@@ -4,10 +4,10 @@ import Foundation
 import Logging
 import Transport
 
-/// What was learnt of each camera at earlier connections, kept in the state folder in a file of its owner's alone.
+/// What the gateway learned about each camera at earlier connections, in a private file in the state folder.
 ///
-/// Sources tell of a change on their own threads; the file is written a moment later on another one, once for all changes
-/// of that moment. A profile belongs to a camera's address: at another address it counts for nothing.
+/// Sources report a change on their own threads. The file is written a moment later on another thread, once for all
+/// changes of that moment. A profile belongs to a camera's address and does not apply to another one.
 final class ProfileStore: Sendable {
     static let fileName = "camera-profiles.json"
     static let delay = DispatchTimeInterval.milliseconds(500)
@@ -28,7 +28,7 @@ final class ProfileStore: Sendable {
     private let state: Locked<State>
     private let queue = DispatchQueue(label: "camera profiles")
 
-    /// Reads the file. One that cannot be read is no reason not to start: what it held is learnt again.
+    /// Reads the file. The gateway starts even if it cannot be read, and learns its contents again.
     init(directory: StateDirectory, logger: Logger) {
         self.directory = directory
         self.logger = logger
@@ -44,15 +44,15 @@ final class ProfileStore: Sendable {
         self.state = Locked(State(entries: entries))
     }
 
-    /// What is known of a camera at this address.
+    /// What the gateway knows about a camera at this address.
     func profile(of id: String, at address: String) -> CameraProfile {
         let entry = self.state.withLock { $0.entries[id] }
         guard let entry, entry.address == address else { return CameraProfile() }
         return CameraProfile(fields: entry.fields)
     }
 
-    /// What is known of a camera that tells its address itself: at another address it is still the same camera, so that
-    /// one thing stays known, that it takes Digest.
+    /// What the gateway knows about a camera that reports its own address. At another address it is still the same
+    /// camera, so one fact is kept: that it accepts Digest.
     func profile(ofMoving id: String, at address: String) -> CameraProfile {
         var profile = self.profile(of: id, at: address)
         let known = self.state.withLock { $0.entries[id] }
@@ -60,7 +60,8 @@ final class ProfileStore: Sendable {
         return profile
     }
 
-    /// Forgets that a camera and its streams take Digest: its owner has changed its settings, or wants it connected again.
+    /// Forgets that a camera and its streams accept Digest: its owner has changed its settings, or wants it
+    /// reconnected.
     func forgetDigest(of id: String) {
         self.change { entries in
             for key in entries.keys where Self.camera(of: key) == id {
@@ -74,17 +75,17 @@ final class ProfileStore: Sendable {
         }
     }
 
-    /// Takes what was learnt.
+    /// Adopts what was learned.
     func note(_ profile: CameraProfile, of id: String, at address: String) {
         self.change { $0[id] = Entry(address: address, fields: profile.fields) }
     }
 
-    /// Forgets all cameras but these.
+    /// Forgets all cameras except these.
     func keepOnly(_ ids: Set<String>) {
         self.change { entries in entries = entries.filter { ids.contains(Self.camera(of: $0.key)) } }
     }
 
-    /// A camera's streams have profiles of their own.
+    /// A camera's streams have separate profiles.
     static func substreamKey(of id: String) -> String { id + "/substream" }
 
     private static func camera(of key: String) -> String { String(key.prefix { $0 != "/" }) }
@@ -101,7 +102,7 @@ final class ProfileStore: Sendable {
         self.queue.asyncAfter(deadline: .now() + Self.delay) { self.write() }
     }
 
-    /// Writes what is not written yet; returns when it is.
+    /// Writes what has not been written yet, and returns when that is done.
     func flush() {
         self.queue.sync { self.write() }
     }

@@ -2,8 +2,8 @@ import Cameras
 import RTSP
 
 extension RTSPSource.Configuration {
-    /// What the config says of an RTSP camera. The words of both enumerations are those of the config; `auto` is the
-    /// source's own choice.
+    /// The config's settings for an RTSP camera. Both enumerations use the config's words; `auto` leaves the choice to
+    /// the source.
     init(_ camera: GatewayConfiguration.Camera) {
         self.init()
         transport = CameraTransport(rawValue: camera.transport.rawValue) ?? .auto

@@ -4,7 +4,7 @@ import MediaRelay
 import Signalling
 import Transport
 
-/// What Prometheus is told of the relay and its socket.
+/// The metrics of the relay and its socket, for Prometheus.
 enum RelayMetrics {
     static func families(
         relay: MediaRelay, stations: [CameraStation], transcoding budget: TranscodingBudget.Report

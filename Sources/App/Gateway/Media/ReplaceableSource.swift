@@ -4,8 +4,8 @@ import Transport
 
 /// A source whose inside can be exchanged while it runs: the camera's settings were changed, and its viewers stay.
 ///
-/// To the sink the exchange looks like the camera's own restart: the tracks are told again, and the relay keeps the
-/// viewers of those that are the same.
+/// To the sink, the exchange looks like a restart of the camera. The tracks are announced again, and the relay keeps
+/// the viewers of those that are the same.
 final class ReplaceableSource: CameraSource {
     private struct State {
         var source: any CameraSource
@@ -13,7 +13,7 @@ final class ReplaceableSource: CameraSource {
     }
 
     private let state: Locked<State>
-    /// Serialises starts, stops and exchanges; ``state`` is never held while a source's thread is waited for.
+    /// Serialises starts, stops and exchanges; ``state`` is never held while waiting for a source's thread.
     private let order = Locked(())
 
     init(_ source: any CameraSource) {
@@ -47,7 +47,8 @@ final class ReplaceableSource: CameraSource {
         self.current.requestKeyFrame(track: track)
     }
 
-    /// Puts another source in; it runs if the one before did. Returns when that has ended: it waits for its thread.
+    /// Puts another source in. It runs if the one before did. Returns when the old source has ended, because it waits
+    /// for its thread.
     func replace(with source: any CameraSource) {
         self.order.withLock { _ in
             self.current.stop()

@@ -38,14 +38,14 @@ struct SourceMaker: Sendable {
         return MultiStreamSource(main: main, substream: try self.source(substream, of: camera, key: key))
     }
 
-    /// A camera that is asked by ONVIF where its stream is. What is learnt of the stream is kept like that of a camera
-    /// whose address stands in the config.
+    /// A camera that is asked by ONVIF for its stream's address. What is learned about the stream is kept like that of
+    /// a camera whose address is in the config.
     private func onvifSource(
         _ text: String, of camera: GatewayConfiguration.Camera, stream: ONVIFSource.Stream, key: String
     ) throws(Failure) -> ONVIFSource {
         let profiles = self.profiles
         var settings = RTSPSource.Configuration(camera)
-        // Who asks over HTTPS does not want the password in the clear, wherever the camera sends to.
+        // A user who chose HTTPS does not want the password in the clear, whatever address the camera names.
         settings.refusesBasic = text.lowercased().hasPrefix("https://")
         do {
             return try ONVIFSource(address: text, stream: stream) { [settings] url in

@@ -12,7 +12,7 @@ struct StationDriver: CameraDriver {
     let station: CameraStation
     let source: ReplaceableSource
     let events: CameraEvents
-    /// A name of this run of the process, so that stays of several runs are not mistaken for one another.
+    /// A name of this run of the process, so that stays of several runs are not confused.
     let run: String
 
     var deviceID: String { station.id }
@@ -22,7 +22,7 @@ struct StationDriver: CameraDriver {
     func updates() -> AsyncStream<CameraUpdate> {
         let inbox = UpdateInbox()
         inbox.add(.source(CameraSourceStatus(station.snapshot)))
-        // The station keeps the handler, so a handler that kept the station would keep both for ever.
+        // The station keeps the handler. A handler that kept the station would keep both for ever.
         let observer = station.observe { [weak station = station, run = run] event in
             guard let station else { return }
             switch event {
@@ -35,7 +35,7 @@ struct StationDriver: CameraDriver {
         }
         if let status = events.status { inbox.add(.eventSource(status)) }
         events.observe(as: observer) { inbox.add(.eventSource($0)) }
-        // Whoever follows lets go of the stream at the end, and with it of this.
+        // A follower releases the stream at the end, and this object with it.
         let following = Following { [weak station = station, weak events = events] in
             inbox.finish()
             station?.stopObserving(observer)
@@ -44,7 +44,7 @@ struct StationDriver: CameraDriver {
         return AsyncStream(unfolding: { await following.next(of: inbox) }, onCancel: { following.end() })
     }
 
-    /// Calls its end once: when it is told to, or when nobody keeps it any more.
+    /// Calls its end once: when it is asked to, or when it is released.
     private final class Following: Sendable {
         private let atEnd: Locked<(@Sendable () -> Void)?>
 
@@ -65,7 +65,7 @@ struct StationDriver: CameraDriver {
         guard camera.hasButton, station.pull == .onDemand else {
             throw HomeError.failedPrecondition("\(deviceID) has no button that can be pressed now")
         }
-        // The camera rests, and a press wakes it.
+        // The camera is not being pulled, and a press starts the pull.
         station.handle(.buttonPressed())
     }
 
@@ -80,7 +80,7 @@ struct StationDriver: CameraDriver {
 }
 
 extension CameraSourceStatus {
-    /// What comes behind a reason and is another text at each attempt.
+    /// The part after a reason, which differs with each attempt.
     static let nextTry = "; the next try is in "
     static let givenUp = "; given up for now after "
 

@@ -3,10 +3,10 @@ import HomeHub
 import HomeTypes
 import Transport
 
-/// What one camera tells the home, until the home takes it: bounded by time and bytes.
+/// One camera's updates for the home, until the home reads them. They are bounded by time and bytes.
 ///
-/// Where there is too much, states that newer ones have replaced go first, and then the oldest presses and detections. The
-/// present states stay always.
+/// When there are too many, states that newer ones have replaced are dropped first, and then the oldest presses and
+/// detections. The present states always stay.
 final class UpdateInbox: Sendable {
     private struct Entry {
         var update: CameraUpdate
@@ -57,7 +57,7 @@ final class UpdateInbox: Sendable {
         }
     }
 
-    /// What replaces what; presses and detections replace nothing.
+    /// Which update replaces which. Presses and detections replace nothing.
     private enum Kind {
         case source
         case eventSource
@@ -71,17 +71,17 @@ final class UpdateInbox: Sendable {
         }
     }
 
-    /// A home that has taken nothing for so long has stopped, and a press is no news any more.
+    /// A home that has read nothing for this long has stopped, and a press is out of date.
     static let maximumAge = Duration.seconds(60)
-    /// Hundreds of updates, with long reasons.
+    /// Enough for hundreds of updates with long reasons.
     static let maximumBytes = 64 << 10
 
     private let state = Locked(State())
 
-    /// How many updates were thrown away so far.
+    /// How many updates were dropped so far.
     var dropped: Int { self.state.withLock { $0.dropped } }
 
-    /// Takes an update in.
+    /// Adds an update.
     func add(_ update: CameraUpdate, at now: Instant = MonotonicClock.now) {
         let waiting = self.state.withLock { state -> CheckedContinuation<CameraUpdate?, Never>? in
             guard !state.isFinished else { return nil }
@@ -95,7 +95,7 @@ final class UpdateInbox: Sendable {
         waiting?.resume(returning: update)
     }
 
-    /// The oldest update, when there is one; nil after the end. One caller at a time.
+    /// The oldest update, if there is one; nil after the end. Only one caller at a time.
     func next() async -> CameraUpdate? {
         await withCheckedContinuation { continuation in
             let ready = self.state.withLock { state -> CameraUpdate?? in
@@ -112,7 +112,7 @@ final class UpdateInbox: Sendable {
         }
     }
 
-    /// Nobody takes anything any more.
+    /// Nothing reads any more.
     func finish() {
         let waiting = self.state.withLock { state in
             state.isFinished = true
@@ -123,7 +123,7 @@ final class UpdateInbox: Sendable {
         waiting?.resume(returning: nil)
     }
 
-    /// Roughly the memory that an update takes.
+    /// Roughly the memory that an update uses.
     private static func size(of update: CameraUpdate) -> Int {
         let fixed = 256
         return switch update {

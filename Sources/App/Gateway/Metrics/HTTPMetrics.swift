@@ -15,7 +15,7 @@ final class HTTPMetrics: Sendable {
 
     private let counts = NIOLockedValueBox(Counts())
 
-    /// Methods that are counted by name; a client may make up others without end.
+    /// Methods that are counted by name. A client may invent any number of others.
     private static let methods: Set<String> = ["GET", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD", "PUT"]
 
     func record(method: String, route: String, status: Int, duration: Duration) {

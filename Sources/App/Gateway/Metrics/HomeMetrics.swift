@@ -2,8 +2,8 @@ import HomeHub
 import HomeTypes
 import Signalling
 
-/// What the home and its sessions look like in numbers. Session ids never become labels: they are secrets, and they
-/// would never end.
+/// The home and its sessions in numbers. Session ids never become labels: they are secrets, and their number has no
+/// bound.
 enum HomeMetrics {
     static func families(
         devices: [DeviceSnapshot], sessions: [LiveViewSnapshot], watchers: Int

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What the kernel says of this process.
+/// The kernel's figures for this process.
 enum ProcessMetrics {
     static func families() -> [MetricFamily] {
         var families: [MetricFamily] = []

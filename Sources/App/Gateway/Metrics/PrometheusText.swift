@@ -1,6 +1,6 @@
 /// One metric with its samples, for Prometheus.
 public struct MetricFamily: Sendable, Equatable {
-    /// What a sample means over time.
+    /// How a sample behaves over time.
     public enum Kind: String, Sendable {
         case counter, gauge
     }
@@ -25,9 +25,9 @@ public struct MetricFamily: Sendable, Equatable {
 
     /// The name, for example `gatehouse_sessions`.
     public var name: String
-    /// What it counts, in which unit.
+    /// What it counts, and in which unit.
     public var help: String
-    /// What a sample means over time.
+    /// How a sample behaves over time.
     public var kind: Kind
     /// The values.
     public var samples: [Sample]

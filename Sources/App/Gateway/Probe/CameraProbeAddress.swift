@@ -11,7 +11,7 @@ public struct CameraProbeAddress: Sendable {
 
     /// The text that was typed.
     public let typed: String
-    /// The text with the environment's values in the place of `${NAME}`. Never print it.
+    /// The text with `${NAME}` replaced by the environment's values. Never print it.
     public let expanded: String
     /// The address.
     public let url: RTSPURL

@@ -28,7 +28,7 @@ extension ProbedCamera {
         return lines.joined(separator: "\n")
     }
 
-    /// The password is never printed, so what is printed says how the gateway gets it.
+    /// The password is never printed, so the text says how the gateway gets it.
     private var passwordWords: [String] {
         guard self.config.contains("${\(Self.passwordVariable)}") else { return [] }
         return [

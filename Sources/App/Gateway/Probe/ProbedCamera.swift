@@ -6,7 +6,7 @@ import SDP
 /// A probe's result as people and scripts read it. It holds no password: where the camera's text repeats one, it is
 /// masked.
 public struct ProbedCamera: Sendable, Codable, Equatable {
-    /// What one track brought.
+    /// What one track delivered.
     public struct Track: Sendable, Codable, Equatable {
         /// `video` or `audio`.
         public var kind: String
@@ -24,11 +24,11 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         public var hasBFrames: Bool?
         /// The mean time from key frame to key frame in seconds.
         public var keyFrameIntervalSeconds: Double?
-        /// Bits of payload a second.
+        /// Bits of payload per second.
         public var bitsPerSecond: Int
-        /// Pictures a second, or packets of sound.
+        /// Pictures per second, or packets of sound per second.
         public var framesPerSecond: Double
-        /// Packets that came.
+        /// Packets that arrived.
         public var packets: Int
         /// Packets that were missing.
         public var lostPackets: Int
@@ -38,9 +38,9 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
 
     /// The address without credentials.
     public var address: String
-    /// Whether media came.
+    /// Whether media arrived.
     public var reached: Bool
-    /// Why nothing came.
+    /// Why nothing arrived.
     public var failure: String?
     /// Seconds until the camera agreed to play.
     public var secondsToPlay: Double?
@@ -48,21 +48,21 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
     public var secondsToFirstPacket: Double?
     /// Seconds until the first key frame.
     public var secondsToFirstKeyFrame: Double?
-    /// Seconds that were watched.
+    /// How long the probe watched, in seconds.
     public var secondsWatched: Double
-    /// What carried the packets: `tcp`, `udp` or `http`.
+    /// The transport of the packets: `tcp`, `udp` or `http`.
     public var carriage: String?
     /// Whether the connection went through TLS.
     public var isSecure: Bool
     /// The tracks, video first.
     public var tracks: [Track]
-    /// What the camera's speaker takes, for example `PCMA/8000`; empty where it describes none.
+    /// What the camera's speaker accepts, for example `PCMA/8000`; empty if it describes none.
     public var speaker: [String]
-    /// What was learnt, by its names.
+    /// What the probe learned, by its names.
     public var profile: [String: String]
     /// In words, what viewers will get.
     public var viewers: [String]
-    /// In words, what of the description is not pulled and why.
+    /// In words, which parts of the description are not pulled, and why.
     public var notes: [String]
     /// An entry for the config's `cameras`, without the password.
     public var config: String
@@ -70,7 +70,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
     /// Describes a result.
     /// - Parameters:
     ///   - report: what the probe found.
-    ///   - typed: the address as it was typed, before `${NAME}` was looked up.
+    ///   - typed: the address as it was typed, before `${NAME}` was replaced.
     ///   - expanded: the address with everything in it, for masking.
     public init(_ report: CameraProbeReport, typed: String, expanded: String) {
         let secrets = CameraAddress(text: expanded).secrets.filter { $0.utf8.count >= 3 }
@@ -96,15 +96,15 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         self.config = Self.entry(report, typed: typed)
     }
 
-    /// The variable that stands in the printed entry for a password.
+    /// The variable that replaces a password in the printed entry.
     static let passwordVariable = "CAMERA_PASSWORD"
 
     static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 
-    /// The entry to paste: the address with a variable in the place of its password, and what `auto` would have to learn
-    /// again.
+    /// The entry to paste: the address with a variable in place of its password, and the settings that `auto` would
+    /// have to learn again.
     private static func entry(_ report: CameraProbeReport, typed: String) -> String {
-        // Somebody who has typed a variable wants that one.
+        // A user who typed a variable wants that one.
         let source =
             typed.contains("${")
             ? typed : CameraAddress(text: typed).replacingSecrets(with: "${\(Self.passwordVariable)}")

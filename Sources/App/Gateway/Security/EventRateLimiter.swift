@@ -1,21 +1,21 @@
 import Foundation
 import Transport
 
-/// Bounds how many events are reported of one device: a burst, and then so many a second.
+/// Limits how many events are reported for one device: a burst, and then a number per second.
 final class EventRateLimiter: Sendable {
     private struct Bucket {
         var tokens: Double
         var filledAt: Date
     }
 
-    /// Events at once.
+    /// Events in a burst.
     static let burst = 20.0
-    /// Events a second in the long run.
+    /// Events per second in the long run.
     static let rate = 1.0
 
     private let buckets = Locked<[String: Bucket]>([:])
 
-    /// Takes one event of a device into account. False where there were too many.
+    /// Counts one event of a device. Returns false if there were too many.
     func allows(_ device: String, at now: Date) -> Bool {
         self.buckets.withLock { buckets in
             var bucket = buckets[device] ?? Bucket(tokens: Self.burst, filledAt: now)

@@ -5,13 +5,13 @@ import Transport
 
 /// Writes structured log lines to standard error, redacted.
 ///
-/// Text: `2026-01-02T03:04:05.678Z info gatehouse: message key=value`. JSON: one object a line.
+/// Text: `2026-01-02T03:04:05.678Z info gatehouse: message key=value`. JSON: one object per line.
 public struct GatewayLogHandler: LogHandler {
     public var logLevel: Logger.Level = .info
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
 
-    /// The key under which Hummingbird puts the number that it has given to a request.
+    /// The key under which Hummingbird puts the number of a request.
     static let requestNumber = "hb.request.id"
 
     private let label: String
@@ -21,9 +21,9 @@ public struct GatewayLogHandler: LogHandler {
 
     /// - Parameters:
     ///   - label: who logs.
-    ///   - format: how a line looks.
-    ///   - redactor: what takes secrets out.
-    ///   - write: where a line goes, its line feed included.
+    ///   - format: the form of a line.
+    ///   - redactor: removes secrets.
+    ///   - write: receives each line, including its line feed.
     public init(
         label: String, format: GatewayConfiguration.Log.Format, redactor: Redactor,
         write: @escaping @Sendable (String) -> Void = { line in
@@ -48,8 +48,8 @@ public struct GatewayLogHandler: LogHandler {
         if let provided = self.metadataProvider?.get() { merged.merge(provided) { $1 } }
         if let given = event.metadata { merged.merge(given) { $1 } }
         let fields = merged.map { key, value in
-            // The server's number of the request has the shape of a session's identifier and is no secret: it is what
-            // ties the lines of one request together.
+            // The server's number of the request has the form of a session's identifier and is not a secret. It
+            // connects the lines of one request.
             key == Self.requestNumber ? ("request", "\(value)") : (key, self.redactor.redact("\(value)"))
         }.sorted { $0.0 < $1.0 }
         let message = self.redactor.redact("\(event.message)")
@@ -75,7 +75,7 @@ public struct GatewayLogHandler: LogHandler {
         return line + "}\n"
     }
 
-    /// What a viewer or a camera wrote must not forge a line of its own.
+    /// A viewer's or a camera's text must not forge a line.
     private static func singleLine(_ text: String) -> String {
         text.unicodeScalars.contains(where: \.isControlling)
             ? String(Self.quoted(text).dropFirst().dropLast()) : text

@@ -5,11 +5,11 @@ struct OriginPolicy: Sendable {
     /// The listed origins, normalised.
     let allowed: Set<String>
 
-    /// What a request's `Origin` means.
+    /// The meaning of a request's `Origin`.
     enum Verdict: Equatable {
-        /// No page speaks, or the gateway's own does.
+        /// The request comes from no page, or from the gateway's own.
         case sameOrigin
-        /// A page of a listed origin speaks; it is told so by CORS headers.
+        /// The request comes from a page of a listed origin, which needs CORS headers.
         case listed(String)
         /// Any other page, or an opaque origin.
         case refused
@@ -30,8 +30,8 @@ struct OriginPolicy: Sendable {
         return self.allowed.contains(normalized) ? .listed(normalized) : .refused
     }
 
-    /// An origin in the form in which origins are compared (RFC 6454, section 4): lower case, without the scheme's own
-    /// port. Nil for anything that is not exactly scheme, host and port of HTTP.
+    /// An origin in the form in which origins are compared (RFC 6454, section 4): lower case, without the scheme's
+    /// default port. Nil for anything except exactly scheme, host and port of HTTP.
     static func normalized(_ text: String) -> String? {
         let lowercased = text.lowercased()
         guard text.utf8.count <= 300, let separator = lowercased.range(of: "://") else { return nil }

@@ -2,30 +2,30 @@ import Foundation
 import RTSP
 import Transport
 
-/// Takes secrets and addresses out of a text before it reaches a log.
+/// Removes secrets and addresses from a text before it reaches a log.
 ///
-/// Secrets are: the gateway's tokens, whatever follows `Bearer`, the user part of a URL, ICE passwords and session ids.
-/// Addresses are IPv4 and IPv6 literals of other hosts; loopback and unspecified ones tell nothing and stay.
+/// Secrets are the gateway's tokens, whatever follows `Bearer`, the user part of a URL, ICE passwords and session ids.
+/// Addresses are IPv4 and IPv6 literals of other hosts. Loopback and unspecified addresses reveal nothing and stay.
 public struct Redactor: Sendable {
-    /// What stands in the place of a secret.
+    /// The replacement for a secret.
     static let secretMark = "[secret]"
-    /// What stands in the place of an address.
+    /// The replacement for an address.
     static let addressMark = "[address]"
 
-    /// Texts that are secret wherever they stand.
+    /// Texts that are secret wherever they occur.
     private let secrets: SecretList
     /// Whether addresses stay.
     private let showsAddresses: Bool
 
     /// - Parameters:
-    ///   - secrets: texts that are secret wherever they stand; short ones are ignored, since they would garble words.
+    ///   - secrets: texts that are secret wherever they occur; short ones are ignored, because they would garble words.
     ///   - showsAddresses: whether addresses stay.
     public init(secrets: [String], showsAddresses: Bool = false) {
         self.init(secrets: SecretList(secrets), showsAddresses: showsAddresses)
     }
 
     /// - Parameters:
-    ///   - secrets: texts that are secret wherever they stand; more may come.
+    ///   - secrets: texts that are secret wherever they occur; more may be added.
     ///   - showsAddresses: whether addresses stay.
     public init(secrets: SecretList, showsAddresses: Bool = false) {
         self.secrets = secrets
@@ -51,7 +51,8 @@ public struct Redactor: Sendable {
         while let separator = rest.range(of: "://") {
             result += rest[..<separator.upperBound]
             rest = rest[separator.upperBound...]
-            // A password may hold what ends the authority otherwise, as it may for the source that connects.
+            // A password may contain characters that otherwise end the authority, as it may for the source that
+            // connects.
             let authority = RTSPURL.authority(of: rest.prefix { !" \t\r\n\"'<>".contains($0) })
             if let at = authority.lastIndex(of: "@") {
                 result += Self.secretMark
@@ -97,7 +98,7 @@ public struct Redactor: Sendable {
         return result
     }
 
-    /// Session ids are 32 hexadecimal digits; in a path they stand between slashes.
+    /// Session ids are 32 hexadecimal digits; in a path they are between slashes.
     private static func maskedSessions(_ word: String) -> String {
         guard word.utf8.count >= 32 else { return word }
         func isSession(_ part: Substring) -> Bool {
@@ -108,10 +109,10 @@ public struct Redactor: Sendable {
             .joined(separator: "/")
     }
 
-    /// The word, or the mark when it is an address (maybe with a port, a scope or punctuation around).
+    /// The word, or the mark if it is an address (perhaps with a port, a scope or punctuation around it).
     private static func maskedAddress(_ word: String) -> String {
         guard word.contains(".") || word.contains(":") else { return word }
-        // `host/path`, `tcp/1.2.3.4` and `scheme://1.2.3.4:554/path` are looked at between the slashes.
+        // `host/path`, `tcp/1.2.3.4` and `scheme://1.2.3.4:554/path` are checked between the slashes.
         if word.contains("/") {
             return word.split(separator: "/", omittingEmptySubsequences: false)
                 .map { Self.maskedAddress(String($0)) }
@@ -134,7 +135,7 @@ public struct Redactor: Sendable {
         if let address = TransportAddress(withoutScope, port: 0) {
             return address.isLoopback || address.isUnspecified ? nil : Self.addressMark
         }
-        // IPv4 with a port; IPv6 with one stands in brackets, which part words.
+        // IPv4 with a port. IPv6 with a port has brackets, which separate words.
         guard let colon = text.lastIndex(of: ":"), let address = TransportAddress(text[..<colon], port: 0),
             !address.isLoopback, !address.isUnspecified
         else { return nil }

@@ -1,11 +1,11 @@
 import Transport
 
-/// The texts that must never reach a log. Cameras come and go while the gateway runs, so the list grows; what was secret
-/// once stays so.
+/// The texts that must never reach a log. Cameras come and go while the gateway runs, so the list grows. A text that
+/// was secret once stays so.
 public final class SecretList: Sendable {
     private let texts: Locked<[String]>
 
-    /// Short texts are ignored, since they would garble words.
+    /// Short texts are ignored, because they would garble words.
     public init(_ secrets: [String] = []) {
         self.texts = Locked([])
         self.add(secrets)

@@ -3,10 +3,10 @@ import Foundation
 import NIOCore
 import Transport
 
-/// The self-signed certificate with which HTTPS works from the first start on.
+/// The self-signed certificate that lets HTTPS work from the first start on.
 ///
-/// Browsers warn once about it; what it gives is encryption and, above all, a microphone: browsers give none to pages
-/// of plain HTTP away from localhost.
+/// Browsers warn once about it. It gives encryption and, above all, a microphone: browsers allow none on pages of plain
+/// HTTP away from localhost.
 struct ServerCertificate: Sendable, Equatable {
     /// Why no certificate could be made.
     struct Failure: Error, Sendable, CustomStringConvertible {
@@ -18,7 +18,7 @@ struct ServerCertificate: Sendable, Equatable {
     static let keyFile = "https-key.pem"
     /// Phones refuse server certificates that are valid for longer.
     static let validityDays = 825
-    /// A certificate that ends sooner is made anew at the start.
+    /// A certificate that ends sooner is replaced at the start.
     static let renewalDays = 30
 
     /// The certificate as PEM.
@@ -26,7 +26,7 @@ struct ServerCertificate: Sendable, Equatable {
     /// Its private key as PEM.
     var privateKey: String
 
-    /// The certificate of the state folder; a new one when there is none, or when it is about to end.
+    /// The certificate in the state folder; a new one if there is none, or if it is about to end.
     static func openOrCreate(in directory: StateDirectory, names: [String]) throws -> ServerCertificate {
         if let certificate = try directory.readPrivate(Self.certificateFile),
             let privateKey = try directory.readPrivate(Self.keyFile),
@@ -40,7 +40,7 @@ struct ServerCertificate: Sendable, Equatable {
         return made
     }
 
-    /// The names that a certificate of this host should hold: localhost, the loopback addresses, the host's name and
+    /// The names that a certificate of this host should have: localhost, the loopback addresses, the host's name and
     /// the addresses of its interfaces.
     static func hostNames(additional: [String] = []) -> [String] {
         var names = ["localhost", "127.0.0.1", "::1"]
@@ -88,8 +88,8 @@ struct ServerCertificate: Sendable, Equatable {
         let alternatives = names.map { name in
             (TransportAddress(name, port: 1) == nil ? "DNS:" : "IP:") + name
         }
-        // No key usage: with one that leaves out signing certificates, clients that are given this very certificate to trust
-        // do not find that it has signed itself (RFC 5280, section 4.2.1.3).
+        // No key usage: with one that leaves out signing certificates, clients that are given this very certificate to
+        // trust do not find that it has signed itself (RFC 5280, section 4.2.1.3).
         let extensions: [(Int32, String)] = [
             (NID_basic_constraints, "critical,CA:FALSE"),
             (NID_ext_key_usage, "serverAuth"),

@@ -1,15 +1,15 @@
 import Transport
 
-/// Counts refused sign-ins by host, so that the log says who tries and how often in a line a minute and not in one for
-/// each attempt.
+/// Counts refused sign-ins by host. The log then says who tries and how often in one line per minute, and not in one
+/// for each attempt.
 public final class SignInRefusals: Sendable {
-    /// Where somebody tried.
+    /// Where a sign-in was tried.
     enum Door: String, Sendable, CaseIterable {
         case http = "HTTP"
         case rtsp = "RTSP"
     }
 
-    /// What is to be logged of one host.
+    /// What to log about one host.
     struct Line: Sendable, Equatable {
         var host: String
         var door: Door
@@ -34,9 +34,9 @@ public final class SignInRefusals: Sendable {
         var order: UInt64 = 0
     }
 
-    /// The hosts that are told apart; more stand in the log together.
+    /// How many hosts are told apart. The log counts any others together.
     static let maximumHosts = 256
-    /// The name of those together.
+    /// The name of the others together.
     static let otherHosts = "other hosts"
     /// The time between two lines about a host.
     static let interval: UInt64 = 60
@@ -58,7 +58,7 @@ public final class SignInRefusals: Sendable {
         }
     }
 
-    /// What is to be logged now: each host at its first refusal, and then once a minute at most.
+    /// What to log now: each host at its first refusal, and then at most once a minute.
     /// - Parameter seconds: the time on any clock that only goes forward.
     func lines(at seconds: UInt64) -> [Line] {
         self.state.withLock { state in
@@ -66,7 +66,7 @@ public final class SignInRefusals: Sendable {
             for (key, record) in state.records {
                 if let told = record.told, seconds < told + Self.interval { continue }
                 if record.count == 0 {
-                    // Nothing for a minute: the host's next refusal is news.
+                    // No refusal for a minute, so the host's next one is logged at once.
                     state.records[key] = nil
                     continue
                 }

@@ -2,16 +2,16 @@ import COpenSSL
 import Foundation
 import Signalling
 
-/// Who may use the API: bearer tokens with the names of the principals that hold them.
+/// The tokens of the API, with the names of the principals that hold them.
 ///
-/// The file `token` holds one token a line, and behind it, when it is not the owner's, the principal's name. The
+/// The file `token` holds one token per line. Unless the token is the owner's, the principal's name follows it. The
 /// owner's token is made at the first start. Sessions are bound to principals, not to tokens.
 public struct TokenStore: Sendable {
     /// The principal of a line without a name.
     public static let owner = PlaceShares.owner
     /// The file in the state folder.
     public static let fileName = "token"
-    /// What every token begins with, so that people and secret scanners know it.
+    /// The prefix of every token, so that people and secret scanners recognise it.
     public static let prefix = "gatehouse_"
 
     private struct Entry: Sendable {
@@ -27,7 +27,7 @@ public struct TokenStore: Sendable {
         self.entries = tokens.map { Entry(principal: $0.principal, token: $0.token, digest: Self.digest(of: $0.token)) }
     }
 
-    /// Reads the tokens of a state folder; nil when there is no file.
+    /// Reads the tokens of a state folder; nil if there is no file.
     init?(reading directory: StateDirectory) throws(StateDirectory.Failure) {
         guard let text = try directory.readPrivate(Self.fileName) else { return nil }
         var tokens: [(principal: String, token: String)] = []
@@ -52,7 +52,8 @@ public struct TokenStore: Sendable {
     /// Reads the tokens of a state folder, and makes the owner's at the first start.
     public init(openingOrCreatingIn directory: StateDirectory) throws(StateDirectory.Failure) {
         if let existing = try TokenStore(reading: directory) {
-            // Another token in its place would sign everybody out, and whoever emptied the file would not be noticed.
+            // Another token in its place would sign everybody out, and the person who emptied the file would not be
+            // noticed.
             guard !existing.entries.isEmpty else {
                 throw .init(
                     path: directory.file(Self.fileName),
@@ -69,7 +70,7 @@ public struct TokenStore: Sendable {
         self.init(tokens: [(Self.owner, token)])
     }
 
-    /// The principal who holds this token, or nil. Takes the same time for every wrong token.
+    /// The principal that holds this token, or nil. Takes the same time for every wrong token.
     public func principal(holding token: String) -> String? {
         let digest = Self.digest(of: token)
         var found: String?
@@ -91,7 +92,7 @@ public struct TokenStore: Sendable {
     /// All secrets, for the redactor.
     var secrets: [String] { self.entries.map(\.token) }
 
-    /// 256 random bits behind a prefix, or nil when the system's random source fails.
+    /// 256 random bits after a prefix, or nil if the system's random source fails.
     static func makeToken(prefix: String = TokenStore.prefix) -> String? {
         var bytes = [UInt8](repeating: 0, count: 32)
         guard RAND_bytes(&bytes, 32) == 1 else { return nil }

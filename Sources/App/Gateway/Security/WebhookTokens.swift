@@ -3,15 +3,17 @@ import Transport
 
 /// The secrets with which devices report their own events, one for each device. A webhook token opens nothing else.
 ///
-/// The file `webhook-tokens` holds a token and its device's identifier on each line. Tokens are made when a device's
-/// webhook is first switched on, and stay when it is switched off, so that a camera need not be set up anew.
+/// The file `webhook-tokens` holds a token and its device's identifier on each line. A token is made when a device's
+/// webhook is first switched on. It stays when the webhook is switched off, so that the camera does not have to be set
+/// up again.
 public final class WebhookTokens: Sendable {
     /// The file in the state folder.
     public static let fileName = "webhook-tokens"
-    /// What every webhook token begins with.
+    /// The prefix of every webhook token.
     public static let prefix = TokenStore.prefix + "webhook_"
 
-    /// With more tokens than these, the oldest of devices without a webhook are forgotten: cameras come and go.
+    /// When there are more tokens than this, the oldest of devices without a webhook are dropped, because cameras come
+    /// and go.
     static let maximumCount = 2_000
 
     private struct Entry {
@@ -38,7 +40,7 @@ public final class WebhookTokens: Sendable {
                 devices: Set(tokens.map(\.device))))
     }
 
-    /// Reads the tokens of a state folder, and makes those that devices with a webhook lack.
+    /// Reads the tokens of a state folder, and makes the missing ones for devices with a webhook.
     public convenience init(
         openingOrCreatingIn directory: StateDirectory, devices: [String]
     ) throws(StateDirectory.Failure) {
@@ -46,7 +48,7 @@ public final class WebhookTokens: Sendable {
         try self.use(devices, in: directory)
     }
 
-    /// Makes these the devices with a webhook, for example after a change of the config.
+    /// Sets the devices with a webhook, for example after a change of the config.
     public func use(_ devices: [String], in directory: StateDirectory) throws(StateDirectory.Failure) {
         let known = self.state.withLock { state in
             state.devices = Set(devices)
@@ -75,7 +77,7 @@ public final class WebhookTokens: Sendable {
         self.state.withLock { $0.entries = entries }
     }
 
-    /// A device's token in a state folder; nil where it has none.
+    /// A device's token in a state folder; nil if it has none.
     public static func token(of device: String, in directory: StateDirectory) throws(StateDirectory.Failure) -> String?
     {
         try self.read(directory).first { $0.device == device }?.token
@@ -89,7 +91,7 @@ public final class WebhookTokens: Sendable {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let fields = line.split(whereSeparator: \.isWhitespace)
             guard !fields.isEmpty else { continue }
-            // What is passed over here would be gone at the next writing, and its camera's button with it.
+            // A skipped line would be gone at the next writing, and its camera's button with it.
             guard fields.count == 2, fields[0].hasPrefix(Self.prefix), fields[0].utf8.count >= 32,
                 fields[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
                 ConfigurationLoader.isIdentifier(String(fields[1]))
@@ -110,7 +112,7 @@ public final class WebhookTokens: Sendable {
         return tokens
     }
 
-    /// The device whose token this is; nil for every other text. Takes the same time for every wrong one.
+    /// The device that this token belongs to; nil for every other text. Takes the same time for every wrong one.
     func device(holding token: String) -> String? {
         let digest = TokenStore.digest(of: token)
         return self.state.withLock { state in

@@ -1,4 +1,4 @@
-/// A table for a terminal: a header and rows in columns that stand below each other, whatever script the names are in.
+/// A table for a terminal: a header and rows, with aligned columns in any script.
 public struct TextTable: Sendable {
     private var lines: [Line]
 
@@ -17,7 +17,7 @@ public struct TextTable: Sendable {
         self.lines.append(.cells(cells))
     }
 
-    /// Adds a line that belongs to the row before and has no columns.
+    /// Adds a line that belongs to the row before it and has no columns.
     public mutating func addRemark(_ text: String) {
         self.lines.append(.remark(text))
     }
@@ -56,7 +56,7 @@ public struct TextTable: Sendable {
 
     private static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
-        // What a variation selector makes an emoji, flags of two letters, and joined emoji take the place of one.
+        // An emoji with a variation selector, a flag of two letters and joined emoji each take the width of one emoji.
         if scalars.contains("\u{FE0F}") { return 2 }
         return scalars.map(self.width(of:)).max() ?? 0
     }

@@ -2,8 +2,8 @@ import CWebFiles
 import Foundation
 import Yams
 
-/// The OpenAPI 3.1 description of the HTTP API. People read and write it as YAML, in `Sources/App/WebFiles/openapi.yaml`;
-/// it is served as JSON.
+/// The OpenAPI 3.1 description of the HTTP API. People read and write it as YAML, in
+/// `Sources/App/WebFiles/openapi.yaml`. The gateway serves it as JSON.
 enum OpenAPIDocument {
     /// The document as YAML.
     static var yaml: String { openapi_document().text }

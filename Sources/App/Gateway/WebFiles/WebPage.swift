@@ -1,8 +1,8 @@
 import COpenSSL
 import CWebFiles
 
-/// The web page. Its files lie in `Sources/App/WebFiles/page` and are part of the program, so that nothing has to be
-/// installed beside it.
+/// The web page. Its files are in `Sources/App/WebFiles/page` and are part of the program, so nothing has to be
+/// installed next to it.
 struct WebPage: Sendable {
     /// One file of the page.
     struct Asset: Sendable {

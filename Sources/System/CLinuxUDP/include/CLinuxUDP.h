@@ -1,5 +1,5 @@
 // The parts of Linux's datagram and event interfaces that Swift cannot call itself: control messages are macros, and
-// epoll's event is a packed union. Every function is one thin step; policy (what an error means) is Swift's.
+// epoll's event is a packed union. Every function is one thin step. Policy (what an error means) stays in Swift.
 //
 // Functions that can fail return -errno instead of setting errno.
 #pragma once
@@ -14,7 +14,7 @@ extern "C" {
 
 // MARK: Addresses
 
-// An address and a port in host byte order. `family` is 4 or 6; an IPv4 address stands in the low half of `low`.
+// An address and a port in host byte order. `family` is 4 or 6; an IPv4 address is in the low half of `low`.
 struct linux_udp_address {
     uint64_t high;
     uint64_t low;
@@ -25,7 +25,7 @@ struct linux_udp_address {
 
 // MARK: Sockets
 
-// A non-blocking, close-on-exec UDP socket of `family` that tells the local address of each datagram that it
+// A non-blocking, close-on-exec UDP socket of `family` that reports the local address of each datagram that it
 // receives. An IPv6 socket carries IPv6 only.
 int linux_udp_socket(uint8_t family);
 int linux_udp_bind(int descriptor, const struct linux_udp_address *address);
@@ -35,12 +35,12 @@ void linux_udp_set_buffers(int descriptor, int receive, int send);
 // The sizes that the kernel granted, in bytes of payload and bookkeeping.
 int linux_udp_receive_buffer(int descriptor);
 int linux_udp_send_buffer(int descriptor);
-// Whether the kernel knows UDP_SEGMENT at all.
+// Whether the kernel supports UDP_SEGMENT at all.
 bool linux_udp_supports_segmentation(int descriptor);
 // How many datagrams the kernel dropped because the receive buffer was full, since the socket was made.
 int64_t linux_udp_receive_drops(int descriptor);
-// Switches the UDP checksum of outgoing IPv4 datagrams off or on. Without it the kernel refuses segmentation, which is
-// how a test makes it refuse.
+// Switches the UDP checksum of outgoing IPv4 datagrams off or on. Without it the kernel refuses segmentation. A test
+// uses that to make the kernel refuse.
 int linux_udp_set_checksum(int descriptor, bool enabled);
 void linux_close(int descriptor);
 
@@ -64,7 +64,7 @@ struct linux_udp_datagram {
     uint32_t length;
 };
 
-// What one recvmmsg call fills. It is made once and used again for each call.
+// The memory that a recvmmsg call fills. It is made once and reused for each call.
 struct linux_udp_batch;
 
 // NULL when there is no memory.
@@ -79,14 +79,14 @@ struct linux_udp_receipt {
     uint32_t received;
     // How many entries of the batch hold a datagram for the caller.
     uint32_t usable;
-    // How many did not fit the batch's datagram size and were thrown away.
+    // How many did not fit the batch's datagram size and were dropped.
     uint32_t truncated;
     // 0, or the errno of the call.
     int32_t error;
 };
 
-// Takes up to one batch of waiting datagrams, in whose `destination` the port is `local_port`. Empty and cut-off
-// datagrams are counted and left out.
+// Receives up to one batch of waiting datagrams and sets the port of their `destination` to `local_port`. Empty and
+// truncated datagrams are counted and left out.
 struct linux_udp_receipt linux_udp_receive(int descriptor, struct linux_udp_batch *batch, uint16_t local_port);
 
 // MARK: Events
@@ -108,8 +108,8 @@ int linux_epoll_create(void);
 int linux_epoll_add(int epoll, int descriptor, uint32_t bits, uint64_t token);
 int linux_epoll_modify(int epoll, int descriptor, uint32_t bits, uint64_t token);
 int linux_epoll_remove(int epoll, int descriptor);
-// Waits for at most `timeout` nanoseconds, for ever when it is negative. `capacity` is at most 64. A signal that
-// interrupts the wait is a wait without events.
+// Waits for at most `timeout` nanoseconds, or forever when it is negative. `capacity` is at most 64. A wait that a
+// signal interrupts counts as a wait without events.
 int linux_epoll_wait(int epoll, struct linux_event *events, int capacity, int64_t timeout);
 
 int linux_eventfd_create(void);

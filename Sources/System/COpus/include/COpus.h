@@ -1,8 +1,8 @@
 #pragma once
 #include <opus/opus.h>
 
-// Swift cannot call variadic functions, and every setting of Opus goes through one. These name the settings that the
-// project uses; each returns an Opus error code.
+// Swift cannot call variadic functions, and every setting of Opus goes through one. These functions cover the settings
+// that the project uses. Each returns an Opus error code.
 
 static inline int gatehouse_opus_set_bitrate(OpusEncoder *encoder, opus_int32 bitsPerSecond) {
     return opus_encoder_ctl(encoder, OPUS_SET_BITRATE(bitsPerSecond));

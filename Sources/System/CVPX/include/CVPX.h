@@ -4,7 +4,7 @@
 #include <vpx/vp8cx.h>
 #include <vpx/vp8dx.h>
 
-// Macros carry the version of libvpx's interface, and Swift does not see them. These stand in for the macros.
+// Macros carry the version of libvpx's interface, and Swift does not import them. These functions replace the macros.
 
 static inline vpx_codec_err_t gatehouse_vp8_encoder_init(vpx_codec_ctx_t *context, const vpx_codec_enc_cfg_t *settings) {
     return vpx_codec_enc_init(context, vpx_codec_vp8_cx(), settings, 0);

@@ -1,10 +1,10 @@
 import Foundation
 import HomeTypes
 
-/// Secrets that come back as they were shown.
+/// Secrets that a client sends back in masked form.
 extension CameraEntry {
-    /// What a masked secret may stand for: a value as it is written down, where `${NAME}` is the environment's, and as it
-    /// was shown but for its mask.
+    /// The value that a masked secret may stand for: as it is written down, where `${NAME}` is the environment's, and
+    /// as it was shown except for its mask.
     private struct Known {
         let written: String
         let plain: String
@@ -12,10 +12,10 @@ extension CameraEntry {
 
     /// The entry with each masked secret replaced by the one that it stands for.
     /// - Parameters:
-    ///   - stored: the entry that the client was shown; nil for a camera that is new.
-    ///   - shown: the camera that the entry stands for.
-    /// - Throws: `invalidArgument` for a mask that stands for nothing here: nobody moves a password to a machine of their
-    ///   own, and none becomes three asterisks.
+    ///   - stored: the entry that the client was shown; nil for a new camera.
+    ///   - shown: the camera that the entry describes.
+    /// - Throws: `invalidArgument` for a mask that stands for no secret here. A client cannot move a password to its
+    ///   own machine, and no password becomes three asterisks.
     func restoringSecrets(
         of stored: CameraEntry?, shownAs shown: GatewayConfiguration.Camera?
     ) throws(HomeError) -> CameraEntry {
@@ -25,7 +25,7 @@ extension CameraEntry {
             known[key] = Known(written: written, plain: plain)
         }
         var result = self
-        // Both streams are most often the same user's at the same camera.
+        // Both streams usually have the same user at the same camera.
         for (key, other) in [("source", "substream"), ("substream", "source")] {
             guard case .text(let given)? = self.values[key] else { continue }
             let restored = try Self.restored(given, key: key, from: [known[key], known[other]].compactMap(\.self))
@@ -49,7 +49,7 @@ extension CameraEntry {
         throw self.refusal(key)
     }
 
-    /// The text with a secret in the place of each mask; nil where one is missing.
+    /// The text with a secret in place of each mask; nil if a secret is missing.
     private static func filled(
         _ given: String, _ parts: [CameraAddress.SecretPart], with known: [(name: String, text: String)]
     ) -> String? {
@@ -57,7 +57,7 @@ extension CameraEntry {
         var result = ""
         var rest = given.startIndex
         for part in parts {
-            // Of several with one name each stands for the one in its place.
+            // Among several with the same name, the one at the same position counts.
             let index = secrets.firstIndex { $0.name == part.name }
             let secret = index.map { secrets.remove(at: $0).text }
             guard self.isMask(given[part.range]) else { continue }
@@ -68,8 +68,8 @@ extension CameraEntry {
         return result + given[rest...]
     }
 
-    /// The secrets as they are to be written: with their references to the environment where the two forms have the
-    /// same parts, and as they are where a reference stands for more than a secret.
+    /// The secrets in the form to be written. They keep their references to the environment where the two forms have
+    /// the same parts, and are plain where a reference stands for more than a secret.
     private static func secrets(of known: Known) -> [(name: String, text: String)] {
         let (written, plain) = (CameraAddress(text: known.written), CameraAddress(text: known.plain))
         let writtenParts = written.secretParts
@@ -101,7 +101,7 @@ extension CameraEntry {
         return result
     }
 
-    /// Whether keys of an ONVIF service, as far as they are given, name the same user at the same host.
+    /// Whether the given keys of an ONVIF service name the same user at the same host.
     private static func isSameService(
         _ given: [String: Value], as shown: GatewayConfiguration.Camera.ONVIFDevice
     ) -> Bool {
@@ -112,7 +112,7 @@ extension CameraEntry {
         return CameraAddress(text: url).mayTakeSecrets(of: CameraAddress(text: shown.url))
     }
 
-    /// Whether a text is the mark that answers show, also where a client has percent-encoded it.
+    /// Whether a text is the mask that responses show, even if a client has percent-encoded it.
     private static func isMask(_ text: Substring) -> Bool {
         text == CameraAddress.mask || text.removingPercentEncoding == CameraAddress.mask
     }
@@ -123,8 +123,8 @@ extension CameraEntry {
                 + "secret is kept for the same user at the same host alone, so write it out")
     }
 
-    /// The entry without the password of an ONVIF service that is not the one of `stored` any more, unless `patch` gives
-    /// one: nobody moves a password to a machine of their own.
+    /// The entry without the password of an ONVIF service that is no longer the one of `stored`, unless `patch` gives
+    /// one. A client cannot move a password to its own machine.
     func droppingForeignPassword(
         of stored: CameraEntry, shownAs shown: GatewayConfiguration.Camera, patch: CameraEntry
     ) -> CameraEntry {

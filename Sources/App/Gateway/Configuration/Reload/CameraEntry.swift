@@ -1,21 +1,21 @@
 import Foundation
 import Yams
 
-/// A camera as it is written: the text of each key, before it is checked. What the API takes and the file of the API's
-/// cameras holds.
+/// A camera as it is written: the text of each key before it is checked. The API accepts it, and the file of the API's
+/// cameras holds it.
 struct CameraEntry: Sendable, Equatable {
     /// The value of one key.
     enum Value: Sendable, Equatable {
         case text(String)
         case flag(Bool)
         case group([String: Value])
-        /// Of a type that no key has; the check says so.
+        /// A type that no key has; the check reports it.
         case list
-        /// Nothing: the key's default counts.
+        /// No value: the key's default counts.
         case none
     }
 
-    /// The keys but for the id.
+    /// All keys except the id.
     var values: [String: Value]
 
     /// No keys.
@@ -23,7 +23,7 @@ struct CameraEntry: Sendable, Equatable {
         self.values = values
     }
 
-    /// The keys of a JSON object. `${` is escaped, so that no client of the API reads the gateway's environment.
+    /// The keys of a JSON object. `${` is escaped, so that a client of the API cannot read the gateway's environment.
     init?(json: Data) {
         guard let object = try? JSONSerialization.jsonObject(with: json) as? [String: Any] else { return nil }
         self.values = object.mapValues(Self.value(json:))
@@ -36,7 +36,7 @@ struct CameraEntry: Sendable, Equatable {
         self.values = values
     }
 
-    /// The entry with the keys of `patch` in the place of its own; `none` takes a key away (RFC 7396).
+    /// The entry with its keys replaced by those of `patch`; `none` removes a key (RFC 7396).
     func merged(with patch: CameraEntry) -> CameraEntry {
         CameraEntry(values: Self.merge(self.values, patch.values))
     }
@@ -71,7 +71,7 @@ struct CameraEntry: Sendable, Equatable {
         case .group(let values):
             Node(values.sorted { $0.key < $1.key }.map { (Node($0.key), self.node($0.value)) })
         case .list: Node([Node]())
-        // In any other style it would be the word.
+        // In any other style it would be the word `null`.
         case .none: Node("null", Tag(.null), .plain)
         }
     }
@@ -81,7 +81,7 @@ struct CameraEntry: Sendable, Equatable {
         case let text as String: .text(EnvironmentReferences.escaped(text))
         case let object as [String: Any]: .group(object.mapValues(Self.value(json:)))
         case is NSNull: .none
-        // Numbers are bridged to booleans otherwise.
+        // Otherwise numbers are bridged to booleans.
         case let number as NSNumber:
             String(cString: number.objCType) == "c" ? .flag(number.boolValue) : .text(number.stringValue)
         default: .list

@@ -1,11 +1,12 @@
 import Foundation
 import Yams
 
-/// The cameras that were added over the API: the file `cameras.yaml` of the state folder, which its owner alone can read.
+/// The cameras that were added over the API: the file `cameras.yaml` in the state folder, which only its owner can
+/// read.
 ///
-/// They do not stand in the config file, because that is its author's: it may be read-only, be kept under version
-/// control, or be written by another program, and no rewriting keeps every comment and every anchor. So each camera has
-/// one home: those of the config file are changed there, those of the API by the API.
+/// They are not in the config file, because that belongs to its author. It may be read-only, kept under version
+/// control, or written by another program, and a rewrite would not keep every comment and every anchor. Each camera is
+/// therefore in one file: the user changes those in the config file, and the API changes its own.
 public struct CameraStore: Sendable {
     static let fileName = "cameras.yaml"
     /// More cameras than this are refused.
@@ -28,14 +29,14 @@ public struct CameraStore: Sendable {
     public var path: String { self.directory.file(Self.fileName) }
 
     /// How many cameras the file holds; nil when there is none.
-    /// - Throws: `ConfigurationError` with all that is wrong with it.
+    /// - Throws: `ConfigurationError` with every problem of it.
     public func check(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> Int? {
         try self.read(environment: environment)?.count
     }
 
-    /// What the file holds, in its order; nil when there is none.
+    /// The contents of the file, in its order; nil if there is none.
     func read(environment: [String: String]) throws(ConfigurationError) -> [StoredCamera]? {
         let text: String?
         do {
@@ -47,7 +48,8 @@ public struct CameraStore: Sendable {
         let configuration = try GatewayConfiguration(
             yaml: text, file: self.path, directory: self.directory.path, environment: environment, keys: ["cameras"])
         let nodes = (try? Yams.compose(yaml: text))?["cameras"]?.sequence.map(Array.init) ?? []
-        // By the id, which is checked to stand once: what is left out on one side must not shift the other.
+        // By the id, which is checked to be unique. An entry that is left out on one side must not shift the other
+        // side.
         var entries: [String: CameraEntry] = [:]
         for node in nodes {
             guard let id = node["id"]?.scalar?.string else { continue }
@@ -66,7 +68,7 @@ public struct CameraStore: Sendable {
         return stored
     }
 
-    /// Writes the file anew.
+    /// Writes the file again.
     func write(_ cameras: [StoredCamera]) throws(StateDirectory.Failure) {
         let list = Node(cameras.map { $0.entry.node(id: $0.camera.id) })
         let text: String
@@ -79,7 +81,7 @@ public struct CameraStore: Sendable {
     }
 }
 
-/// A camera of the API with the entry that it was made from.
+/// A camera of the API with the entry that describes it.
 struct StoredCamera: Sendable, Equatable {
     var camera: GatewayConfiguration.Camera
     var entry: CameraEntry

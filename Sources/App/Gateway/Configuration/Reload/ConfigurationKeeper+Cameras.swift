@@ -3,7 +3,7 @@ import HomeTypes
 
 /// The commands of the API on single cameras.
 extension ConfigurationKeeper {
-    /// The camera called `id` and where it is written.
+    /// The camera with this `id`, and where it is written.
     func entry(of id: String) throws(HomeError) -> Entry {
         guard let entry = self.entries.first(where: { $0.camera.id == id }) else {
             throw HomeError.notFound(
@@ -12,7 +12,7 @@ extension ConfigurationKeeper {
         return entry
     }
 
-    /// Adds a camera or puts another in the place of the one with this id.
+    /// Adds a camera, or replaces the one with this id.
     /// - Returns: the camera, and whether it is new.
     func put(_ entry: CameraEntry, id: String) async throws(HomeError) -> (entry: Entry, isNew: Bool) {
         await self.takeTurn()
@@ -53,7 +53,7 @@ extension ConfigurationKeeper {
         return try self.entry(of: id)
     }
 
-    /// Takes a camera away; its sessions end.
+    /// Removes a camera; its sessions end.
     func remove(_ id: String) async throws(HomeError) {
         await self.takeTurn()
         defer { self.endTurn() }
@@ -61,13 +61,13 @@ extension ConfigurationKeeper {
         try await self.store(try self.changeable(id).filter { $0.camera.id != id })
     }
 
-    /// The cameras of the API, if the one called `id` may be changed there.
+    /// The cameras of the API, if the camera with this `id` may be changed there.
     private func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
         if let file, self.current.cameras.contains(where: { $0.id == id }) {
             throw HomeError.failedPrecondition(
                 "the camera \(id) is written in the config file \(file); change it there, which takes effect at once")
         }
-        // With the first change the built-in doorbell becomes one of the API's cameras, so that it can be taken away.
+        // With the first change, the built-in doorbell becomes one of the API's cameras, so that it can be removed.
         guard self.stored.isEmpty, self.entries.contains(where: { $0.origin == .builtin }) else { return self.stored }
         return self.current.cameras.map { camera in
             StoredCamera(

@@ -6,16 +6,16 @@ import Transport
 
 /// Keeps the running cameras and the home in step with the config file and with the cameras of the API.
 ///
-/// A file that is wrong changes nothing: what was read before stays in force, and the status says what is wrong and
-/// where. Changes are applied one after the other, each camera on its own.
+/// A file with a problem changes nothing: the settings that were read before stay in force, and the status says what is
+/// wrong and where. Changes are applied one after the other, and each camera separately.
 public actor ConfigurationKeeper {
     /// Where a camera is written.
     enum Origin: String, Sendable, Codable {
-        /// In the config file: it is changed there.
+        /// In the config file. It is changed there.
         case file
-        /// In the file of the API's cameras: the API changes it.
+        /// In the file of the API's cameras. The API changes it.
         case api
-        /// It is the one that a gateway without a config and without cameras of the API has.
+        /// The camera of a gateway without a config and without cameras of the API.
         case builtin
     }
 
@@ -36,16 +36,16 @@ public actor ConfigurationKeeper {
     private let webhooks: WebhookTokens
     private let secrets: SecretList
 
-    /// What was last read without a problem.
+    /// The last config that was read without a problem.
     var current: GatewayConfiguration
     var stored: [StoredCamera]
     private var hasStoreFile: Bool
     var status: ConfigurationStatus
-    /// The stamps of the files as they were last looked at, whether or not they could be read.
+    /// The stamps of the files at the last look, whether or not they could be read.
     private var stamps: (file: FileStamp?, store: FileStamp?)
-    /// Whether the config file has been written since the config was read that the process started with.
+    /// Whether the config file has been written since the process read it at its start.
     private var isFileNew: Bool
-    /// The stamp of the store's file that holds what is in force.
+    /// The stamp of the store's file that is in force.
     private var storeInForce: FileStamp?
 
     private var isBusy = false
@@ -58,10 +58,10 @@ public actor ConfigurationKeeper {
     ///   - configuration: the config as it was read at the start.
     ///   - file: the file that it came from; nil for the built-in one.
     ///   - store: the cameras of the API.
-    ///   - cameras: who runs the cameras.
+    ///   - cameras: runs the cameras.
     ///   - hub: the home.
     ///   - webhooks: the tokens of the devices whose webhook is on.
-    ///   - secrets: takes the passwords of cameras that come later.
+    ///   - secrets: receives the passwords of cameras that are added later.
     /// - Throws: what is wrong with the file of the API's cameras.
     init(
         configuration: GatewayConfiguration, file: String?, store: CameraStore, cameras: any CameraRunning,
@@ -78,7 +78,7 @@ public actor ConfigurationKeeper {
         self.logger = logger
         self.environment = environment
         self.current = configuration
-        // A stamp is older than what is read after it: an edit between the two is seen at the next look.
+        // A stamp is older than what is read after it, so an edit in between is found at the next look.
         self.stamps = (file.flatMap(FileStamp.init(path:)), FileStamp(path: store.path))
         self.storeInForce = self.stamps.store
         self.isFileNew =
@@ -97,7 +97,7 @@ public actor ConfigurationKeeper {
     var entries: [Entry] {
         var result: [Entry] = []
         var ids: Set<String> = []
-        // The built-in config is there for people who have nothing yet.
+        // The built-in config is for people who have nothing yet.
         if self.file != nil || !self.hasStoreFile {
             let origin: Origin = self.file == nil ? .builtin : .file
             for camera in self.current.cameras where ids.insert(camera.id).inserted {
@@ -110,13 +110,13 @@ public actor ConfigurationKeeper {
         return result
     }
 
-    /// How the gateway stands to its files.
+    /// The state of the config and of the cameras' file.
     public var configurationStatus: ConfigurationStatus { self.status }
 
-    /// What was found out about a camera.
+    /// What the gateway found out about a camera.
     func findings(of id: String) async -> CameraFindings? { await self.running.findings(of: id) }
 
-    /// Connects to a camera anew.
+    /// Reconnects to a camera.
     func reconnect(_ id: String) async throws(HomeError) {
         _ = try self.entry(of: id)
         await self.takeTurn()
@@ -136,8 +136,8 @@ public actor ConfigurationKeeper {
 
     // MARK: The files
 
-    /// Whether a file is another one than the one that was read, and has rested since the last look: one that is just
-    /// being written is not read half.
+    /// Whether a file differs from the one that was read, and has rested since the last look. This avoids reading a
+    /// file that is only half written.
     func lookAtFiles(seenBefore: [FileStamp?]) -> (hasChanged: Bool, seen: [FileStamp?]) {
         let now = self.stampsNow
         let hasChanged = self.isFileNew || now != self.stamps
@@ -212,7 +212,7 @@ public actor ConfigurationKeeper {
         await self.hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }
         await self.hub.refreshSessions()
-        // The cameras of the start are counted by the line that says that the gateway is ready.
+        // The line that says that the gateway is ready counts the cameras of the start.
         guard self.hasBegun else { return }
         for (message, cameras) in [
             ("camera added", changes.added), ("camera changed", changes.changed), ("camera removed", changes.removed),
@@ -223,10 +223,10 @@ public actor ConfigurationKeeper {
 
     // MARK: The cameras of the API
 
-    /// Writes other cameras of the API down and puts them in force: first the file, so that nothing runs that a restart
-    /// would forget.
+    /// Writes the API's new cameras to the file and puts them in force. The file comes first, so that nothing runs that
+    /// a restart would forget.
     func store(_ cameras: [StoredCamera]) async throws(HomeError) {
-        // Somebody's edit is not written over: what is written here was made of what had been read before it.
+        // Does not overwrite somebody's edit: the new text is based on what was read before that edit.
         guard FileStamp(path: self.store.path) == self.storeInForce else {
             throw HomeError.failedPrecondition(
                 self.status.problems.isEmpty
@@ -246,7 +246,7 @@ public actor ConfigurationKeeper {
         }
         self.stored = cameras
         self.hasStoreFile = true
-        // The config file's stays: an edit of it that nobody has read yet is still to be read.
+        // The config file's stamp stays: an edit of it that has not been read yet is still to be read.
         self.stamps.store = FileStamp(path: self.store.path)
         self.storeInForce = self.stamps.store
         self.status.problems.removeAll { $0.file == self.store.path }

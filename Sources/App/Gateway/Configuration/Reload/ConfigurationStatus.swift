@@ -1,8 +1,8 @@
 import Foundation
 
-/// How the gateway stands to its config file: what `GET /v1/configuration` answers.
+/// The state of the config: the response of `GET /v1/configuration`.
 public struct ConfigurationStatus: Sendable, Codable, Equatable {
-    /// One thing that is wrong with a file, or that the user should know.
+    /// One problem of a file, or something that the user should know.
     public struct Problem: Sendable, Codable, Equatable {
         /// The file.
         public var file: String
@@ -18,18 +18,18 @@ public struct ConfigurationStatus: Sendable, Codable, Equatable {
     public var file: String?
     /// The file of the API's cameras.
     public var camerasFile: String
-    /// When what is in force was read.
+    /// When the settings in force were read.
     public var loadedAt: Date
-    /// What is wrong with the files as they are now. They are not in force then: what was read before is.
+    /// The problems of the files as they are now. With a problem, the settings that were read before stay in force.
     public var problems: [Problem]
-    /// Keys that were changed and count from the next start on.
+    /// Keys that were changed and take effect at the next start.
     public var needsRestart: [String]
-    /// What is in force and may surprise.
+    /// Settings in force that may surprise.
     public var notes: [String]
 }
 
 extension GatewayConfiguration {
-    /// The keys outside of `cameras` in which another config differs: they cannot be changed while the gateway runs.
+    /// The keys outside of `cameras` that differ from another config: they cannot be changed while the gateway runs.
     func keysThatNeedRestart(comparedTo other: GatewayConfiguration) -> [String] {
         let pairs: [(String, Bool)] = [
             ("http.host", self.http.host == other.http.host), ("http.port", self.http.port == other.http.port),

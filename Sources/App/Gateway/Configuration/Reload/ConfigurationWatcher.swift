@@ -2,10 +2,10 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Looks twice a second whether a config file has changed, and reads it again on SIGHUP at once.
+/// Checks twice a second whether a config file has changed, and reads it again on SIGHUP at once.
 ///
-/// Two `stat` calls are nothing, and unlike inotify they see every way in which files change: editors that put a new
-/// file in the place of the old one, links that are turned (Kubernetes), and network file systems.
+/// Two `stat` calls cost almost nothing. Unlike inotify, they catch every kind of change: editors that replace the
+/// file, links that point elsewhere (Kubernetes), and network file systems.
 struct ConfigurationWatcher: Service {
     let keeper: ConfigurationKeeper
 

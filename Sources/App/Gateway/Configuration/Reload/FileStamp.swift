@@ -1,12 +1,12 @@
 import Foundation
 
-/// What tells that a file is another one than before, without reading it.
+/// Identifies a version of a file without reading it.
 struct FileStamp: Equatable, Sendable {
     private let number: Int
     private let size: Int
     private let modified: Date
 
-    /// The stamp of a file, links followed; nil when there is none.
+    /// The stamp of a file, with links followed; nil if there is none.
     init?(path: String) {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target),
