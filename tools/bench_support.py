@@ -17,14 +17,14 @@ RELEASE = ROOT / ".build/release/gatehouse"
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """A port of the loopback interface that nobody uses now."""
+    """A port of the loopback interface that is free now."""
     with socket.socket(socket.AF_INET, kind) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def wait_for(url, process, words):
-    """Waits up to 15 s until `url` answers, whatever it answers."""
+    """Waits up to 15 s until `url` answers, with any status."""
     for _ in range(150):
         if process.poll() is not None:
             sys.exit(f"{words} has ended with code {process.returncode}")
@@ -53,7 +53,7 @@ def stop(processes):
 
 @contextlib.contextmanager
 def workplace(prefix):
-    """A folder and a list of processes; both are gone afterwards, also when the script is ended."""
+    """A folder and a list of processes; both are gone afterwards, even when the script is ended."""
     owned = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix=prefix) as name:
@@ -64,7 +64,7 @@ def workplace(prefix):
 
 
 def start_camera(owned, *arguments):
-    """Starts GStreamer's RTSP server; answers its process and its address without a path."""
+    """Starts GStreamer's RTSP server; returns its process and its address without a path."""
     command = ["/usr/bin/python3", str(ROOT / "Tests/Peers/rtsp-camera.py"), *map(str, arguments)]
     camera = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     owned.append(camera)
@@ -75,10 +75,10 @@ def start_camera(owned, *arguments):
 
 
 class Gateway:
-    """A gateway with ports and a state folder of its own."""
+    """A gateway with its own ports and state folder."""
 
     def __init__(self, program, folder, cameras, owned, host="127.0.0.1"):
-        """`cameras` are the lines of the config's list, each a mapping in YAML's short form; `host` is listened on."""
+        """`cameras` are the entries of the config's list, each in YAML's short form; `host` is the listen address."""
         self.port = free_port()
         self.config = folder / "gatehouse.yaml"
         self.config.write_text(
@@ -99,7 +99,7 @@ class Gateway:
         self.token = (folder / "state" / "token").read_text().split()[-1]
 
     def get(self, path):
-        """The text that a route of the API answers."""
+        """The text that a route of the API returns."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"Bearer {self.token}"}
         )
@@ -108,7 +108,7 @@ class Gateway:
 
 
 def check_program(parser, program):
-    """Ends the script where the program to measure is missing."""
+    """Ends the script if the program to measure is missing."""
     if not os.access(program, os.X_OK):
         parser.error(
             f"{program} is no program; build it with swift build -c release --product gatehouse, or name --gatehouse"

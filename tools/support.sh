@@ -1,4 +1,4 @@
-# Shared by the scripts of this folder: messages, long steps with progress, and processes that are ended on every way out.
+# Shared by the scripts in this folder: messages, long steps with progress, and processes that are ended on every exit.
 # shellcheck shell=bash
 
 # shellcheck disable=SC2034 # The scripts that read this file use it.
@@ -18,10 +18,10 @@ die() {
     exit 1
 }
 
-# The processes that this script has started and that are still to be ended.
+# The processes that this script has started and must still end.
 owned=()
 
-# The processes that a process has started, and those that they have, by the kernel's own lists.
+# A process's descendants, from the kernel's own lists.
 descendants() {
     local pid
     # The kernel separates them by spaces, not by lines.
@@ -32,8 +32,8 @@ descendants() {
     done
 }
 
-# Ends one process and waits for it: first politely, after ten seconds for good. What it has started is ended too, since
-# `swift test` leaves its test process behind.
+# Ends one process and waits for it: first with a request, after ten seconds by force. Its descendants are ended too,
+# because `swift test` leaves its test process behind.
 end_process() {
     local pid=$1 try below
     below=$(descendants "$pid")
@@ -55,7 +55,7 @@ end_owned() {
     owned=()
 }
 
-# Ends what the script started, however it ends. Extra work for the end is given as a command.
+# Ends the processes that the script started, however the script ends. A command may be given as extra work.
 on_exit() {
     # The command is fixed now, not when the script ends.
     # shellcheck disable=SC2064
@@ -69,10 +69,10 @@ seconds_as_text() {
     if ((seconds < 60)); then printf '%d s' "$seconds"; else printf '%d min %02d s' $((seconds / 60)) $((seconds % 60)); fi
 }
 
-# What each step took, one line a step, for `say_step_times`.
+# The duration of each step, one line per step, for `say_step_times`.
 step_times=()
 
-# Where the time of all steps went.
+# Prints how long each step took.
 say_step_times() {
     local line
     ((${#step_times[@]} > 0)) || return 0
@@ -80,7 +80,7 @@ say_step_times() {
     for line in "${step_times[@]}"; do say "    $line"; done
 }
 
-# step TITLE LOG COMMAND…: runs a long command with its output in a file, and shows every few seconds that it lives.
+# step TITLE LOG COMMAND…: runs a long command with its output in a file, and shows every few seconds that it runs.
 # On failure the end of the file is printed. Returns the command's exit code.
 step() {
     local title=$1 log=$2 began=$SECONDS shown=$SECONDS last='' pid code
@@ -112,7 +112,7 @@ step() {
     return "$code"
 }
 
-# A port that neither TCP nor UDP uses now, from a range that the kernel does not hand out by itself.
+# A port that is free for TCP and UDP now, from a range that the kernel does not assign by itself.
 free_port() {
     local port hexadecimal try
     for ((try = 0; try < 200; try++)); do
