@@ -2,7 +2,7 @@ import DatagramPort
 import Glibc
 import Transport
 
-/// One UDP socket in the place of any number of viewers on loopback: every address of 127.1.0.0/16 leads to it.
+/// One UDP socket in place of any number of viewers on loopback: every address of 127.1.0.0/16 leads to it.
 ///
 /// It is emptied after every few sends. The kernel's memory for datagrams then stays in the processor's cache however
 /// many viewers there are, as it does when a network card sends them. The cost of emptying is counted, so that a

@@ -33,7 +33,7 @@ public actor HomeHub {
     ///   - liveView: who serves live views.
     ///   - history: the events that an earlier run has kept, oldest first.
     ///   - journal: takes each event, to keep it for a later run.
-    ///   - observer: is told what each camera tells, and nil once a device is gone, for the log. It must not block.
+    ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - run: a name of this run of the process, part of the change stream's places.
     ///   - now: the wall clock.
     public init(
