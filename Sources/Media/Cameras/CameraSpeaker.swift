@@ -1,14 +1,14 @@
-/// A camera's speaker, which plays what a talker says. One talker at a time has it, from ``begin(_:)`` to ``end()``;
-/// calls may come from any one thread at a time.
+/// A camera's speaker, which plays a talker's sound. One talker at a time has it, from ``begin(_:)`` to ``end()``.
+/// Calls may come from any thread, but only one at a time.
 public protocol CameraSpeaker: Sendable {
-    /// Somebody is about to talk: the way to the camera opens. Returns at once.
+    /// A viewer is about to talk: opens the path to the camera. Returns at once.
     ///
-    /// `tell` hears ``SpeakerState/open`` or ``SpeakerState/refused(_:)``, and a refusal also later, when the way breaks.
-    /// It may be called before this returns and on any thread, and must not wait.
+    /// `tell` gets ``SpeakerState/open`` or ``SpeakerState/refused(_:)``, and a refusal also later, when the path
+    /// breaks. It may be called before this returns, on any thread, and must not wait.
     func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void)
-    /// Plays samples of 48 kHz mono sound.
+    /// Plays samples of mono sound at 48 kHz.
     func play(_ samples: UnsafeBufferPointer<Int16>)
-    /// The talker has ended; whatever is queued may play out. Returns at once.
+    /// The talker has ended. Queued sound may still play. Returns at once.
     func end()
     /// What has been delivered since the last ``begin(_:)``.
     var delivery: SpeakerDelivery { get }
@@ -21,19 +21,19 @@ extension CameraSpeaker {
     public var delivery: SpeakerDelivery { SpeakerDelivery() }
 }
 
-/// Where the way to a camera's speaker stands.
+/// The state of the path to a camera's speaker.
 public enum SpeakerState: Sendable, Equatable {
-    /// Nobody talks.
+    /// No one talks.
     case closed
     /// The camera is being asked.
     case opening
-    /// What is said reaches the camera.
+    /// Talk reaches the camera.
     case open
-    /// The camera does not take it, or takes it no more.
+    /// The camera does not accept talk, or no longer accepts it.
     case refused(SpeakerRefusal)
 }
 
-/// Why a camera does not play what is said.
+/// Why a camera does not play talk.
 public enum SpeakerRefusal: Error, Sendable, Equatable {
     /// No connection can be made.
     case unreachable(String)
@@ -41,13 +41,13 @@ public enum SpeakerRefusal: Error, Sendable, Equatable {
     case unauthorized(String)
     /// The camera describes no speaker.
     case noBackChannel
-    /// The camera's speaker takes none of the codecs that the gateway encodes; names the camera's.
+    /// The camera's speaker accepts none of the codecs that the gateway encodes; names the camera's.
     case noCommonCodec(offered: [String])
-    /// The camera takes sound over UDP alone.
+    /// The camera accepts sound over UDP only.
     case needsDatagrams
-    /// The camera refuses the session that carries the sound, as cameras do that serve one client alone.
+    /// The camera refuses the session that carries the sound, as cameras do that serve only one client.
     case sessionRefused(String)
-    /// The connection broke while somebody talked.
+    /// The connection broke during a talk.
     case brokenOff(String)
     /// The gateway could not do its part.
     case gatewayFault(String)
@@ -73,13 +73,13 @@ extension SpeakerRefusal: CustomStringConvertible {
     }
 }
 
-/// What became of a talker's sound on its way to a camera.
+/// What happened to a talker's sound on its path to a camera.
 public struct SpeakerDelivery: Sendable, Equatable {
-    /// Where the way stands.
+    /// The state of the path.
     public var state: SpeakerState
-    /// What the camera is sent, for example `PCMU/8000`; nil before that is agreed.
+    /// The codec that the camera is sent, for example `PCMU/8000`; nil before it is agreed.
     public var codec: String?
-    /// Milliseconds of the talker's sound that came.
+    /// Milliseconds of the talker's sound that arrived.
     public var millisecondsReceived: Double = 0
     /// Milliseconds that wait to be sent.
     public var millisecondsQueued: Double = 0
@@ -87,18 +87,18 @@ public struct SpeakerDelivery: Sendable, Equatable {
     public var millisecondsSent: Double = 0
     /// Milliseconds of the talker's sound that were dropped because they had become too old.
     public var millisecondsDropped: Double = 0
-    /// Milliseconds of silence that were sent where nothing of the talker had come.
+    /// Milliseconds of silence that were sent where nothing had come from the talker.
     public var millisecondsOfSilence: Double = 0
     /// Packets that were sent to the camera.
     public var packetsSent: UInt64 = 0
     /// Bytes of their payloads.
     public var bytesSent: UInt64 = 0
-    /// Packets that were not sent because the connection took nothing.
+    /// Packets that were not sent because the connection accepted nothing.
     public var packetsDropped: UInt64 = 0
-    /// How long the way took to open, in milliseconds; nil before it is open.
+    /// How long the path took to open, in milliseconds; nil before it is open.
     public var millisecondsToOpen: Double?
 
-    /// Nothing delivered yet.
+    /// Starts with nothing delivered.
     public init(state: SpeakerState = .closed) {
         self.state = state
     }

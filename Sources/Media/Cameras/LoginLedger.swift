@@ -1,25 +1,25 @@
 import RTSP
 import Transport
 
-/// What became of a camera's user name and password, for all sources that log in with them: a camera counts wrong
-/// answers by account, however many connections bring them, and many lock it after five. It reads no clock.
+/// The outcome of logins with a camera's user name and password, for all sources that use them. A camera counts wrong
+/// answers by account, over all connections, and many cameras lock the account after five. It reads no clock.
 ///
-/// One way of authentication is tried in a session. Another one that the camera offers is tried once without a pause, so
-/// that a camera whose Digest is broken plays at once with Basic. That makes four wrong answers until the circuit opens.
+/// A session tries one authentication scheme. Another one that the camera offers is tried once without a pause, so a
+/// camera whose Digest is broken plays at once with Basic. That makes four wrong answers until the circuit opens.
 struct LoginLedger: Sendable {
-    /// While one source tries again after a refusal, the others wait for what comes of it.
+    /// While one source tries again after a refusal, the others wait for the outcome.
     private static let trial: Duration = .seconds(20)
 
-    /// Whether the camera has taken the credentials by Digest, on whichever of its streams.
+    /// Whether the camera has accepted the credentials by Digest, on any of its streams.
     var takesDigest = false
-    /// The ways that were refused although the camera offers others.
+    /// The schemes that were refused while the camera offered others.
     private(set) var refusedSchemes: [Challenge.Scheme] = []
     private var circuit = CircuitBreaker()
     private var hasTriedOther = false
     private var blockedUntil: Instant?
     private var reason = ""
 
-    /// Why a source may not log in now: until when, and what it tells meanwhile. Nil lets it through.
+    /// Why a source may not log in now: until when, and the state that it reports meanwhile. Nil if it may log in.
     mutating func admit(at now: Instant) -> (until: Instant, state: SourceState)? {
         guard circuit.failures > 0 else { return nil }
         guard let end = blockedUntil, now < end else {
@@ -32,12 +32,12 @@ struct LoginLedger: Sendable {
         return (end, .backingOff(seconds: (end - now).inSeconds, reason: reason))
     }
 
-    /// The camera has refused the credentials in a way of authentication. Answers whether another one is to be tried at
-    /// once.
+    /// Records that the camera has refused the credentials with one authentication scheme. Returns whether to try
+    /// another one at once.
     mutating func refuse(_ refusal: RTSPClient.RefusedLogin?) -> Bool {
         guard let refusal else { return false }
         guard refusal.offersOther else {
-            // None is left: the next session begins anew, with another one than this.
+            // None is left: the next session begins again, with a scheme other than this one.
             refusedSchemes = [refusal.scheme]
             return false
         }
@@ -47,7 +47,7 @@ struct LoginLedger: Sendable {
         return true
     }
 
-    /// A source has failed for want of credentials that the camera takes.
+    /// Records that a source has failed because the camera does not accept the credentials.
     mutating func fail(
         _ reason: String, at now: Instant, random: inout RandomSource
     ) -> (until: Instant, state: SourceState) {
@@ -62,7 +62,7 @@ struct LoginLedger: Sendable {
         }
     }
 
-    /// The camera takes the credentials.
+    /// Records that the camera accepts the credentials.
     mutating func succeed() {
         circuit.succeed()
         hasTriedOther = false

@@ -3,18 +3,18 @@ import SDP
 import Synchronization
 import Transport
 
-/// A camera whose encoder runs twice: a main stream and a smaller one, each by a source of its own, as one camera.
+/// A camera whose encoder runs twice: a main stream and a smaller one, each from a separate source, as one camera.
 ///
-/// The main stream's tracks come first. A stream that starts again leaves the other one alone: its tracks keep the number
-/// of their connection (``TrackDescription/connection``).
+/// The main stream's tracks come first. A stream that restarts does not affect the other one, whose tracks keep the
+/// number of their connection (``TrackDescription/connection``).
 public final class MultiStreamSource: CameraSource {
-    /// Where the main stream comes from; its state is the camera's, as long as it flows or the other does not.
+    /// The source of the main stream. Its state is the camera's, as long as it flows or the other one does not.
     public let main: any CameraSource
-    /// Where the smaller stream comes from.
+    /// The source of the smaller stream.
     public let substream: any CameraSource
     private let combined = Combined()
 
-    /// Makes one camera of two sources.
+    /// Makes one camera from two sources.
     public init(main: any CameraSource, substream: any CameraSource) {
         self.main = main
         self.substream = substream
@@ -23,7 +23,7 @@ public final class MultiStreamSource: CameraSource {
 
     public var speaker: (any CameraSpeaker)? { main.speaker ?? substream.speaker }
 
-    /// Where the smaller stream stands, which the camera's state does not say.
+    /// The state of the smaller stream, which the camera's state does not include.
     public var substreamState: SourceState { combined.substreamState }
 
     public var awaitsTracks: Bool { combined.awaitsTracks }
@@ -59,7 +59,7 @@ extension MultiStreamSource {
         func handle(_ event: CameraEvent) { combined.handle(event, of: stream) }
     }
 
-    /// What both sources have told.
+    /// What both sources have reported.
     private final class Combined: Sendable {
         private struct Tracks {
             var main: [TrackDescription] = []
@@ -70,21 +70,20 @@ extension MultiStreamSource {
             var states: (main: SourceState, sub: SourceState) = (.idle, .idle)
             var hasReconnected = (main: false, sub: false)
             var connections = (main: 0, sub: 0)
-            /// Whether the stream has told its tracks, or has failed before it could.
+            /// Whether the stream has reported its tracks, or has failed before it could.
             var hasAnswered = (main: false, sub: false)
         }
 
-        /// Connections are numbered through the whole process, so that those of a source that takes the place of another
-        /// one are others.
+        /// Connections are numbered across the process, so a source that replaces another one has other numbers.
         private static let connections = Atomic(0)
 
         private let sink = Locked<(any CameraSink)?>(nil)
-        /// What the indices mean. Held briefly, so that a key frame can be asked for from within the sink.
+        /// The meaning of the indices. It is locked only briefly, so that the sink can ask for a key frame.
         private let tracks = Locked(Tracks())
-        /// Held while the sink is told of tracks and packets: an index means the same on both sides. A substream's index
-        /// counts from the number of the main stream's tracks, so that a batch which is on its way while the main stream
-        /// tells other tracks would reach a wrong one. Two threads share the lock, the sources' own; all that the sink
-        /// does with a batch is to put it into an inlet, a microsecond's work, and news of tracks are rare.
+        /// Locked while the sink receives tracks and packets, so that an index means the same on both sides. A
+        /// substream's index counts from the number of the main stream's tracks. Without the lock, a batch in flight
+        /// while the main stream reports other tracks would reach the wrong track. Only the two sources' threads share
+        /// the lock. The sink only puts a batch into an inlet, which takes a microsecond, and new tracks are rare.
         private let order = Locked(Progress())
 
         func begin(_ sink: any CameraSink) { self.sink.withLock { $0 = sink } }
@@ -134,7 +133,7 @@ extension MultiStreamSource {
         private func take(
             _ described: [TrackDescription], of stream: TrackDescription.Stream, _ progress: inout Progress
         ) -> [TrackDescription] {
-            // What only says more of the same packets is no other connection.
+            // Tracks that only say more about the same packets do not mean a new connection.
             let isMain = stream == .main
             let before = tracks.withLock { isMain ? $0.main : $0.sub }
             let hasReconnected = isMain ? progress.hasReconnected.main : progress.hasReconnected.sub
@@ -163,7 +162,7 @@ extension MultiStreamSource {
             }
         }
 
-        /// The camera's state when a source has told its own; nil while it stays as it is.
+        /// The camera's state after a source has reported its own; nil if it does not change.
         private func take(
             _ state: SourceState, of stream: TrackDescription.Stream, _ progress: inout Progress
         ) -> SourceState? {
@@ -185,7 +184,7 @@ extension MultiStreamSource {
             return after == before ? nil : after
         }
 
-        /// A camera flows while one of its streams does; otherwise the main stream's state says more.
+        /// A camera flows while one of its streams does. Otherwise the main stream's state says more.
         private static func overall(_ states: (main: SourceState, sub: SourceState)) -> SourceState {
             states.main != .flowing && states.sub == .flowing ? .flowing : states.main
         }

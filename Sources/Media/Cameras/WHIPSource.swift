@@ -2,8 +2,8 @@ import RTP
 import SDP
 import Transport
 
-/// A camera whose media somebody publishes (RFC 9725): it waits, and takes one publisher at a time. A new publisher takes
-/// the place of the one before, because an encoder that lost its network comes back before anybody could have noticed.
+/// A camera whose media a publisher sends (RFC 9725). It waits, and accepts one publisher at a time. A new publisher
+/// replaces the one before, because an encoder that lost its network comes back before the gateway can notice.
 public final class WHIPSource: CameraSource {
     private struct State {
         var sink: (any CameraSink)?
@@ -13,7 +13,7 @@ public final class WHIPSource: CameraSource {
     private let state = Locked(State())
     private static let waiting = "waiting for a publisher"
 
-    /// A camera that nobody publishes to yet.
+    /// A camera without a publisher.
     public init() {}
 
     /// Nothing is sent to a publisher.
@@ -40,7 +40,7 @@ public final class WHIPSource: CameraSource {
         state.withLock { $0.current }?.requestKeyFrame(track)
     }
 
-    /// Lets a publisher be the camera, in the place of the one before; nil while the source is not started.
+    /// Makes a publisher the camera, in place of the one before; nil while the source is not started.
     /// - Parameters:
     ///   - tracks: what the publisher sends.
     ///   - requestKeyFrame: asks the publisher for a key frame of a track.
@@ -63,7 +63,7 @@ public final class WHIPSource: CameraSource {
         return publication
     }
 
-    /// A publisher has gone. The state tells why; nothing happens when another one has taken its place.
+    /// A publisher has gone. The state says why. Nothing happens when another one has replaced it.
     public func end(_ publication: Publication, reason: String) {
         publication.close()
         let sink = state.withLock { state -> (any CameraSink)? in
@@ -77,21 +77,21 @@ public final class WHIPSource: CameraSource {
 
 /// What one publisher sends to a ``WHIPSource``.
 public final class Publication: @unchecked Sendable {
-    // Proof for @unchecked: `tracks`, `descriptions`, `isFlowing` and `isStalled` are touched by `receive`, `receiveNothing` and
-    // `receiveSenderReport` alone, which the one thread that receives the publisher's packets calls; `isClosed` is behind
-    // a lock, and the rest never changes.
+    // Proof for @unchecked: only `receive`, `receiveNothing` and `receiveSenderReport` touch `tracks`, `descriptions`,
+    // `isFlowing` and `isStalled`, and only the one thread that receives the publisher's packets calls them. `isClosed`
+    // is behind a lock, and the rest never changes.
 
     private final class Track {
         var incoming: IncomingTrack
         init(_ incoming: consuming IncomingTrack) { self.incoming = incoming }
     }
 
-    /// How long the track that is watched may bring nothing.
+    /// How long the watched track may be silent.
     static let patience = Duration.seconds(10)
 
     private let tracks: [Track?]
     private var descriptions: [TrackDescription]
-    /// The track whose silence counts: the picture, or the sound where there is no picture.
+    /// The track whose silence counts: the picture, or the sound where the publisher sends no picture.
     private let watched: Int
     private var isFlowing = false
     private var isStalled = false
@@ -121,7 +121,7 @@ public final class Publication: @unchecked Sendable {
 
     func close() { isClosed.withLock { $0 = true } }
 
-    /// Takes one plain RTP packet, in order.
+    /// Receives one plain RTP packet, in order.
     public func receive(_ packet: UnsafeRawBufferPointer, track: Int, at now: Instant) {
         guard tracks.indices.contains(track), !isClosed.withLock({ $0 }) else { return }
         tracks[track]?.incoming.receive(packet, at: now)
@@ -136,7 +136,7 @@ public final class Publication: @unchecked Sendable {
         }
     }
 
-    /// A track that had begun has brought nothing since `last`.
+    /// A track that had begun has been silent since `last`.
     public func receiveNothing(track: Int, since last: Instant, at now: Instant) {
         guard track == watched, isFlowing, !isStalled, now - last >= Self.patience, !isClosed.withLock({ $0 }) else {
             return
@@ -145,7 +145,7 @@ public final class Publication: @unchecked Sendable {
         sink.handle(.state(.stalled(track: track)))
     }
 
-    /// Takes a report of the publisher's clock.
+    /// Receives a report of the publisher's clock.
     public func receiveSenderReport(track: Int, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
         guard tracks.indices.contains(track), let found = tracks[track], !isClosed.withLock({ $0 }) else { return }
         sink.handle(

@@ -1,20 +1,21 @@
 import RTSP
 import SDP
 
-/// The codec for a camera's speaker, chosen from what its description lists.
+/// The codec for a camera's speaker, chosen from the session description.
 struct BackChannelCodec: Sendable, Equatable {
-    /// The absolute URI for SETUP of the track that takes it.
+    /// The absolute URI for SETUP of its track.
     var controlURI: String
-    /// The payload type and what it stands for.
+    /// The payload type and its codec.
     var payload: RTPPayload
 
-    /// As it stands in an `a=rtpmap`: `PCMU/8000`.
+    /// The name as in `a=rtpmap`: `PCMU/8000`.
     var name: String { payload.codec.rateName }
 
-    /// The codecs in the order in which they are taken: AAC, L16, PCMU and PCMA, G.726, Opus, of equals the camera's
+    /// The codecs in order of preference: AAC, L16, PCMU and PCMA, G.726, Opus. Among equals the camera's first comes
     /// first.
     ///
-    /// - Parameter tracks: the speakers of the description: most cameras have one with all codecs, some one for each.
+    /// - Parameter tracks: the speakers of the session description. Most cameras have one with all codecs, some have
+    ///   one for each.
     static func ranked(_ tracks: [(controlURI: String, payloads: [RTPPayload])]) -> [BackChannelCodec] {
         var ranked: [(rank: Rank, order: Int, codec: BackChannelCodec)] = []
         for track in tracks {
@@ -27,7 +28,7 @@ struct BackChannelCodec: Sendable, Equatable {
         return ranked.sorted { ($0.rank, $0.order) < ($1.rank, $1.order) }.map(\.codec)
     }
 
-    /// How good a codec is for speech to a camera; less is better.
+    /// How well a codec suits speech to a camera; less is better.
     struct Rank: Comparable {
         var family: Int
         var distance: Int
@@ -36,7 +37,8 @@ struct BackChannelCodec: Sendable, Equatable {
             switch codec.name.lowercased() {
             // A frame of AAC is 1,024 samples at any rate, so the highest rate has the shortest delay.
             case "mpeg4-generic": (family, distance) = (0, 48_000 - codec.clockRate)
-            // Speech ends at 8 kHz: beyond a rate of 16 kHz a plain code takes more of the line and sounds the same.
+            // Speech ends at 8 kHz: above a rate of 16 kHz an uncompressed codec needs more bandwidth and sounds the
+            // same.
             case "l16": (family, distance) = (1, Self.distance(codec.clockRate))
             case "pcmu", "pcma": (family, distance) = (2, Self.distance(codec.clockRate))
             case let name where name.hasPrefix("g726"): (family, distance) = (3, -(Int(name.suffix(2)) ?? 0))
@@ -58,6 +60,6 @@ struct BackChannelCodec: Sendable, Equatable {
 }
 
 extension MediaCodec {
-    /// Name and rate as an `a=rtpmap` has them.
+    /// Name and rate as in `a=rtpmap`.
     var rateName: String { "\(name)/\(clockRate)" + (channels > 1 ? "/\(channels)" : "") }
 }

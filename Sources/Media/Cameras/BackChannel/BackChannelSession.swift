@@ -6,7 +6,7 @@ import SDP
 import Transport
 
 /// One RTSP session that carries a talk to a camera, on the talk's thread: OPTIONS, DESCRIBE, SETUP of the speaker's
-/// track alone, PLAY, packets, TEARDOWN.
+/// track only, PLAY, packets, TEARDOWN.
 struct BackChannelSession: ~Copyable {
     private enum Ending {
         case finished
@@ -15,7 +15,7 @@ struct BackChannelSession: ~Copyable {
     }
 
     private static let maximumRedirections = 5
-    /// How long what is queued may play out after the talk.
+    /// How long queued sound may still play after the talk.
     static let lastWords: Duration = .milliseconds(250)
 
     private let url: RTSPURL
@@ -32,8 +32,8 @@ struct BackChannelSession: ~Copyable {
     private var ending: Ending?
     private var finishBy: Instant?
 
-    /// Runs a talk from beginning to end. `previous` is the talk before, whose session must have ended: cameras have one
-    /// speaker and many take one session for it.
+    /// Runs a talk from beginning to end. `previous` is the talk before. Its session must have ended first: cameras
+    /// have one speaker, and many accept one session for it.
     static func run(
         url: RTSPURL, configuration: BackChannelSpeaker.Configuration, talk: BackChannelTalk,
         after previous: SourceControl?, orElse shared: SharedSpeaker? = nil
@@ -53,7 +53,7 @@ struct BackChannelSession: ~Copyable {
             switch attempt(target, from: url, at: &home, configuration: configuration, talk: talk, begun: begun) {
             case .finished: return
             case .refused(.sessionRefused(let reason)):
-                // A camera that serves one client alone already serves the source: the talk goes over its session.
+                // A camera that serves only one client already serves the source: the talk goes over that session.
                 isHandedOver = shared?.take(talk) ?? false
                 if !isHandedOver { talk.refuse(.sessionRefused(reason)) }
                 return
@@ -140,7 +140,7 @@ struct BackChannelSession: ~Copyable {
         }
     }
 
-    /// After the talk's end: whether last words still have to go out.
+    /// After the talk's end: whether queued sound still has to be sent.
     private mutating func mayGoOn(at now: Instant) -> Bool {
         guard stream != nil else { return false }
         let deadline = finishBy ?? now + Self.lastWords
@@ -163,7 +163,7 @@ struct BackChannelSession: ~Copyable {
                 waiting[count] = entry
                 count += 1
             }
-            // Once the owner has said to stop the pipe stays readable, and has no more to say.
+            // Once the owner has requested a stop, the pipe stays readable and carries no more information.
             if !talk.control.isStopping {
                 waiting[count] = pollfd(fd: talk.control.wakeUp, events: Int16(POLLIN), revents: 0)
                 count += 1
@@ -190,7 +190,7 @@ struct BackChannelSession: ~Copyable {
     }
 
     private mutating func readInput() {
-        // What the camera sends on this session are answers and reports: a few reads are plenty.
+        // On this session the camera sends answers and reports only: a few reads are plenty.
         for _ in 0..<16 {
             guard read() else { return }
             do throws(RTSPError) {
@@ -201,7 +201,7 @@ struct BackChannelSession: ~Copyable {
         }
     }
 
-    /// Reads what has come; answers false when nothing has.
+    /// Reads what has come; returns false when nothing has.
     private mutating func read() -> Bool {
         var outcome = CameraSocket.Outcome.wouldBlock
         let connection = connection
@@ -238,7 +238,7 @@ struct BackChannelSession: ~Copyable {
             case .tornDown:
                 breakOff("the camera ended the session")
             default:
-                // Receiver reports and whatever else comes on the interleaved channels.
+                // Receiver reports, and anything else on the interleaved channels.
                 break
             }
         }
@@ -297,7 +297,7 @@ struct BackChannelSession: ~Copyable {
             ending = .refused(.brokenOff(error.description))
             return
         }
-        // The client throws before it has handed out why the track was refused.
+        // The client throws before it has reported why the track was refused.
         if case .noTrack = error, let event = try? client.nextEvent(at: monotonicNow()) {
             if case .trackRefused(_, let reason) = event { lastRefusal = reason }
         }
@@ -309,7 +309,7 @@ struct BackChannelSession: ~Copyable {
         ending = .refused(stream != nil ? .brokenOff(reason) : .sessionRefused(reason))
     }
 
-    /// Says goodbye and ends the session, so that the camera's speaker is free at once.
+    /// Sends an RTCP goodbye and ends the session, so that the camera's speaker is free at once.
     private mutating func farewell(at now: Instant) {
         let channel = channel
         if var stream = stream.take() {
@@ -335,12 +335,13 @@ struct BackChannelSession: ~Copyable {
 }
 
 extension SpeakerRefusal {
-    /// From what the RTSP client says before the camera plays. `trackRefusal` is why the speaker's track was refused.
+    /// Makes a refusal from the RTSP client's error before the camera plays. `trackRefusal` says why the speaker's
+    /// track was refused.
     init(_ error: RTSPError, trackRefusal: RTSPError?) {
         switch (error, trackRefusal) {
         case (.unauthorized(let reason), _):
             self = .unauthorized(reason)
-        // 461 is "unsupported transport"; a success that speaks of UDP means the same.
+        // 461 is "unsupported transport"; a success that names UDP means the same.
         case (.noTrack, .refused(_, let status, _)?) where status == 461 || status < 300:
             self = .needsDatagrams
         case (.carriageRefused, _), (.noTrack, .carriageRefused?):

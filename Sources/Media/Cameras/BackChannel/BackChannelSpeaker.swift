@@ -4,10 +4,10 @@ import Transport
 
 /// The speaker of an RTSP camera, reached by ONVIF's back channel (ONVIF Streaming Specification, section 5.3).
 ///
-/// A talk has an RTSP session of its own, on a connection and a thread of its own, from ``begin(_:)`` to ``end()``: a
-/// camera whose speaker is taken all the time does not ring, and some send no sound meanwhile.
+/// A talk has a separate RTSP session, with its own connection and thread, from ``begin(_:)`` to ``end()``. A camera
+/// whose speaker is always in use does not ring, and some cameras send no sound during that time.
 public final class BackChannelSpeaker: CameraSpeaker {
-    /// How patient the speaker is, and how loud.
+    /// The speaker's timeouts and its loudness.
     public struct Configuration: Sendable {
         /// How long a connection may take to open, for each address of the host.
         public var connectTimeout: Duration = .seconds(5)
@@ -15,26 +15,26 @@ public final class BackChannelSpeaker: CameraSpeaker {
         public var answerTimeout: Duration = .seconds(5)
         /// Whether the camera is reached by RTSP inside HTTP.
         public var isTunnelled = false
-        /// The SHA-256 fingerprint that the camera's certificate must have, in hexadecimal; nil takes any.
+        /// The SHA-256 fingerprint that the camera's certificate must have, in hexadecimal; nil accepts any.
         public var certificateFingerprint: String?
-        /// How much louder the talker is made, in decibels; peaks are held below full scale.
+        /// How much the talker is amplified, in decibels; peaks are kept below full scale.
         public var gain: Double = 0
-        /// The most of the talker's sound that waits: what is beyond is dropped.
+        /// The most of the talker's sound that waits; the excess is dropped.
         public var longestQueue: Duration = .milliseconds(200)
 
-        /// Whether the camera refuses the Digest that it offers, and takes Basic.
+        /// Whether the camera refuses the Digest that it offers, and accepts Basic.
         var prefersBasic = false
-        /// Whether the camera must not be told the password itself.
+        /// Whether the password itself must not be sent to the camera.
         var refusesBasic = false
 
-        /// The usual patience, and the talker as loud as they are.
+        /// The usual timeouts, with the talker's loudness unchanged.
         public init() {}
     }
 
-    /// The camera's address; prints without credentials.
+    /// The camera's address; its text never shows credentials.
     public let url: RTSPURL
     private let configuration: Configuration
-    /// How a talk goes over the source's session, where the camera takes no other.
+    /// Carries a talk over the source's session, where the camera accepts no second one.
     private let shared: SharedSpeaker?
     private let talk = Locked<BackChannelTalk?>(nil)
 

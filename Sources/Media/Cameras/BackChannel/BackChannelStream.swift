@@ -6,15 +6,15 @@ import Transport
 /// The RTP stream to a camera's speaker: a frame every 20 ms of the gateway's clock, encoded, numbered and reported on.
 /// It reads no clock and writes to no connection.
 struct BackChannelStream: ~Copyable {
-    /// What is to be sent.
+    /// What a packet is: media or control.
     enum Output {
         case media
         case control
     }
 
-    /// One frame's time.
+    /// The duration of one frame.
     static let interval: Duration = .milliseconds(20)
-    /// A stream that could not go on for longer leaves the frames out instead of sending them in a burst.
+    /// A stream that was held up for longer skips the frames instead of sending them in a burst.
     static let patience: Duration = .milliseconds(100)
     /// Packets are dropped while more than this waits in the connection.
     static let mostBacklog: Duration = .milliseconds(200)
@@ -23,8 +23,8 @@ struct BackChannelStream: ~Copyable {
 
     private let payloadType: UInt8
     private let clockRate: Int
-    /// AAC packets hold whole frames, which the marker says (RFC 3640, section 3.1); for others it marks the beginning
-    /// of a talk (RFC 3551, section 4.1).
+    /// AAC packets hold whole frames, and the marker says so (RFC 3640, section 3.1). For other codecs it marks the
+    /// beginning of a talk (RFC 3551, section 4.1).
     private let marksEveryPacket: Bool
     private let ssrc: UInt32
     private var encoder: any AudioEncoder
@@ -54,15 +54,15 @@ struct BackChannelStream: ~Copyable {
         nextReport = now
     }
 
-    /// Bytes that the connection takes each second, for judging its backlog: at least those of a slow codec, so that a
-    /// stream that has just begun is not judged by its first packet.
+    /// The bytes that the connection accepts each second, by which its backlog is judged. It is at least the rate of a
+    /// slow codec, so a stream that has just begun is not judged by its first packet.
     var bytesPerSecond: Double {
         guard framesSent > 0 else { return 8000 }
         let headers = Double(packetsSent) * 16
         return max(4000, (Double(bytesSent) + headers) / (Double(framesSent) * 0.02))
     }
 
-    /// Sends the frames that are due. `pull` fills a frame, `send` takes a packet.
+    /// Sends the frames that are due. `pull` fills a frame, `send` sends a packet.
     mutating func run(
         at now: Instant, ntp: NTPTimestamp, backlog: Duration,
         pull: (UnsafeMutableBufferPointer<Int16>) -> Void, send: (Output, UnsafeRawBufferPointer) -> Void
@@ -82,7 +82,7 @@ struct BackChannelStream: ~Copyable {
         }
     }
 
-    /// Says goodbye.
+    /// Sends an RTCP goodbye.
     mutating func finish(ntp: NTPTimestamp, send: (Output, UnsafeRawBufferPointer) -> Void) {
         guard packetsSent > 0 else { return }
         writeControl(send) { writer in
@@ -97,8 +97,8 @@ struct BackChannelStream: ~Copyable {
         send: (Output, UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
         if framesSent == 0, clockRate != 48_000 {
-            // What changes the rate looks ahead. Without these 5 ms a packet would never be full in its own turn, and
-            // each would leave 20 ms late.
+            // The rate converter looks ahead. Without these 5 ms a packet would never be full in time, and each would
+            // leave 20 ms late.
             let silence = [Int16](repeating: 0, count: 240)
             try silence.withUnsafeBufferPointer { samples throws(CodecError) in
                 try encoder.encode(samples) { _, _ in }
@@ -106,7 +106,7 @@ struct BackChannelStream: ~Copyable {
         }
         frame.withUnsafeMutableBufferPointer { pull($0) }
         framesSent &+= 1
-        // Taken apart, so that the encoder's payloads can be written while the frame is borrowed.
+        // These are copied out, so that the encoder's payloads can be written while the frame is borrowed.
         var (number, time, sent, bytes, dropped) = (sequenceNumber, timestamp, packetsSent, bytesSent, packetsDropped)
         let (type, source, marksAll) = (payloadType, ssrc, marksEveryPacket)
         try frame.withUnsafeBufferPointer { samples throws(CodecError) in

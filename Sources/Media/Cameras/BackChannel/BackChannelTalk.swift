@@ -1,6 +1,6 @@
 import Transport
 
-/// One talk: what the speaker's owner and the talk's thread share.
+/// One talk: the state that the speaker's owner and the talk's thread share.
 final class BackChannelTalk: Sendable {
     private struct State {
         var queue: TalkQueue
@@ -25,7 +25,7 @@ final class BackChannelTalk: Sendable {
 
     // MARK: The talker's side
 
-    /// Takes what the talker says.
+    /// Queues the talker's sound.
     func play(_ samples: UnsafeBufferPointer<Int16>) {
         state.withLock { state in
             state.louder.removeAll(keepingCapacity: true)
@@ -50,7 +50,7 @@ final class BackChannelTalk: Sendable {
 
     // MARK: The thread's side
 
-    /// The way is open: what was said before and is old by now is dropped.
+    /// The path is open: drops earlier sound that is too old by now.
     func open(codec: String, after duration: Duration) {
         let isNew = state.withLock { state in
             state.queue.restart()
@@ -63,13 +63,13 @@ final class BackChannelTalk: Sendable {
         if isNew { tell(.open) }
     }
 
-    /// The camera does not take the talk.
+    /// The camera does not accept the talk.
     func refuse(_ refusal: SpeakerRefusal) {
         state.withLock { $0.delivery.state = .refused(refusal) }
         tell(.refused(refusal))
     }
 
-    /// The talk is over; a refusal stays to be read.
+    /// The talk is over; a refusal can still be read.
     func close() {
         state.withLock { state in
             if case .refused = state.delivery.state { return }
@@ -77,12 +77,12 @@ final class BackChannelTalk: Sendable {
         }
     }
 
-    /// Fills a frame with what the talker said.
+    /// Fills a frame with the talker's sound.
     func pull(into frame: UnsafeMutableBufferPointer<Int16>) {
         state.withLock { state in _ = state.queue.pull(into: frame) }
     }
 
-    /// The talker has ended: what is left goes out. Answers whether anything is left.
+    /// The talker has ended: lets the remaining sound go out. Returns whether any is left.
     func drain() -> Bool {
         state.withLock { state in
             state.queue.finish()
@@ -90,7 +90,7 @@ final class BackChannelTalk: Sendable {
         }
     }
 
-    /// Notes what the stream has sent.
+    /// Records what the stream has sent.
     func note(_ stream: borrowing BackChannelStream) {
         let (frames, packets) = (stream.framesSent, stream.packetsSent)
         let (bytes, dropped) = (stream.bytesSent, stream.packetsDropped)

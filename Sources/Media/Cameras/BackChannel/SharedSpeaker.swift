@@ -1,18 +1,19 @@
 import Transport
 
-/// Where a talk waits that shall go over the source's own session, for cameras that serve one session alone.
+/// Holds a talk that goes over the source's own session, for cameras that serve only one session.
 ///
-/// The speaker puts a talk in, on any thread. The source's thread, while it runs, begins a session with the back
+/// The speaker puts a talk in, on any thread. The source's thread, while it runs, starts a session with the back
 /// channel for it, and one without when the talk is over.
 final class SharedSpeaker: Sendable {
     private struct State {
         var control: SourceControl?
         var talk: BackChannelTalk?
-        /// The camera takes no talk in the source's session either: viewers are not disturbed for it before then.
+        /// The camera does not accept talk in the source's session either. Until then, viewers are not disturbed for
+        /// it.
         var uselessUntil: Instant?
     }
 
-    /// A refusal may have been a passing one, as while the camera plays somebody else's voice.
+    /// A refusal may be temporary, for example while the camera plays another client's sound.
     private static let patience: Duration = .seconds(600)
 
     private let state = Locked(State())
@@ -22,19 +23,19 @@ final class SharedSpeaker: Sendable {
         self.findings = findings
     }
 
-    /// Whether the camera is known to take no second session.
+    /// Whether the camera is known to refuse a second session.
     var isNeeded: Bool { findings.profile.quirks.contains(.oneSession) }
 
-    /// Whether the camera is known to refuse the Digest that it offers, and to take Basic.
+    /// Whether the camera is known to refuse the Digest that it offers, and to accept Basic.
     var prefersBasic: Bool { findings.profile.quirks.contains(.brokenDigest) }
 
-    /// Whether the camera must not be told the password itself; see ``SourceFindings/refusesBasic(isSecure:)``.
+    /// Whether the password itself must not be sent to the camera; see ``SourceFindings/refusesBasic(isSecure:)``.
     func refusesBasic(isSecure: Bool) -> Bool { findings.refusesBasic(isSecure: isSecure) }
 
     // MARK: The speaker's side
 
-    /// Hands a talk to the source's thread; false where none runs, and where that was in vain before. Whoever had the
-    /// place before is ended.
+    /// Hands a talk to the source's thread. Returns false where no thread runs, and where the camera refused this
+    /// before. A talk that was there before is ended.
     func take(_ talk: BackChannelTalk, at now: Instant = monotonicNow()) -> Bool {
         let (control, previous) = state.withLock { state -> (SourceControl?, BackChannelTalk?) in
             if let end = state.uselessUntil, now < end { return (nil, nil) }
@@ -50,15 +51,15 @@ final class SharedSpeaker: Sendable {
 
     // MARK: The source's side
 
-    /// The source's thread runs.
+    /// Records that the source's thread runs.
     func attach(_ control: SourceControl) { state.withLock { $0.control = control } }
 
-    /// It has ended, and the talk with it. One that was left behind in a look-up ends late: by then another may run,
-    /// to which the talk belongs.
+    /// Records that the thread has ended, and the talk with it. A thread that was left behind in a look-up ends late.
+    /// By then another may run, and the talk may belong to that one.
     func detach(_ control: SourceControl) {
         let talk = state.withLock { state -> BackChannelTalk? in
             guard state.control === control else { return nil }
-            // What was learnt of the camera outlives the thread.
+            // Findings about the camera outlive the thread.
             defer { (state.control, state.talk) = (nil, nil) }
             return state.talk
         }
@@ -67,7 +68,7 @@ final class SharedSpeaker: Sendable {
         end(talk)
     }
 
-    /// The talk that wants a session.
+    /// The talk that needs a session.
     var talk: BackChannelTalk? { state.withLock { $0.talk } }
 
     /// The same, unless the talker has gone while the camera was away.
@@ -77,10 +78,10 @@ final class SharedSpeaker: Sendable {
         return nil
     }
 
-    /// The camera plays the talk: the next one does not ask for a session of its own first.
+    /// The camera plays the talk. The next one does not ask for a separate session first.
     func succeed() { findings.learn { $0.quirks.insert(.oneSession) } }
 
-    /// The talk is over, for `refusal` where there is one.
+    /// The talk is over, because of `refusal` where one is given.
     func finish(_ talk: BackChannelTalk, _ refusal: SpeakerRefusal? = nil, at now: Instant = monotonicNow()) {
         let mayHelp = isNeeded
         let isCurrent = state.withLock { state in
@@ -89,7 +90,7 @@ final class SharedSpeaker: Sendable {
             if refusal != nil, !mayHelp { state.uselessUntil = now + Self.patience }
             return true
         }
-        // One that was replaced has been ended by its successor.
+        // A talk that was replaced has been ended by its successor.
         guard isCurrent else { return }
         if let refusal { talk.refuse(refusal) }
         end(talk)

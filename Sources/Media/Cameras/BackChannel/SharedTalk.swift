@@ -13,7 +13,7 @@ final class SharedTalk {
     private var channel: (media: UInt8, control: UInt8)?
     private var stream: BackChannelStream?
     private var finishBy: Instant?
-    /// The number of the speaker's track among those that are set up; nil while none is.
+    /// The number of the speaker's track among those that are set up; nil before it is chosen.
     private(set) var track: Int?
 
     init(_ talk: BackChannelTalk, of shared: SharedSpeaker, at now: Instant) {
@@ -22,7 +22,7 @@ final class SharedTalk {
         begun = now
     }
 
-    /// Chooses the speaker's track, which is set up as the one of this number; answers its URI.
+    /// Chooses the speaker's track, which is set up with this number; returns its URI.
     func choose(from text: String, baseURI: String, url: RTSPURL, as number: Int) -> String? {
         do {
             let session = try SessionDescription(parsing: text)
@@ -37,10 +37,10 @@ final class SharedTalk {
         return nil
     }
 
-    /// The camera takes the sound on these channels.
+    /// The camera accepts the sound on these channels.
     func agree(media: UInt8, control: UInt8) { channel = (media, control) }
 
-    /// The camera does not take it. The picture goes on.
+    /// The camera does not accept the talk. The picture goes on.
     func refuse(_ refusal: SpeakerRefusal) { shared.finish(talk, refusal) }
 
     /// The camera plays.
@@ -51,9 +51,9 @@ final class SharedTalk {
         talk.open(codec: choice.codec.name, after: now - begun)
     }
 
-    /// When there is something to do.
+    /// When the talk needs the thread next.
     func nextDeadline(at now: Instant) -> Instant {
-        // The end of a talk is seen within a packet's time; before it is open, nearly as soon.
+        // The end of a talk is noticed within a packet's time; before the talk is open, almost as soon.
         stream?.nextFrame ?? now + .milliseconds(50)
     }
 
@@ -86,7 +86,7 @@ final class SharedTalk {
         self.stream = consume stream
     }
 
-    /// Says goodbye; the talk is over.
+    /// Sends an RTCP goodbye; the talk is over.
     func finish(to client: inout RTSPClient) {
         if var stream = stream.take(), let channel {
             stream.finish(ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds())) { _, packet in
@@ -96,7 +96,7 @@ final class SharedTalk {
         shared.finish(talk)
     }
 
-    /// The session has ended by itself. Answers whether the talk was open.
+    /// The session has ended by itself. Returns whether the talk was open.
     func breakOff(_ reason: String) -> Bool {
         guard stream != nil else { return false }
         shared.finish(talk, .brokenOff(reason))

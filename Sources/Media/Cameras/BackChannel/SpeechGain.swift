@@ -1,16 +1,16 @@
 import Glibc
 
-/// Makes a talker louder or softer, and holds peaks below full scale.
+/// Makes a talker louder or softer, and keeps peaks below full scale.
 struct SpeechGain: Sendable {
-    /// Peaks stay below this part of full scale: a small speaker driven to its end distorts.
+    /// Peaks stay below this part of full scale: a small speaker at its limit distorts.
     private static let ceiling: Float = 0.9 * 32_767
-    /// How much of the limiter's reduction goes in a sample: half of it in 50 ms at 48 kHz.
+    /// How much of the limiter's reduction is released per sample: half of it in 50 ms at 48 kHz.
     private static let release: Float = 1 - 0.000_289
 
     private let gain: Float
     private var reduction: Float = 1
 
-    /// - Parameter decibels: -40 to 40; beyond, the nearest.
+    /// - Parameter decibels: -40 to 40; values beyond are clamped.
     init(decibels: Double) {
         gain = Float(pow(10, min(max(decibels, -40), 40) / 20))
     }
@@ -20,7 +20,7 @@ struct SpeechGain: Sendable {
         for index in samples.indices {
             let wanted = Float(samples[index]) * gain
             let magnitude = abs(wanted)
-            // Down at once, up slowly: a peak never passes, and the sound does not pump.
+            // The gain goes down at once and up slowly: a peak never passes, and the sound does not pump.
             if magnitude * reduction > Self.ceiling {
                 reduction = Self.ceiling / magnitude
             } else {

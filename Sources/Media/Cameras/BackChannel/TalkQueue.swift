@@ -1,12 +1,12 @@
-/// What a talker has said and the camera has not been sent yet: samples of 48 kHz mono, bounded by time.
+/// A talker's sound that has not been sent to the camera yet: mono samples at 48 kHz, bounded by time.
 ///
-/// The talker's clock fills it and the gateway's clock empties it, a frame of 20 ms at a time. Delay never grows: what
-/// is beyond the bound is dropped at once, the oldest first, and what lies in wait without need (after a burst, or
-/// because the talker's clock is the faster one) is cut out bit by bit. Where nothing has come the camera gets silence.
+/// The talker's clock fills it and the gateway's clock empties it, a frame of 20 ms at a time. Delay never grows: sound
+/// beyond the bound is dropped at once, the oldest first. Sound that waits without need (after a burst, or because the
+/// talker's clock is faster) is cut out bit by bit. Where nothing has come, the camera gets silence.
 struct TalkQueue: Sendable {
     /// How much may wait.
     struct Limits: Sendable {
-        /// What is gathered before the first sample goes out, in samples: two packets of the usual 20 ms.
+        /// How much is gathered before the first sample goes out, in samples: two packets of the usual 20 ms.
         var target = 2 * TalkQueue.frameLength
         /// The most that waits, in samples: 200 ms.
         var most = 10 * TalkQueue.frameLength
@@ -16,7 +16,7 @@ struct TalkQueue: Sendable {
     static let frameLength = 960
     /// The samples of a millisecond.
     static let samplesPerMillisecond = 48.0
-    /// How many frames are looked back on before something is cut out: half a second.
+    /// How many past frames decide about a cut: half a second.
     private static let window = 25
     /// Samples over which a cut or an end is smoothed: 5 ms.
     private static let fade = 240
@@ -28,7 +28,7 @@ struct TalkQueue: Sendable {
     private(set) var received: UInt64 = 0
     /// Samples of the talker that were dropped.
     private(set) var dropped: UInt64 = 0
-    /// Samples of silence that were given out.
+    /// Samples of silence that were handed out.
     private(set) var filled: UInt64 = 0
 
     private var ring: [Int16]
@@ -49,7 +49,7 @@ struct TalkQueue: Sendable {
     /// Milliseconds that wait.
     var milliseconds: Double { Double(count) / Self.samplesPerMillisecond }
 
-    /// Takes what the talker says. Of more than fits the newest stays.
+    /// Queues the talker's sound. When more comes than fits, the newest stays.
     mutating func push(_ samples: UnsafeBufferPointer<Int16>) {
         received &+= UInt64(samples.count)
         let newest = samples.suffix(limits.most)
@@ -67,14 +67,14 @@ struct TalkQueue: Sendable {
         count += newest.count
     }
 
-    /// Drops what waits beyond ``Limits/target``: the way to the camera has just opened.
+    /// Drops sound beyond ``Limits/target``: the path to the camera has just opened.
     mutating func restart() {
         if count > limits.target { discard(count - limits.target) }
         isGathering = true
         forget()
     }
 
-    /// Gives out one frame: the talker's next samples, silence where there are none. Answers how many are the talker's.
+    /// Hands out one frame: the talker's next samples, or silence where none wait. Returns how many are the talker's.
     @discardableResult
     mutating func pull(into frame: UnsafeMutableBufferPointer<Int16>) -> Int {
         if isGathering, count >= limits.target { isGathering = false }
@@ -93,7 +93,7 @@ struct TalkQueue: Sendable {
         return available
     }
 
-    /// Gives out what is left at the end of a talk, without gathering.
+    /// Hands out what is left at the end of a talk, without gathering.
     mutating func finish() {
         isGathering = false
     }
@@ -128,8 +128,8 @@ struct TalkQueue: Sendable {
         framesInWindow = 0
     }
 
-    /// What was never needed for half a second only delays: it is cut out, a frame at a time while somebody speaks and
-    /// at once while nobody does.
+    /// Sound that was not needed for half a second only adds delay. It is cut out: a frame at a time during speech, and
+    /// at once during silence.
     private mutating func observe(_ frame: UnsafeMutableBufferPointer<Int16>) {
         lowest = min(lowest, count)
         framesInWindow += 1
@@ -141,7 +141,7 @@ struct TalkQueue: Sendable {
         cut(amplitude < Self.quiet ? excess : min(excess, Self.frameLength))
     }
 
-    /// Leaves `samples` out, so that what follows joins without a click.
+    /// Leaves out `samples` and joins the following sound without a click.
     private mutating func cut(_ samples: Int) {
         let samples = min(samples, count)
         let length = min(Self.fade, count - samples, samples)

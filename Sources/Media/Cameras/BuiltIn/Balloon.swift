@@ -9,7 +9,7 @@ struct Balloon {
     init(scale: Double) {
         self.scale = scale
         let envelope = { (x: Double, y: Double) -> Double in
-            // A circle above, drawn together to the width of the basket below.
+            // A circle above, narrowed to the width of the basket below.
             let (dx, dy) = (x - 24, y - 23)
             if dy < 6 { return 23 - sqrt(dx * dx + dy * dy) }
             let halfWidth = 22.2 - (dy - 6) * 0.66

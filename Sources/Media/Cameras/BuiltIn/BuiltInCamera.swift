@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 import Transport
 
-/// A camera without hardware: a moving test picture in VP8, a beep in Opus, a button that can be pressed and a speaker
-/// that measures what it is given.
+/// A camera without hardware: a moving test picture in VP8, a beep in Opus, a button that can be pressed, and a speaker
+/// that measures its sound.
 public final class BuiltInCamera: CameraSource {
     /// What the camera shows and sounds like.
     public let configuration: Configuration
@@ -12,9 +12,9 @@ public final class BuiltInCamera: CameraSource {
     public let builtInSpeaker: BuiltInSpeaker
 
     private let random: RandomSource
-    /// Apart from `current`, so that a sink may ask for a key frame while another thread waits for the end.
+    /// Separate from `current`, so that a sink may ask for a key frame while another thread waits for the end.
     private let controls = Controls()
-    /// The run that is under way, and its thread.
+    /// The current run and its thread.
     private let current = Locked<(run: Run, thread: pthread_t)?>(nil)
 
     /// Makes a camera; nothing runs until it is started.
@@ -44,7 +44,7 @@ public final class BuiltInCamera: CameraSource {
                 &thread, nil,
                 { argument in
                     guard let argument else { return nil }
-                    // Balances `passRetained` below, and keeps the run alive for as long as its thread.
+                    // Balances `passRetained` below, and keeps the run alive as long as its thread.
                     Unmanaged<Run>.fromOpaque(argument).takeRetainedValue().main()
                     return nil
                 }, retained.toOpaque())
@@ -60,7 +60,7 @@ public final class BuiltInCamera: CameraSource {
     }
 
     public func stop() {
-        // The lock is held while waiting, so that a second caller returns no sooner than the first.
+        // The lock is held during the wait, so a second caller does not return before the first.
         current.withLock { current in
             guard let (run, thread) = current else { return }
             controls.isRunning.store(false, ordering: .releasing)
@@ -80,7 +80,7 @@ public final class BuiltInCamera: CameraSource {
 
     /// Presses the button.
     ///
-    /// - Returns: whether there is a button and the camera runs.
+    /// - Returns: whether the camera has a button and runs.
     @discardableResult
     public func press() -> Bool {
         guard configuration.isDoorbell, controls.isRunning.load(ordering: .acquiring) else { return false }
@@ -90,14 +90,14 @@ public final class BuiltInCamera: CameraSource {
 }
 
 extension BuiltInCamera {
-    /// What other threads want of the one that makes the pictures.
+    /// Requests from other threads to the one that makes the pictures.
     private final class Controls: Sendable {
         let isRunning = Atomic(false)
         let isKeyFrameRequested = Atomic(false)
         let presses = Atomic(0)
     }
 
-    /// What one thread of the camera works on, from start to stop.
+    /// The work of one thread of the camera, from start to stop.
     private final class Run: Sendable {
         let isStopped = Atomic(false)
         private let controls: Controls
@@ -132,14 +132,14 @@ extension BuiltInCamera {
         }
 
         private func stream(_ random: inout RandomSource) throws(CodecError) {
-            // Making the encoders and the picture takes time that must not count as lateness.
+            // The set-up of the encoders and the picture takes time, which must not count as delay.
             var stream = try BuiltInStream(
                 configuration: configuration, random: &random, start: BuiltInClock.now() + .milliseconds(10))
             sink.handle(.tracks(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]]))
             sink.handle(.state(.playing))
             var isFlowing = false
             while !isStopped.load(ordering: .acquiring) {
-                // Never more than a picture away, so the flags need no way of their own to wake the thread.
+                // The deadline is never more than one picture away, so the flags need not wake the thread.
                 BuiltInClock.sleep(until: stream.nextDeadline)
                 let now = BuiltInClock.now()
                 for _ in 0..<min(controls.presses.exchange(0, ordering: .acquiringAndReleasing), 8) {

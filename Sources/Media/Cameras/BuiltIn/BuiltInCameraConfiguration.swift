@@ -7,19 +7,19 @@ extension BuiltInCamera {
         public var width: Int
         /// The picture's height in pixels, even.
         public var height: Int
-        /// Pictures a second.
+        /// Pictures per second.
         public var framesPerSecond: Int
-        /// The upper limit of the video's bit rate, in bits a second.
+        /// The upper limit of the video's bit rate, in bits per second.
         public var videoBitsPerSecond: Int
-        /// The bit rate of the sound, in bits a second.
+        /// The bit rate of the sound, in bits per second.
         public var audioBitsPerSecond: Int
-        /// How many seconds pass between key frames that nobody asked for.
+        /// The seconds between key frames that were not requested.
         public var keyFrameSeconds: Int
-        /// The pitch of the beep at the start of each second, in hertz; different cameras can be told apart by it.
+        /// The pitch of the beep at the start of each second, in hertz; it can distinguish cameras.
         public var toneFrequency: Double
         /// Whether the camera has a button that can be pressed.
         public var isDoorbell: Bool
-        /// Whether there is sound: a beep to hear, and a speaker. A camera without it has a picture alone.
+        /// Whether the camera has sound: a beep, and a speaker. A camera without it has only a picture.
         public var hasSound: Bool
 
         /// Describes a camera.

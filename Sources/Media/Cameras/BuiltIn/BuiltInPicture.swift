@@ -4,7 +4,7 @@ import Glibc
 /// Draws the built-in camera's pictures: an evening scene with clouds and a balloon that drift, a large clock, the
 /// camera's name, the frame number, and the stamp that a program reads.
 struct BuiltInPicture {
-    /// What a picture shows of the moment when it is taken.
+    /// What a picture shows about its moment.
     struct Moment {
         /// The number of the picture, also in the stamp.
         var frameNumber: UInt32
@@ -12,11 +12,11 @@ struct BuiltInPicture {
         var wallClock: UInt64
         /// Seconds since the camera was started.
         var elapsed: Double
-        /// Whether the camera's tone sounds.
+        /// Whether the camera's tone is playing.
         var isBeeping = false
         /// Seconds since the doorbell was pressed; nil when that is long ago.
         var sincePress: Double?
-        /// How loud the speaker plays, 0 to 1; nil when nobody talks.
+        /// How loud the speaker plays, 0 to 1; nil without a talk.
         var speakerLevel: Double?
     }
 
@@ -100,7 +100,7 @@ struct BuiltInPicture {
         balloon.draw(x: x * scale, y: y * scale, on: &frame)
     }
 
-    /// The ring around the button: a spark runs round it once in two seconds; a press makes all of it light up.
+    /// The ring around the button: a spark runs around it once in two seconds; a press lights up the whole ring.
     private mutating func drawDoorbell(_ moment: Moment) {
         let scale = scene.scale
         let count = 20
@@ -133,7 +133,7 @@ struct BuiltInPicture {
             clockDigits.draw(text, x: x, y: y + offset, colour: colour, opacity: opacity, on: &frame)
             clockTenths.draw(tenths, x: tenthsX, y: tenthsY + offset, colour: colour, opacity: opacity, on: &frame)
         }
-        // The second that is passing: a picture that stands still is seen at once.
+        // The progress of the current second: it shows at once when the picture is frozen.
         let trackY = Int(176 * scale)
         frame.blend(sweepTrack, x: Int(x), y: trackY, colour: Self.white, opacity: 0.25)
         let fraction = Double(moment.wallClock % 1_000_000) / 1_000_000
@@ -185,7 +185,7 @@ struct BuiltInPicture {
         }
     }
 
-    /// A cloud of a few soft heaps on a flat ground.
+    /// A cloud of a few soft heaps on a flat base.
     private static func cloud(_ width: Double, _ height: Double, _ scale: Double) -> CoverageMask {
         let heaps = [(0.2, 0.68, 0.2), (0.42, 0.45, 0.3), (0.66, 0.55, 0.26), (0.84, 0.72, 0.16)]
         return CoverageMask(width: Int(width * scale), height: Int(height * scale)) { x, y in

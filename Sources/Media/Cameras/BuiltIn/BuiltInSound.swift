@@ -32,12 +32,12 @@ struct BuiltInSound {
         chimeSample = 0
     }
 
-    /// Writes one packet's samples, the first of which is heard at `wallClock`, in microseconds since 1970.
+    /// Writes one packet's samples. The first plays at `wallClock`, in microseconds since 1970.
     mutating func fill(_ samples: inout [Int16], startingAt wallClock: UInt64) {
         for index in samples.indices {
             let time = Double(wallClock % 1_000_000) + Double(index) * 1_000_000 / 48_000
             let intoSecond = time.truncatingRemainder(dividingBy: 1_000_000)
-            // Ten milliseconds of rise and fall, without which a tone begins and ends with a click.
+            // Ten milliseconds of rise and fall. Without them a tone begins and ends with a click.
             let rise = min(intoSecond, Double(Self.beepLength) - intoSecond) / 10_000
             let beepSample = beep.next(amplitude: 4000 * min(max(rise, 0), 1))
             samples[index] = Int16(clamping: Int(beepSample) + Int(nextChimeSample()))

@@ -2,13 +2,13 @@ import Codecs
 import Glibc
 import Transport
 
-/// The built-in camera's speaker: it measures what it is given.
+/// The built-in camera's speaker: it measures its sound.
 public final class BuiltInSpeaker: CameraSpeaker {
     fileprivate struct State {
         var measurement = SpeakerMeasurement()
-        /// What has come at 8 kHz since the last window was full.
+        /// The samples at 8 kHz since the last window was full.
         var window: [Int16] = []
-        /// Samples of 48 kHz that do not make one of 8 kHz yet.
+        /// The sum of samples at 48 kHz that do not yet make one at 8 kHz.
         var sum = 0
         var summed = 0
     }
@@ -16,20 +16,20 @@ public final class BuiltInSpeaker: CameraSpeaker {
     // 50 ms at 8 kHz: short enough for the 20 ms beeps of browsers' fake microphones, long enough for 20 Hz.
     fileprivate static let windowLength = 400
     fileprivate static let decimation = 6
-    /// About -50 dB of full scale: below speech, above what codecs make of silence.
+    /// About -50 dB of full scale: below speech, above a codec's rendering of silence.
     fileprivate static let silence = 100.0
-    /// A beep of 20 ms in a window of 50 keeps more than this, noise and most speech less.
+    /// A beep of 20 ms in a window of 50 ms reaches more than this; noise and most speech stay below.
     fileprivate static let toneShare = 0.15
 
     private let state = Locked(State())
     private let clock: @Sendable () -> Instant
 
-    /// Makes a speaker that takes the time of what it hears from `clock`.
+    /// Makes a speaker that reads the time of its measurements from `clock`.
     init(clock: @escaping @Sendable () -> Instant) {
         self.clock = clock
     }
 
-    /// What has been heard so far.
+    /// The measurement so far.
     public var measurement: SpeakerMeasurement {
         state.withLock { $0.measurement }
     }
@@ -58,7 +58,7 @@ public final class BuiltInSpeaker: CameraSpeaker {
         return delivery
     }
 
-    /// How loud it is now, 0 to 1 on a scale that suits the ear; nil when nothing has been heard for half a second.
+    /// How loud the sound is now, 0 to 1 on a logarithmic scale; nil after half a second of silence.
     func level(at now: Instant) -> Double? {
         let measurement = self.measurement
         guard measurement.isTalking, let heard = measurement.lastHeard, now - heard < .milliseconds(500) else {

@@ -3,15 +3,15 @@ import RTP
 import SDP
 import Transport
 
-/// Makes the built-in camera's packets: told the time, it draws, encodes and packetizes what is due. It reads no clock
-/// and waits for nothing, so a test can run it through minutes in a moment.
+/// Makes the built-in camera's packets: given the time, it draws, encodes and packetizes what is due. It reads no clock
+/// and waits for nothing, so a test can run minutes in a moment.
 struct BuiltInStream: ~Copyable {
     static let videoTrack = 0
     static let audioTrack = 1
     static let videoPayloadType: UInt8 = 96
     static let audioPayloadType: UInt8 = 111
 
-    /// The tracks, in the order of their indices; without sound the first alone.
+    /// The tracks, in the order of their indices; without sound only the first.
     static let tracks = [
         TrackDescription(
             kind: .video, codec: MediaCodec(name: "VP8", clockRate: 90_000), payloadType: videoPayloadType),
@@ -35,7 +35,7 @@ struct BuiltInStream: ~Copyable {
     private var videoPool: PacketBatchPool
     private var videoSequenceNumber: UInt16
     private let firstVideoTimestamp: UInt32
-    /// The number of the next picture's place on the grid of the frame rate; places that came too late are left out.
+    /// The next picture's position on the grid of the frame rate. Positions that come too late are skipped.
     private var videoIndex: Int64 = 0
     private var frameNumber: UInt32 = 0
     private var framesSinceKeyFrame = 0
@@ -59,8 +59,8 @@ struct BuiltInStream: ~Copyable {
     init(
         configuration: BuiltInCamera.Configuration, random: inout RandomSource, start: Instant
     ) throws(CodecError) {
-        // The picture is calm, so a narrow range of quantizers holds the bit rate and spares it the jump in quality
-        // at each key frame.
+        // The picture is calm, so a narrow range of quantizers keeps the bit rate and avoids a jump in quality at each
+        // key frame.
         let videoEncoder = try VP8Encoder(
             .init(
                 width: configuration.width, height: configuration.height,
@@ -96,10 +96,10 @@ struct BuiltInStream: ~Copyable {
         return configuration.hasSound ? min(video, audioDeadline(audioIndex)) : video
     }
 
-    /// Whether each track has brought something.
+    /// Whether each track has sent something.
     var hasSentEveryTrack: Bool { frameNumber > 0 && (!configuration.hasSound || !isFirstAudioPacket) }
 
-    /// Lets the doorbell ring in picture and sound.
+    /// Rings the doorbell in picture and sound.
     mutating func ring(at now: Instant) {
         lastPress = now
         sound.ring()
@@ -119,7 +119,7 @@ struct BuiltInStream: ~Copyable {
         to now: Instant, wallClock: UInt64, speakerLevel: Double?, sink: any CameraSink, clock: () -> Instant
     ) throws(CodecError) {
         skipWhatIsTooLate(at: now)
-        // A pause of the machine makes several packets due at once.
+        // After a pause of the machine, several packets are due at once.
         while configuration.hasSound, audioDeadline(audioIndex) <= now {
             try sendSound(at: now, wallClock: wallClock, sink: sink, clock: clock)
         }
@@ -134,17 +134,17 @@ struct BuiltInStream: ~Copyable {
         start + .nanoseconds(index * 1_000_000_000 / Int64(configuration.framesPerSecond))
     }
 
-    /// A packet is due when its last sample has been heard.
+    /// A packet is due when its last sample has played.
     private func audioDeadline(_ index: Int64) -> Instant {
         start + .nanoseconds((index + 1) * Self.packetNanoseconds)
     }
 
     private mutating func skipWhatIsTooLate(at now: Instant) {
         let elapsed = max(0, (now - start).wholeNanoseconds)
-        // One picture late is shown; of several only the newest.
+        // A single late picture is shown; of several only the newest.
         let newestPicture = Int64(Double(elapsed) / 1e9 * Double(configuration.framesPerSecond))
         videoIndex = max(videoIndex, newestPicture)
-        // Sound is made up for, but not for more than a viewer's buffer would take.
+        // Missed sound is made up, but no more than a viewer's buffer can hold.
         let newestPacket = elapsed / Self.packetNanoseconds - 1
         if newestPacket - audioIndex > 10 {
             audioIndex = newestPacket
@@ -215,7 +215,7 @@ struct BuiltInStream: ~Copyable {
                 try audioEncoder.encode(samples, into: UnsafeMutableRawBufferPointer(packet))
             }
         }
-        // RFC 7587, section 4.2: the marker stands on the first packet after silence, which here is the very first.
+        // RFC 7587, section 4.2: the marker is set on the first packet after silence, which here is the very first.
         let flags: PacketBatch.Flags =
             isFirstAudioPacket ? [.startsFrame, .keyFrame, .marker] : [.startsFrame, .keyFrame]
         isFirstAudioPacket = false

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A point in time as a clock on the wall shows it, in the time zone of this machine.
+/// A point in time as a wall clock shows it, in the time zone of this machine.
 struct CivilTime {
     /// For example `09:05`.
     var hourAndMinute: String

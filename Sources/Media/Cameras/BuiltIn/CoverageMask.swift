@@ -1,13 +1,13 @@
 import Glibc
 
-/// How much of each pixel a shape covers, 0 to 255: what is drawn with a colour.
+/// How much of each pixel a shape covers, 0 to 255, for drawing with a colour.
 struct CoverageMask {
     let width: Int
     let height: Int
     /// The cover of each pixel, row by row.
     private(set) var coverage: [UInt8]
-    /// The cover of each chroma sample, for each of the four ways in which the mask can lie on the grid of chroma
-    /// samples; made by ``prepare()``, so that drawing need not average.
+    /// The cover of each chroma sample, for each of the four positions of the mask on the grid of chroma samples.
+    /// ``prepare()`` makes it, so that drawing need not average.
     private(set) var chroma: [ChromaCoverage] = []
 
     /// The mean cover of the two by two pixels of each chroma sample.
@@ -24,7 +24,7 @@ struct CoverageMask {
         coverage = Array(repeating: 0, count: self.width * self.height)
     }
 
-    /// A mask from the cover, 0 to 1, of each pixel, asked for at its centre.
+    /// A mask from the cover, 0 to 1, of each pixel, evaluated at its centre.
     init(width: Int, height: Int, cover: (_ x: Double, _ y: Double) -> Double) {
         self.init(width: width, height: height)
         for row in 0..<self.height {
@@ -36,7 +36,7 @@ struct CoverageMask {
         prepare()
     }
 
-    /// Works out the cover of the chroma samples. To be called after the last change.
+    /// Computes the cover of the chroma samples. Call it after the last change.
     mutating func prepare() {
         chroma = (0..<4).map { parity in
             let (shiftX, shiftY) = (parity & 1, parity >> 1)
@@ -53,7 +53,7 @@ struct CoverageMask {
         }
     }
 
-    /// The smallest part that holds all of the shape, and where it lies; nil when nothing is covered.
+    /// The smallest part that holds the whole shape, and its position; nil when nothing is covered.
     func trimmed() -> (mask: CoverageMask, x: Int, y: Int)? {
         let rows = (0..<height).filter { row in coverage[(row * width)..<((row + 1) * width)].contains { $0 > 0 } }
         let columns = (0..<width).filter { column in
@@ -92,7 +92,7 @@ struct CoverageMask {
         }
     }
 
-    /// A line of the pen from `start` to `end`, added to what is there.
+    /// A line of the pen from `start` to `end`, added to the existing cover.
     mutating func addSegment(from start: StrokeFont.Point, to end: StrokeFont.Point, halfWidth: Double) {
         let reach = halfWidth + 1
         let left = max(Int(min(start.x, end.x) - reach), 0)

@@ -107,7 +107,7 @@ struct DoorstepScene {
             return (y / scale - abs(x / scale - 104) * slope) * scale * 0.84 + 0.5
         }
         frame.blend(gable, x: Int((house - 18) * scale), y: Int(146 * scale), colour: roof)
-        // Light falls out of the windows on the wall around them.
+        // Light falls from the windows onto the wall around them.
         let glow = CoverageMask(width: Int(120 * scale), height: Int(120 * scale)) { x, y in
             let (dx, dy) = (x / scale / 60 - 1, y / scale / 60 - 1)
             let nearness = max(0, 1 - dx * dx - dy * dy)
@@ -125,7 +125,7 @@ struct DoorstepScene {
         box(house + 75, 231, 30, 101, 2, door)
         box(house + 81, 238, 18, 26, 9, light)
         box(house + 97, 284, 4, 9, 2, light)
-        // The doorbell's housing; its ring of light belongs to what moves.
+        // The doorbell's housing; its ring of light is one of the moving parts.
         box(button.x - 10, button.y - 20, 20, 42, 9, YUVColour(red: 22, green: 24, blue: 36))
         let lens = CoverageMask.disc(diameter: 7 * scale)
         frame.blend(

@@ -31,7 +31,7 @@ extension I420Frame {
         let target = Int(value)
         coverage.withUnsafeBufferPointer { coverage in
             plane.withUnsafeMutableBufferPointer { plane in
-                // `while`, since without optimisation a range costs more than what is done for a pixel.
+                // `while`, since without optimisation a range costs more than the work for a pixel.
                 var row = top
                 while row < bottom {
                     var source = (row - y) * maskWidth + left - x
@@ -41,7 +41,7 @@ extension I420Frame {
                         let cover = coverage[source]
                         if cover != 0 {
                             let old = Int(plane[index])
-                            // Cover 255 counts as 256, so that full cover at full strength gives the very colour.
+                            // Cover 255 counts as 256, so that full cover at full strength gives exactly the colour.
                             let weight = (Int(cover) &+ Int(cover >> 7)) &* strength
                             let change = ((target &- old) &* weight &+ 32768) >> 16
                             plane[index] = UInt8(truncatingIfNeeded: old &+ change)

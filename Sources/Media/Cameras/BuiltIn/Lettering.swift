@@ -12,7 +12,7 @@ struct Lettering {
     private struct DrawnGlyph {
         /// nil for a blank.
         var mask: (mask: CoverageMask, x: Int, y: Int)?
-        /// How far the next character is.
+        /// The distance to the next character.
         var advance: Double
     }
 
@@ -64,7 +64,7 @@ struct Lettering {
         }
         let drawn = DrawnGlyph(
             mask: mask.trimmed().map { ($0.mask, $0.x - left, $0.y - top) }, advance: glyph.width * scale + gap)
-        // Names are short and the alphabet small, but a name is configured by somebody else.
+        // Names are short and the alphabet small, but the administrator chooses the name.
         if glyphs.count < 256 { glyphs[character] = drawn }
         return drawn
     }

@@ -9,7 +9,7 @@ import Glibc
 enum StrokeFont {
     /// The height of a capital in the units of the strokes.
     static let capitalHeight = 7.0
-    /// The width of every digit, so that a running clock stands still.
+    /// The width of every digit, so that a running clock does not move sideways.
     static let digitWidth = 4.2
 
     struct Point: Hashable {
@@ -45,13 +45,13 @@ enum StrokeFont {
         Glyph(strokes: strokes, width: strokes.joined().map(\.x).max() ?? 0)
     }
 
-    /// A letter with a mark above or below it, put together from both.
+    /// A letter with a mark above or below it, combined from both.
     private static func composed(_ character: Character) -> Glyph? {
         guard let (base, mark) = marked[character], let letter = glyphs[base], let path = marks[mark] else {
             return nil
         }
         let isCapital = base.isUppercase
-        // The dot of an i gives way to the mark.
+        // The mark replaces the dot of an i.
         let strokes = base == "i" ? Array(letter.strokes.prefix(1)) : letter.strokes
         let raised = isCapital && mark != "¸" ? -2.1 : 0
         let markStrokes = parse(path).map { $0.map { Point(x: $0.x + letter.width / 2, y: $0.y + raised) } }

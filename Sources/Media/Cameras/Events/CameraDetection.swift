@@ -10,7 +10,7 @@ public struct CameraDetection: Sendable, Hashable {
         case person
         /// A face.
         case face
-        /// A car, a bicycle or the like.
+        /// A vehicle, for example a car or a bicycle.
         case vehicle
         /// A dog, a cat or another animal.
         case animal
@@ -22,11 +22,11 @@ public struct CameraDetection: Sendable, Hashable {
 
     /// Whether it lasts.
     public enum Phase: String, Sendable, CaseIterable {
-        /// It is there since now.
+        /// It has just begun.
         case began
-        /// It is there no more.
+        /// It has ended.
         case ended
-        /// It merely happened.
+        /// It happened, without a duration.
         case momentary
     }
 
@@ -34,7 +34,7 @@ public struct CameraDetection: Sendable, Hashable {
     public var kind: Kind
     /// Whether it lasts.
     public var phase: Phase
-    /// Names one stay: the beginning and the end of it carry the same number.
+    /// Identifies one stay: its beginning and its end carry the same number.
     public var stay: UInt64
     /// When it happened by the gateway's clock.
     public var time: WallTime
@@ -51,7 +51,7 @@ public struct CameraDetection: Sendable, Hashable {
     }
 }
 
-/// A press of a doorbell's button, as far as the doorbell tells of it.
+/// A press of a doorbell's button, as far as the doorbell reports it.
 public struct ButtonPress: Sendable, Hashable {
     /// The ring tone that goes with the press.
     public var toneID: String?
@@ -73,7 +73,7 @@ public struct ButtonPress: Sendable, Hashable {
     }
 }
 
-/// What one sensor of a camera says, before it is known whether that is news.
+/// What one sensor of a camera reports, before it is known whether that is new.
 public struct SensorReading: Sendable, Equatable {
     /// What it is about.
     public enum Subject: Sendable, Hashable {
@@ -85,11 +85,11 @@ public struct SensorReading: Sendable, Equatable {
 
     /// What it is about.
     public var subject: Subject
-    /// Names the sensor: readings of one sensor follow one another, several sensors may notice the same.
+    /// Identifies the sensor. Readings of one sensor follow one another; several sensors may notice the same.
     public var sensor: String
-    /// Whether it is there now; nil for what merely happened.
+    /// Whether it is present now; nil for an event without a duration.
     public var isActive: Bool?
-    /// Whether this is the state as it was found, so that nothing has happened just now.
+    /// Whether this is the state at the time of the subscription, so that nothing has just happened.
     public var isInitial: Bool
     /// When it happened by the camera's clock.
     public var cameraTime: WallTime?

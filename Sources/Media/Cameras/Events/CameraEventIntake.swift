@@ -2,12 +2,12 @@ import Dispatch
 import Glibc
 import Transport
 
-/// Where everything that notices something at one camera reports to: the ONVIF subscription, and the webhook. What is
-/// news goes on to the handler.
+/// Receives all readings of one camera: from the ONVIF subscription, and from the webhook. New events go on to the
+/// handler.
 public final class CameraEventIntake: Sendable {
     private struct State {
         var debouncer: EventDebouncer
-        /// When the timer that runs already will look.
+        /// When the running timer will check.
         var timer: Instant?
     }
 
@@ -15,7 +15,7 @@ public final class CameraEventIntake: Sendable {
     private let queue: DispatchQueue
     private let handler: @Sendable (CameraEvent) -> Void
 
-    /// An intake that has heard nothing. `handler` is called on any thread and must not wait.
+    /// An intake without readings. `handler` is called on any thread and must not wait.
     public init(
         configuration: EventDebouncer.Configuration = .init(), handler: @escaping @Sendable (CameraEvent) -> Void
     ) {
@@ -24,11 +24,11 @@ public final class CameraEventIntake: Sendable {
         self.handler = handler
     }
 
-    /// What is there now.
+    /// The kinds that are present now.
     public var activeKinds: [CameraDetection.Kind] { state.withLock { $0.debouncer.activeKinds } }
 
-    /// Takes a reading.
-    /// - Returns: whether it was news, and not a repetition.
+    /// Handles a reading.
+    /// - Returns: whether it was new, and not a repetition.
     @discardableResult
     public func take(_ reading: SensorReading) -> Bool {
         let (before, events) = state.withLock { state in
@@ -41,7 +41,7 @@ public final class CameraEventIntake: Sendable {
         return !events.isEmpty
     }
 
-    /// Ends in time what nobody says has ended.
+    /// Ends on time what no sensor reports as ended.
     private func schedule() {
         let due = state.withLock { state -> Instant? in
             guard let deadline = state.debouncer.nextDeadline else { return nil }

@@ -1,33 +1,34 @@
 import Transport
 
-/// Makes events of what a camera's sensors say: cameras repeat themselves, flap, report the same through three rules,
-/// tell of what was there before, and forget to say when it is over. Time comes in from outside.
+/// Turns the readings of a camera's sensors into events. Cameras repeat themselves, flap, report the same through three
+/// rules, report what was there before, and forget to say when it is over. The caller provides the time.
 public struct EventDebouncer: Sendable {
-    /// How patient the debouncer is.
+    /// The debouncer's intervals.
     public struct Configuration: Sendable {
-        /// What ends and begins again within this time has not ended.
+        /// A detection that ends and begins again within this time has not ended.
         public var hold: Duration = .seconds(2)
-        /// A sensor that says no more for this long is taken for inactive: some firmware never says so.
+        /// A sensor that is silent for this long counts as inactive: some firmware never reports the end.
         public var staleness: Duration = .seconds(300)
         /// The same for a button.
         public var buttonStaleness: Duration = .seconds(10)
-        /// What lasts longer ends, and its sensors count only after they have been inactive: one of them is stuck.
+        /// A detection that lasts longer ends, since one of its sensors is stuck. Its sensors count again only after
+        /// they have been inactive.
         public var longestStay: Duration = .seconds(1800)
         /// The least time between two presses.
         public var pressInterval: Duration = .seconds(3)
         /// The least time between two momentary events of one kind.
         public var momentaryInterval: Duration = .seconds(5)
-        /// Sensors that are told apart; further ones are passed over.
+        /// The most sensors that are distinguished; further ones are ignored.
         public var maximumSensors = 64
 
-        /// The usual patience.
+        /// The usual intervals.
         public init() {}
     }
 
     private struct Sensor {
         var isActive: Bool
         var lastSeen: Instant
-        /// Counts only once it has been inactive: it was active before anybody looked, or for too long.
+        /// The sensor counts only once it has been inactive: it was active before the subscription, or for too long.
         var isMuted = false
     }
 
@@ -35,7 +36,7 @@ public struct EventDebouncer: Sendable {
         var number: UInt64
         var beganAt: Instant
         var sensors: Set<String>
-        /// When it ends unless a sensor becomes active before.
+        /// When it ends, unless a sensor becomes active before that.
         var endsAt: Instant?
         var cameraTime: WallTime?
     }
@@ -47,18 +48,18 @@ public struct EventDebouncer: Sendable {
     private var lastPress: Instant?
     private var nextStay: UInt64 = 1
 
-    /// A debouncer that has heard nothing.
+    /// A debouncer without readings.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
     }
 
-    /// What is there now.
+    /// The kinds that are present now.
     public var activeKinds: [CameraDetection.Kind] {
         CameraDetection.Kind.allCases.filter { stays[$0] != nil }
     }
 
-    /// Takes a reading.
-    /// - Returns: the events that follow, in their order; empty where it is no news.
+    /// Handles a reading.
+    /// - Returns: the resulting events, in order; empty where the reading is not new.
     public mutating func handle(_ reading: SensorReading, at now: Instant, wallTime: WallTime) -> [CameraEvent] {
         var events = advance(to: now, wallTime: wallTime)
         switch reading.subject {
@@ -93,7 +94,7 @@ public struct EventDebouncer: Sendable {
         return deadlines.min()
     }
 
-    /// Lets the time pass.
+    /// Advances the time.
     /// - Returns: what has ended.
     public mutating func advance(to now: Instant, wallTime: WallTime) -> [CameraEvent] {
         var events: [CameraEvent] = []
@@ -122,7 +123,7 @@ public struct EventDebouncer: Sendable {
         return events
     }
 
-    /// Keeps the sensor's state.
+    /// Records the sensor's state.
     /// - Returns: whether it has become active just now.
     private mutating func isRisingEdge(_ reading: SensorReading, staleness: Duration, at now: Instant) -> Bool {
         guard let isActive = reading.isActive else { return !reading.isInitial }
@@ -137,7 +138,7 @@ public struct EventDebouncer: Sendable {
         sensor.lastSeen = now
         sensor.isActive = isActive
         if !isActive || isStale { sensor.isMuted = false }
-        // The state as it was found tells of no edge: what happened while nobody listened is unknown.
+        // An initial state does not show an edge: what happened before the subscription is unknown.
         if reading.isInitial, isActive, !wasActive { sensor.isMuted = true }
         sensors[reading.sensor] = sensor
         return isActive && !wasActive && !reading.isInitial && !sensor.isMuted

@@ -3,17 +3,17 @@ import ONVIF
 import RTSP
 import Transport
 
-/// Asks one device, one request at a time, on its owner's thread: HTTP/1.1 over a connection for each request, with
-/// WS-Security or, where the device asks for that, HTTP Digest. Everything is bounded in bytes and time.
+/// Sends requests to one device, one at a time, on its owner's thread: HTTP/1.1 with a new connection for each request,
+/// with WS-Security or, where the device asks for it, HTTP Digest. Everything is bounded in bytes and time.
 struct ONVIFClient {
     let credentials: RTSPCredentials?
-    /// Replaced for the farewell, which is said after the owner wanted to stop.
+    /// Replaced for the final request, which follows the owner's request to stop.
     var control: SourceControl
     /// How far the camera's clock is ahead of the gateway's, in milliseconds.
     var clockOffset: Int64 = 0
     var random: RandomSource
-    /// Set once the device has asked for HTTP authentication: then WS-Security is left out, since a device may refuse
-    /// a request that carries both (ONVIF Core, section 5.9.1).
+    /// Set once the device has asked for HTTP authentication: WS-Security is then left out, since a device may refuse a
+    /// request that carries both (ONVIF Core, section 5.9.1).
     private var authorization: Authorization?
     private var addresses: [String: [SocketAddress]] = [:]
 
@@ -23,7 +23,7 @@ struct ONVIFClient {
         self.random = random
     }
 
-    /// How a request ended. A look-up that the owner stopped waiting for leaves nothing that may be touched.
+    /// How a request ended. When the owner no longer waits for a look-up, its state must not be touched.
     enum Outcome {
         case answered(Result<XMLElement, ONVIFError>)
         case abandoned
@@ -53,14 +53,14 @@ struct ONVIFClient {
             guard let credentials else {
                 throw .unauthorized("the camera asks for a user name and password, and the config gives none")
             }
-            // Without TLS the password itself is never sent. Devices have to take Digest (ONVIF Core, section 5.9.1), and
-            // the token of WS-Security before it, so that whoever asks for Basic wants to read the password.
+            // Without TLS the password itself is never sent. Devices must accept Digest (ONVIF Core, section 5.9.1),
+            // and the token of WS-Security before it. So a server that asks for Basic wants to read the password.
             guard let challenge = challenges.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
                 throw .unauthorized(
                     "the camera asks for the password in clear text (Basic) for ONVIF, which is sent over HTTPS alone. "
                         + "Turn Digest on in the camera, or write its https:// address into the config")
             }
-            // Once with a fresh nonce; a second time only where the camera says that the nonce was merely too old.
+            // Once with a fresh nonce; a second time only where the camera says that the nonce was too old.
             guard attempt == 0 || challenge.isStale else { break }
             authorization = Authorization(challenge: challenge, credentials: credentials, random: &random)
         }
@@ -79,7 +79,7 @@ struct ONVIFClient {
                         ? "the camera asks for a user name and password, and the config gives none"
                         : "the camera does not accept the user name and password of the config for ONVIF")
             }
-            // What is no SOAP message is explained by the status, unless that claims success.
+            // The status explains an answer that is not a SOAP message, unless it claims success.
             if case .fault = error { throw error }
             throw (200...299).contains(response.status) ? error : .status(response.status)
         }
@@ -160,7 +160,7 @@ struct ONVIFClient {
         }
     }
 
-    /// The addresses of a host. Nil when the owner has stopped waiting for the look-up.
+    /// The addresses of a host. Nil when the owner no longer waits for the look-up.
     private mutating func resolve(_ address: HTTPAddress) throws(ONVIFError) -> [SocketAddress]? {
         let key = "\(address.host) \(address.port)"
         if let known = addresses[key] { return known }
@@ -169,7 +169,7 @@ struct ONVIFClient {
         case .abandoned: return nil
         case .found(.failure(let error)): throw .unreachable(error.description)
         case .found(.success(let list)):
-            // A device names a handful of hosts at most, however many it invents.
+            // A real device names a handful of hosts; the bound stops one that invents more.
             if addresses.count >= 8 { addresses = [:] }
             addresses[key] = list
             return list

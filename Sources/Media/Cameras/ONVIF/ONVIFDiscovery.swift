@@ -6,13 +6,13 @@ import Transport
 public enum ONVIFDiscovery {
     /// A camera that has answered.
     public struct Camera: Sendable, Hashable {
-        /// What it tells.
+        /// Its answer.
         public var match: WSDiscovery.Match
-        /// The address from which it answered.
+        /// The address that it answered from.
         public var host: String
     }
 
-    /// Cameras that are listed at most, however many answer.
+    /// The most cameras that are listed, however many answer.
     public static let maximumCameras = 256
 
     private struct Link {
@@ -20,12 +20,12 @@ public enum ONVIFDiscovery {
         let destination: sockaddr_in
     }
 
-    /// Asks, and waits for answers; blocks for all of `duration`.
+    /// Sends the probe and waits for answers; blocks for the whole `duration`.
     /// - Parameters:
-    ///   - interface: the name or the IPv4 address of the only interface to ask on; nil for all that can multicast.
-    ///   - host: the IPv4 address of one device to ask instead of the group, for networks without multicast.
+    ///   - interface: the name or the IPv4 address of the only interface to use; nil for all that support multicast.
+    ///   - host: the IPv4 address of one device to probe instead of the group, for networks without multicast.
     ///   - port: the UDP port.
-    ///   - duration: how long answers are waited for.
+    ///   - duration: how long to wait for answers.
     public static func search(
         interface: String? = nil, host: String? = nil, port: UInt16 = WSDiscovery.port,
         duration: Duration = .seconds(4)
@@ -38,7 +38,7 @@ public enum ONVIFDiscovery {
         guard !links.isEmpty else { throw .unreachable("no interface could be asked on") }
         var random = RandomSource.system
         let start = monotonicNow()
-        // Datagrams get lost, and cameras spread their answers over half a second, so all are asked three times.
+        // Datagrams get lost, and cameras spread their answers over half a second, so the probe is sent three times.
         var rounds = [start, start + .milliseconds(400), start + .milliseconds(1500)]
         var found: [Camera] = []
         while monotonicNow() - start < duration {
@@ -70,7 +70,7 @@ public enum ONVIFDiscovery {
 
     private static func receive(_ link: Link, _ found: inout [Camera]) {
         var buffer = [UInt8](repeating: 0, count: WSDiscovery.maximumAnswerSize + 1)
-        // Bounded, so that a flood on one interface does not keep the others from being read.
+        // The loop is bounded: a flood on one interface must not block the others.
         for _ in 0..<64 {
             var sender = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -82,7 +82,7 @@ public enum ONVIFDiscovery {
             guard count > 0 else { return }
             let host = TransportAddress(ipv4: UInt32(bigEndian: sender.sin_addr.s_addr), port: 0).host
             for match in WSDiscovery.matches(Array(buffer[..<count])) {
-                // A camera answers each question, and on each interface.
+                // A camera answers each probe, on each interface.
                 let isKnown = found.contains { known in
                     match.endpoint.isEmpty
                         ? known.match.addresses == match.addresses : known.match.endpoint == match.endpoint
@@ -107,11 +107,11 @@ public enum ONVIFDiscovery {
         return Link(descriptor: descriptor, destination: destination)
     }
 
-    /// The IPv4 addresses of the interfaces to ask on.
+    /// The IPv4 addresses of the interfaces to use.
     private static func addresses(
         interface: String?, needsMulticast: Bool
     ) throws(ONVIFError) -> [in_addr] {
-        // Towards one device the system chooses the interface.
+        // For a single device the system chooses the interface.
         if !needsMulticast, interface == nil { return [in_addr()] }
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { throw .unreachable("the interfaces of this host cannot be listed") }

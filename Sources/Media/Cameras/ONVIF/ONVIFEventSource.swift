@@ -2,16 +2,16 @@ import ONVIF
 import RTSP
 import Transport
 
-/// Brings a camera's events by ONVIF, from a thread of its own: what happens goes to the camera's intake, and how the
-/// subscription stands can be looked at.
+/// Receives a camera's events by ONVIF, on its own thread. Events go to the camera's intake, and the subscription's
+/// status can be read.
 public final class ONVIFEventSource: Sendable {
-    /// Where the subscription stands.
+    /// The state of the subscription.
     public enum State: Sendable, Equatable {
         /// Never started.
         case idle
-        /// On the way to a subscription.
+        /// Connecting or subscribing.
         case connecting
-        /// Events come.
+        /// Subscribed: events come.
         case subscribed
         /// The last attempt failed for `reason`; the next one begins in `seconds`.
         case backingOff(seconds: Double, reason: String)
@@ -19,23 +19,23 @@ public final class ONVIFEventSource: Sendable {
         case stopped
     }
 
-    /// How the source stands.
+    /// The status of the source.
     public struct Status: Sendable, Equatable {
-        /// Where the subscription stands.
+        /// The state of the subscription.
         public var state: State
-        /// What the device is, once it has told.
+        /// The device's information, once it has reported it.
         public var information: DeviceInformation?
     }
 
-    /// What the source needs to know of its camera.
+    /// What the source needs to know about its camera.
     public struct Configuration: Sendable {
         /// The device service.
         public var device: HTTPAddress
-        /// Who asks; nil for a device that wants nobody's name.
+        /// The credentials; nil for a device that needs none.
         public var credentials: RTSPCredentials?
         /// Whether a contact on the device is the doorbell's button.
         public var isDoorbell: Bool
-        /// How patient the subscription is.
+        /// The subscription's intervals.
         public var subscriber = EventSubscriber.Configuration()
 
         /// Describes a camera.
@@ -67,7 +67,7 @@ public final class ONVIFEventSource: Sendable {
     /// A source for one camera.
     /// - Parameters:
     ///   - configuration: the camera.
-    ///   - intake: who takes what happens.
+    ///   - intake: receives the events.
     ///   - statusChanged: called on the source's thread when the status has changed; must not wait.
     public init(
         configuration: Configuration, intake: CameraEventIntake,
@@ -82,10 +82,10 @@ public final class ONVIFEventSource: Sendable {
         _ = shared.withLock { $0.control }?.stop()
     }
 
-    /// How the source stands.
+    /// The status of the source.
     public var status: Status { shared.withLock { $0.status } }
 
-    /// Begins; returns at once.
+    /// Starts the source; returns at once.
     public func start() {
         let control = shared.withLock { shared -> SourceControl? in
             guard shared.control == nil, let control = SourceControl() else { return nil }
@@ -93,7 +93,7 @@ public final class ONVIFEventSource: Sendable {
             return control
         }
         guard let control else { return }
-        // The thread holds neither the source nor the lock around it: its end would wait for the thread.
+        // The thread must hold neither the source nor the lock around it: their end would wait for the thread.
         let worker = Worker(
             configuration: configuration, intake: intake, control: control,
             report: { [weak self] state, information in self?.report(state, information, from: control) })
@@ -103,7 +103,7 @@ public final class ONVIFEventSource: Sendable {
         }
     }
 
-    /// Ends the subscription politely; returns when the source's thread has ended, which takes a second at most.
+    /// Ends the subscription at the device; returns when the source's thread has ended, within a second.
     public func stop() {
         guard let control = shared.withLock({ $0.control }) else { return }
         _ = control.stop()
@@ -146,7 +146,7 @@ private struct Worker: Sendable {
                 for output in subscriber.takeOutputs() { take(output, &client) }
             }
         }
-        // The farewell goes over a connection of its own, which the stop does not interrupt.
+        // The final request uses a separate connection, which the stop does not interrupt.
         if let farewell = subscriber.farewell(), let last = SourceControl() {
             client.control = last
             _ = client.call(farewell)
@@ -176,7 +176,7 @@ private struct Worker: Sendable {
     private func subject(_ subject: DetectionSubject) -> SensorReading.Subject? {
         switch subject {
         case .button: .button(ButtonPress())
-        // At a doorbell the contact is where the button is wired to; at a camera it may be anything.
+        // At a doorbell the button is wired to the contact. At a camera the contact may be anything.
         case .digitalInput: configuration.isDoorbell ? .button(ButtonPress()) : nil
         case .motion: .detection(.motion)
         case .person: .detection(.person)

@@ -3,17 +3,18 @@ import RTP
 import RTSP
 import Transport
 
-/// A camera that is named by its ONVIF device service: it is asked for the RTSP address of its stream, and pulled from
-/// there by a source of its own. When that source fails again and again, the camera is asked anew, since a firmware
-/// update or a change of its settings may have moved the stream.
+/// A camera that is named by its ONVIF device service. The source asks it for the RTSP address of its stream, and an
+/// inner source pulls the stream from there. When the inner source fails repeatedly, the camera is asked again, since a
+/// firmware update or a change of its settings may have moved the stream.
 public final class ONVIFSource: CameraSource {
     /// Which of the camera's profiles is pulled.
     public enum Stream: Sendable {
-        /// The best one that browsers play, for a camera of which one stream is pulled.
+        /// The best one that browsers play, where only one stream of the camera is pulled.
         case best
-        /// The largest one, whatever its codec, for a camera of which ``sub`` is pulled, too.
+        /// The largest one, whatever its codec, where ``sub`` is pulled, too.
         case main
-        /// The smallest one of those besides ``main`` that browsers play best. A camera that has none is left alone.
+        /// Apart from ``main``, the smallest of the streams that browsers play best. If the camera has none, nothing is
+        /// pulled.
         case sub
     }
 
@@ -47,7 +48,7 @@ public final class ONVIFSource: CameraSource {
         _ = shared.withLock { $0.control }?.stop()
     }
 
-    /// The source that pulls the stream; nil while the camera is asked where that is.
+    /// The source that pulls the stream; nil while the camera is asked where the stream is.
     public var current: (any CameraSource)? { shared.withLock { $0.inner } }
 
     public var speaker: (any CameraSpeaker)? { current?.speaker }
@@ -67,7 +68,7 @@ public final class ONVIFSource: CameraSource {
         let (device, credentials, stream, makeSource) = (device, credentials, stream, makeSource)
         let isRunning = startDetachedThread { [weak self] in
             var finder = StreamFinder(device: device, credentials: credentials, stream: stream, control: control)
-            // What is pulled is kept where requests find it; the source itself may be gone by then.
+            // The inner source is kept where requests find it. This source itself may be gone by then.
             let publish: @Sendable ((any CameraSource)?) -> Void = { [weak self] inner in
                 self?.shared.withLock { $0.inner = inner }
             }
@@ -88,18 +89,18 @@ public final class ONVIFSource: CameraSource {
             return (shared.control, shared.sink)
         }
         guard let control else { return }
-        // A thread that was left behind in a look-up says nothing any more, so the last word is said here.
+        // A thread that was left behind in a look-up no longer reports, so the final state is reported here.
         if !control.stop() { sink?.handle(.state(.stopped)) }
     }
 
-    /// The thread's work: find the stream, pull it, and begin again when it keeps failing.
+    /// The thread's work: find the stream, pull it, and start over when it keeps failing.
     private static func run(
         _ finder: inout StreamFinder, sink: any CameraSink, control: SourceControl,
         makeSource: @Sendable (RTSPURL) -> any CameraSource, publish: @Sendable ((any CameraSource)?) -> Void
     ) {
         var circuit = CircuitBreaker()
         var random = RandomSource.system
-        // The source is kept as long as the camera names the same stream: it knows how often that has failed, and its
+        // The source is kept as long as the camera names the same stream. It knows how often that has failed, and its
         // pauses grow.
         var known: (url: RTSPURL, source: any CameraSource)?
         while !control.isStopping {
@@ -118,7 +119,7 @@ public final class ONVIFSource: CameraSource {
                     wait(until: end, control)
                 }
             case .found(let url):
-                // The way to the stream is found; whether it plays is judged by the source inside.
+                // The stream has been found. The inner source judges whether it plays.
                 circuit.succeed()
                 if known?.url != url { known = (url, makeSource(url)) }
                 guard let inner = known?.source else { break }
@@ -136,7 +137,7 @@ public final class ONVIFSource: CameraSource {
         control.markEnded()
     }
 
-    /// Waits until then, or until somebody wants something.
+    /// Waits until then, or until a request comes.
     private static func wait(until end: Instant, _ control: SourceControl) {
         let left = end - monotonicNow()
         guard left > .zero, !control.isStopping else { return }
@@ -146,10 +147,10 @@ public final class ONVIFSource: CameraSource {
 }
 
 extension ONVIFError {
-    /// The failure as a camera's circuit counts it.
+    /// The failure as the camera's circuit counts it.
     var asCircuitFailure: CircuitBreaker.Failure {
         if isRefusal { return .credentialsRefused }
-        // What the camera lacks it will not have in a minute.
+        // A feature that the camera lacks will not appear within a minute.
         if case .unsupported = self { return .mediaRefused }
         return .unreachable
     }
@@ -157,14 +158,14 @@ extension ONVIFError {
 
 extension ONVIFSource.Stream {
     /// The profile to pull.
-    /// - Parameter profiles: the camera's profiles, that which browsers play best first.
+    /// - Parameter profiles: the camera's profiles; the one that browsers play best comes first.
     func choose(among profiles: [MediaProfile]) throws(ONVIFError) -> MediaProfile {
         guard let best = profiles.first else { throw .unsupported("the camera has no profile with video") }
         if self == .best { return best }
         func pixels(_ profile: MediaProfile) -> Int {
             profile.width.multipliedReportingOverflow(by: profile.height).partialValue
         }
-        // Of several that are equally large, the one that browsers play best.
+        // Of several equally large ones, the one that browsers play best.
         let largest = profiles.reduce(best) { pixels($1) > pixels($0) ? $1 : $0 }
         if self == .main { return largest }
         let others = profiles.filter { $0.token != largest.token && $0.isVideoStream }
@@ -176,22 +177,22 @@ extension ONVIFSource.Stream {
 }
 
 extension MediaProfile {
-    /// Whether the pictures are a stream that viewers can be given, and no series of images.
+    /// Whether the pictures are a video stream for viewers, and not a series of images.
     fileprivate var isVideoStream: Bool {
         ["H264", "MPEG4-AVC", "H265", "HEVC"].contains(videoEncoding.uppercased())
     }
 }
 
-/// Passes on what the inner source brings, and notices when it keeps failing.
+/// Passes on the inner source's packets and events, and notices when it keeps failing.
 final class FailureWatch: CameraSink {
-    /// So many failures in a row mean that the stream may be elsewhere.
+    /// After this many failures in a row the stream may be elsewhere.
     private static let limit = 4
 
     private let sink: any CameraSink
     private let control: SourceControl
     private struct State {
         var failures = 0
-        /// When the camera is asked anew.
+        /// When the camera is asked again.
         var nextQuestion = Instant.distantFuture
     }
 
@@ -202,7 +203,7 @@ final class FailureWatch: CameraSink {
         self.control = control
     }
 
-    /// When the camera is to be asked anew where its stream is.
+    /// When to ask the camera again where its stream is.
     var nextQuestion: Instant { state.withLock { $0.nextQuestion } }
 
     func receive(_ batch: PacketBatch, track: Int) { sink.receive(batch, track: track) }
@@ -218,10 +219,10 @@ final class FailureWatch: CameraSink {
             // Wakes the thread, which looks at ``nextQuestion``.
             control.wake()
         case .state(.givenUp(let end, _, _)):
-            // Before it is tried again, the camera is asked once more.
+            // The camera is asked once more before the next attempt.
             state.withLock { $0.nextQuestion = end }
             control.wake()
-        // The inner source stops when it is replaced; the outer one says when it has stopped itself.
+        // The inner source stops when it is replaced. The outer one reports its own stop.
         case .state(.stopped): return
         default: break
         }
@@ -281,7 +282,7 @@ private struct StreamFinder {
         }
     }
 
-    /// The answer to a request that a camera may refuse without harm; nil where it does.
+    /// The answer to a request that a camera may refuse without harm; nil where it refuses.
     private func optional(_ request: ONVIFRequest, _ client: inout ONVIFClient) throws -> XMLElement? {
         do {
             return try call(request, &client)
@@ -301,8 +302,8 @@ private struct StreamFinder {
 }
 
 extension String {
-    /// An RTSP address with this host, since the one that the camera tells may be one that it had before. The port stays:
-    /// RTSP has another one than the web server, whether ports are forwarded or not.
+    /// The RTSP address with this host, since the camera may report a former address. The port stays: RTSP and the web
+    /// server have different ports, whether ports are forwarded or not.
     func withHost(_ host: String) -> String {
         guard let scheme = firstIndex(of: ":"), self[scheme...].hasPrefix("://") else { return self }
         let start = index(scheme, offsetBy: 3)

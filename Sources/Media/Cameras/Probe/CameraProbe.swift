@@ -2,10 +2,11 @@ import Glibc
 import RTSP
 import Transport
 
-/// Connects to a camera once, watches what it sends, and says what viewers will get.
+/// Connects to a camera once, watches what it sends, and reports what viewers will get.
 public enum CameraProbe {
-    /// Watches a camera for `duration` from its first packet on; blocks the calling thread for as long, and for the
-    /// connection before it. It gives up when the camera has failed twice, or after the patience of `configuration`.
+    /// Watches a camera for `duration` from its first packet on. Blocks the calling thread during that time and during
+    /// the connection before it. It gives up when the camera has failed twice, or after the timeouts of
+    /// `configuration`.
     public static func run(
         url: RTSPURL, configuration: RTSPSource.Configuration = RTSPSource.Configuration(),
         duration: Duration = .seconds(10)
@@ -19,7 +20,7 @@ public enum CameraProbe {
         }
         let sink = ProbeSink(wallClock: wallClockNow, wake: { signal.requestKeyFrame(track: 0) })
         source.start(sink: sink)
-        // Both of TCP and UDP may have to be tried, and the question about the back channel may go unanswered.
+        // TCP and UDP may both have to be tried, and the question about the back channel may go unanswered.
         let patience =
             configuration.connectTimeout * 2 + configuration.answerTimeout * 2 + configuration.firstPacketTimeout * 2
         var deadline = began + patience
@@ -32,7 +33,7 @@ public enum CameraProbe {
                 isWatching = true
                 deadline = first + duration
             }
-            // What fails for want of credentials fails again, and counts towards a lock.
+            // An attempt without valid credentials fails again, and counts towards a lock.
             if !isWatching, !seen.failures.isEmpty { break }
         }
         let seen = sink.snapshot

@@ -1,27 +1,28 @@
 import RTSP
 import SDP
 
-/// What a camera turned out to be, after it was watched for some seconds. It holds no password.
+/// What was found out about a camera that was watched for some seconds. It holds no password.
 public struct CameraProbeReport: Sendable, Hashable {
-    /// What one track brought.
+    /// The findings about one track.
     public struct Track: Sendable, Hashable {
-        /// What was described.
+        /// The track's description.
         public var description: TrackDescription
-        /// The profile and level in words, as `H.264 Main, level 4.0`; nil where the stream did not tell.
+        /// The profile and level in words, for example `H.264 Main, level 4.0`; nil where the stream did not state
+        /// them.
         public var profile: String?
         /// The width of the picture in pixels.
         public var width: Int?
         /// The height of the picture in pixels.
         public var height: Int?
-        /// Whether frames depend on later ones, which no browser plays without stutter; nil where nothing was seen.
+        /// Whether frames depend on later ones, which no browser plays without stutter; nil where no picture was seen.
         public var hasBFrames: Bool?
         /// The mean time from key frame to key frame in seconds; nil where fewer than two came.
         public var keyFrameInterval: Double?
         /// Key frames that came.
         public var keyFrames = 0
-        /// The mean of the payloads in bits a second.
+        /// The mean rate of the payloads in bits per second.
         public var bitsPerSecond = 0
-        /// Frames of video, or packets of sound, a second.
+        /// Frames of video, or packets of sound, per second.
         public var framesPerSecond = 0.0
         /// Packets that came.
         public var packets = 0
@@ -35,7 +36,7 @@ public struct CameraProbeReport: Sendable, Hashable {
 
     /// The address without credentials.
     public var address: String
-    /// Why nothing came; nil where packets did.
+    /// Why nothing came; nil where packets came.
     public var failure: String?
     /// Seconds from the beginning until the camera agreed to play.
     public var secondsToPlay: Double?
@@ -43,17 +44,17 @@ public struct CameraProbeReport: Sendable, Hashable {
     public var secondsToFirstPacket: Double?
     /// Seconds from the beginning until the first key frame.
     public var secondsToFirstKeyFrame: Double?
-    /// How many seconds were watched, from the first packet on.
+    /// The seconds of the watch, from the first packet on.
     public var secondsWatched = 0.0
     /// The tracks, video first.
     public var tracks: [Track] = []
-    /// What the camera's speaker plays; nil where it describes none.
+    /// What the camera's speaker plays; nil where the camera describes none.
     public var backChannel: BackChannelDescription?
     /// How the camera was reached.
     public var transport = RTSPTransportInUse()
-    /// What was learnt, for the next connection.
+    /// The findings for the next connection.
     public var profile = CameraProfile()
-    /// In words, what of the camera's description is not pulled and why.
+    /// In words: which parts of the camera's session description are not pulled, and why.
     public var notes: [String] = []
 
     init(address: String) { self.address = address }
@@ -61,7 +62,7 @@ public struct CameraProbeReport: Sendable, Hashable {
     /// Whether packets came.
     public var isReached: Bool { failure == nil }
 
-    /// In words, what viewers will get.
+    /// In words: what viewers will get.
     public var advice: [String] {
         guard isReached else { return ["Viewers see nothing: \(failure ?? "")."] }
         var lines = tracks.map(Self.advice)

@@ -2,7 +2,7 @@ import RTP
 import SDP
 import Transport
 
-/// Watches what a source brings.
+/// Watches a source's packets and events.
 final class ProbeSink: CameraSink {
     struct Watched {
         var tracks: [TrackMeter] = []
@@ -17,7 +17,7 @@ final class ProbeSink: CameraSink {
     /// Called on the source's thread after each failure and at the first packet.
     private let wake: @Sendable () -> Void
 
-    /// `wallClock` tells the time since 1970 in nanoseconds.
+    /// `wallClock` returns the time since 1970 in nanoseconds.
     init(wallClock: @escaping @Sendable () -> Int64, wake: @escaping @Sendable () -> Void) {
         self.wallClock = wallClock
         self.wake = wake
@@ -46,7 +46,7 @@ final class ProbeSink: CameraSink {
         switch event {
         case .tracks(let descriptions):
             watched.withLock { watched in
-                // The same tracks again say only what was learnt of their profile.
+                // When the same tracks are reported again, only their profile has been learnt.
                 if watched.tracks.map(\.description.kind) == descriptions.map(\.kind) {
                     for (index, description) in descriptions.enumerated() {
                         watched.tracks[index].description = description
@@ -110,7 +110,7 @@ struct TrackMeter {
     private mutating func countVideo(_ packet: PacketBatch.Packet, _ payload: UnsafeRawBufferPointer) {
         if packet.flags.contains(.startsFrame) {
             frames += 1
-            // Timestamps that step back are those of frames that are shown before earlier ones.
+            // A timestamp that steps back belongs to a frame that is shown before an earlier one.
             if let newest = newestTimestamp {
                 if Int32(bitPattern: packet.timestamp &- newest) < 0 { runsBackwards = true }
             }
@@ -125,7 +125,7 @@ struct TrackMeter {
         } else if description.codec.isNamed("VP8"), packet.flags.contains([.startsFrame, .keyFrame]), size == nil,
             let head = VP8PayloadDescriptor(parsing: payload), payload.count >= head.length + 10
         {
-            // RFC 6386, section 9.1: fourteen bits each, behind the start code.
+            // RFC 6386, section 9.1: fourteen bits each, after the start code.
             let at = head.length + 6
             size = (
                 (Int(payload[at]) | Int(payload[at + 1]) << 8) & 0x3FFF,
@@ -151,7 +151,7 @@ struct TrackMeter {
         size = (set.width, set.height)
     }
 
-    /// What came in `seconds`.
+    /// The findings after `seconds`.
     func report(seconds: Double) -> CameraProbeReport.Track {
         var track = CameraProbeReport.Track(description)
         track.packets = packets

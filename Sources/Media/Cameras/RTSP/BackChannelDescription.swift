@@ -1,8 +1,8 @@
 import RTSP
 import SDP
 
-/// The speaker that a camera describes as an ONVIF back channel (ONVIF Streaming Specification, section 5.3), and all
-/// that a session of its own needs to reach it.
+/// The speaker that a camera describes as an ONVIF back channel (ONVIF Streaming Specification, section 5.3), and
+/// everything that a separate session needs to reach it.
 public struct BackChannelDescription: Sendable, Hashable {
     /// The absolute URI for SETUP.
     public var controlURI: String
@@ -10,7 +10,7 @@ public struct BackChannelDescription: Sendable, Hashable {
     public var presentationURI: String
     /// The URI that the description's control attributes were relative to.
     public var baseURI: String
-    /// What the camera plays, in its own order, each with its payload type; never empty.
+    /// The codecs that the camera plays, in its own order, each with its payload type; never empty.
     public var payloads: [RTPPayload]
 
     /// Describes a back channel.
@@ -21,8 +21,9 @@ public struct BackChannelDescription: Sendable, Hashable {
         self.payloads = payloads
     }
 
-    /// The first speaker of a description that came from `address`; nil where it has none. Several audio tracks may be
-    /// speakers, one a codec: their payload types are told in one list only where they share one control URI.
+    /// The first speaker of a session description that came from `address`; nil where it has none. Several audio tracks
+    /// may be speakers, one for each codec. Their payload types are combined in one list only where they share one
+    /// control URI.
     public init?(in session: SessionDescription, baseURI: String, address: RTSPURL) {
         guard let track = session.cameraTracks.first(where: { $0.role == .speaker }) else { return nil }
         self.baseURI = baseURI

@@ -42,7 +42,7 @@ final class CameraStream {
         return CameraSocket.send(descriptor, bytes)
     }
 
-    /// Writes what TLS holds back.
+    /// Writes the bytes that wait in TLS.
     func flush() -> CameraSocket.Outcome { tls?.flush(descriptor) ?? .wouldBlock }
 
     /// Writes all of a short message.
@@ -62,21 +62,21 @@ final class CameraStream {
     }
 }
 
-/// The bytes of an RTSP session to a camera and from it: over one TCP connection, plain or with TLS, or over the two of
-/// a tunnel in HTTP.
+/// Carries the bytes of an RTSP session to and from a camera: over one TCP connection, plain or with TLS, or over the
+/// two connections of a tunnel in HTTP.
 final class CameraConnection {
-    /// What comes from the camera, and without a tunnel what goes to it.
+    /// Carries bytes from the camera, and without a tunnel also to it.
     private let inbound: CameraStream
     /// The POST of a tunnel.
     private let outbound: CameraStream?
-    /// RTSP bytes that came along with the answer to the GET.
+    /// RTSP bytes that came together with the answer to the GET.
     private var early: [UInt8]
     /// Base64 that waits for the POST's connection.
     private var encoded: [UInt8] = []
     private var encodedOffset = 0
-    /// Where the camera is.
+    /// The camera's address.
     let address: SocketAddress
-    /// Whether the camera has opened a tunnel to credentials that were shown by Digest.
+    /// Whether the camera has opened a tunnel after a login by Digest.
     let hasTakenDigest: Bool
 
     private init(
@@ -90,9 +90,9 @@ final class CameraConnection {
         self.address = address
     }
 
-    /// Opens the connection, or both of a tunnel. `verify` is asked before the first byte of RTSP or HTTP is sent, with
-    /// the fingerprint of the certificate where there is one; `refusesBasic` after it, whether a tunnel must not be shown
-    /// the password itself.
+    /// Opens the connection, or both of a tunnel. `verify` is called before the first byte of RTSP or HTTP is sent,
+    /// with the fingerprint of the certificate where TLS is used. `refusesBasic` is called after it, and says whether
+    /// the password itself must not be sent for a tunnel.
     static func open(
         _ url: RTSPURL, at address: SocketAddress, isTunnelled: Bool, timeout: Duration, control: SourceControl,
         random: inout RandomSource, refusesBasic: () -> Bool, verify: (String?) throws(CameraUnreachable) -> Void
@@ -104,7 +104,7 @@ final class CameraConnection {
             return CameraConnection(inbound: stream, outbound: nil, early: [], address: address)
         }
         var tunnel: RTSPTunnel?
-        // The second attempt carries the credentials that the first was asked for.
+        // The second attempt carries the credentials that the server asked for at the first.
         for _ in 0..<2 {
             let deadline = monotonicNow() + timeout
             let inbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
@@ -163,17 +163,17 @@ final class CameraConnection {
         if waits { add(pollfd(fd: outbound, events: Int16(POLLOUT), revents: 0)) }
     }
 
-    /// Whether bytes that were taken still wait for the socket.
+    /// Whether accepted bytes still wait for the socket.
     var hasPendingOutput: Bool {
         guard outbound != nil else { return inbound.hasPendingOutput }
         return encodedOffset < encoded.count || (outbound?.hasPendingOutput ?? false)
     }
 
-    /// Bytes that wait here or that the camera's end has not acknowledged: a camera that reads too slowly shows here
+    /// Bytes that wait here or that the camera's end has not acknowledged. A camera that reads too slowly shows up here
     /// first.
     var unacknowledgedBytes: Int {
         var count: Int32 = 0
-        // SIOCOUTQ of <linux/sockios.h>, which Swift does not see; it is TIOCOUTQ's number.
+        // SIOCOUTQ of <linux/sockios.h>, which Swift does not import; it has TIOCOUTQ's number.
         let answer = ioctl((outbound ?? inbound).descriptor, UInt(TIOCOUTQ), &count)
         return max(0, encoded.count - encodedOffset) + (answer == 0 ? Int(count) : 0)
     }
@@ -189,7 +189,7 @@ final class CameraConnection {
         return inbound.receive(buffer)
     }
 
-    /// Takes bytes to send; answers how many.
+    /// Accepts bytes to send; returns how many.
     func send(_ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
         guard outbound != nil else { return inbound.send(bytes) }
         let outcome = flush()
@@ -200,7 +200,7 @@ final class CameraConnection {
         return .bytes(bytes.count)
     }
 
-    /// Writes what waits; ``CameraSocket/Outcome/wouldBlock`` when nothing does any more, or the socket takes no more.
+    /// Writes the waiting bytes; ``CameraSocket/Outcome/wouldBlock`` when none are left, or the socket accepts no more.
     @discardableResult
     func flush() -> CameraSocket.Outcome {
         guard outbound != nil else { return inbound.flush() }

@@ -1,13 +1,14 @@
 import RTSP
 import SDP
 
-/// What an RTSP camera's description offers, reduced to the tracks that are worth pulling, with their addresses.
+/// What an RTSP camera's session description offers, reduced to the tracks that are worth pulling, with their
+/// addresses.
 struct CameraDescription: Sendable {
     /// One track to pull.
     struct Track: Sendable {
-        /// What is announced.
+        /// The description that is announced to the sink.
         var description: TrackDescription
-        /// What the packets hold: a codec for which there is no format is not pulled.
+        /// What the packets hold: a codec without a format is not pulled.
         var format: IncomingTrack.Format
         /// The absolute URI for SETUP.
         var controlURI: String
@@ -15,22 +16,24 @@ struct CameraDescription: Sendable {
         var mediaIndex = 0
         /// The parameter sets of H.264 or H.265 in the description, without start codes.
         var parameterSets: [[UInt8]] = []
-        /// Whether the payload type was found by guessing, so that the first packet's is believed instead.
+        /// Whether the payload type was guessed, so that the first packet's type counts instead.
         var hasUncertainPayloadType = false
     }
 
-    /// The tracks: at most one of video and two of audio, video first, and what most viewers take before the rest.
+    /// The tracks: at most one of video and two of audio, video first, and codecs that most viewers accept before the
+    /// rest.
     var tracks: [Track] = []
     /// The URI for PLAY and TEARDOWN.
     var presentationURI: String
-    /// In words, what is not pulled and why.
+    /// In words: what is not pulled, and why.
     var notes: [String] = []
-    /// Why nothing of the camera can be played; nil where something can.
+    /// Why nothing of the camera can be played; nil where something can be.
     var refusal: String?
     /// The camera's speaker, where it describes one.
     var backChannel: BackChannelDescription?
 
-    /// Reads a description. `address` is where it came from and `baseURI` what its control attributes are relative to.
+    /// Reads a session description. `address` is where it came from; `baseURI` is what its control attributes are
+    /// relative to.
     init(parsing text: String, baseURI: String, address: RTSPURL) throws(SDPError) {
         let session = try SessionDescription(parsing: text)
         // The session's control attribute names the presentation; without one it is the base.
@@ -49,6 +52,6 @@ struct CameraDescription: Sendable {
         }
     }
 
-    /// Whether the camera tells the tracks apart by their position alone: several of them have one control URI.
+    /// Whether the camera distinguishes the tracks only by their position: several of them have the same control URI.
     var hasSharedControl: Bool { Set(tracks.map(\.controlURI)).count < tracks.count }
 }

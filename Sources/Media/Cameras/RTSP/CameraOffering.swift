@@ -1,13 +1,13 @@
 import SDP
 
-/// What the gateway takes of a camera's description, and why it leaves the rest. It is read from the description alone,
-/// so that `gatehouse sdp` tells what the RTSP client does by asking the same value.
+/// What the gateway uses from a camera's session description, and why it leaves out the rest. It is made from the
+/// session description alone, so `gatehouse sdp` reports what the RTSP client does by using the same value.
 public struct CameraOffering: Sendable {
-    /// What becomes of one `m=` line.
+    /// How one `m=` line is used.
     public enum Verdict: Sendable, Hashable {
         /// It is pulled: the track of this position in ``CameraOffering/tracks``.
         case pulled(Int)
-        /// It is the camera's speaker, which takes these codecs.
+        /// It is the camera's speaker, which accepts these codecs.
         case speaker([RTPPayload])
         /// It is left out.
         case left(Reason)
@@ -21,7 +21,7 @@ public struct CameraOffering: Sendable {
         case encrypted
         /// None of these codecs is of use.
         case noCodec([MediaCodec])
-        /// One video track and two audio tracks are pulled, and others go before.
+        /// Only one video track and two audio tracks are pulled, and others come first.
         case surplus
     }
 
@@ -29,7 +29,7 @@ public struct CameraOffering: Sendable {
     struct Track: Sendable {
         /// The position of its `m=` line, from 0.
         var mediaIndex: Int
-        /// What is announced.
+        /// The description that is announced to the sink.
         var description: TrackDescription
         /// What the packets hold.
         var format: IncomingTrack.Format
@@ -37,18 +37,18 @@ public struct CameraOffering: Sendable {
         var control: String?
         /// The parameter sets of H.264 or H.265 in the description, without start codes.
         var parameterSets: [[UInt8]]
-        /// Whether the payload type was found by guessing, so that the first packet's is believed instead.
+        /// Whether the payload type was guessed, so that the first packet's type counts instead.
         var hasUncertainPayloadType: Bool
     }
 
-    /// What becomes of each `m=` line.
+    /// How each `m=` line is used.
     public private(set) var verdicts: [Verdict]
-    /// What is pulled: at most one track of video and two of audio, video first, and what most viewers take before the
-    /// rest.
+    /// The pulled tracks: at most one of video and two of audio, video first, and codecs that most viewers accept
+    /// before the rest.
     private(set) var pulled: [Track] = []
     private let labels: [String]
 
-    /// What is announced of the tracks that are pulled.
+    /// The descriptions of the tracks that are pulled.
     public var tracks: [TrackDescription] { pulled.map(\.description) }
 
     /// The position of the `m=` line of each track that is pulled.
@@ -59,7 +59,7 @@ public struct CameraOffering: Sendable {
         verdicts.contains { if case .speaker = $0 { true } else { false } }
     }
 
-    /// Reads a camera's description.
+    /// Reads a camera's session description.
     public init(_ session: SessionDescription) {
         labels = session.media.enumerated().map { "\($1.kind.name) (m-line \($0 + 1))" }
         let described = session.cameraTracks
@@ -86,14 +86,14 @@ public struct CameraOffering: Sendable {
         }
     }
 
-    /// Why nothing of the camera can be played; nil where something can.
+    /// Why nothing of the camera can be played; nil where something can be.
     public var refusal: String? {
         guard pulled.isEmpty else { return nil }
         return "the camera offers nothing that can be played: "
             + (notes.isEmpty ? "there is no m= line" : notes.joined(separator: "; "))
     }
 
-    /// In words, what is not pulled and why.
+    /// In words: what is not pulled, and why.
     public var notes: [String] {
         zip(labels, verdicts).compactMap { label, verdict in
             switch verdict {
@@ -121,13 +121,13 @@ extension CameraOffering.Reason: CustomStringConvertible {
 }
 
 extension CameraOffering.Track {
-    /// The first payload type of a track that can be taken in; nil where none can.
+    /// The first payload type of a track that can be used; nil where none can.
     fileprivate init?(_ track: CameraTrack, _ media: MediaDescription) {
         for payload in track.payloads {
             let codec = payload.codec.mended
             guard codec.isPullable, codec.isVideo == (track.kind == .video), let format = IncomingTrack.Format(codec)
             else { continue }
-            // Where no map names the payload type, the camera's packets say which one it means.
+            // Where no `a=rtpmap` names the payload type, the camera's packets show which one it means.
             let isMapped = media.values(of: "rtpmap").contains { value in
                 value.split(separator: " ").first.map { UInt8($0) == payload.payloadType } ?? false
             }
@@ -142,7 +142,7 @@ extension CameraOffering.Track {
         return nil
     }
 
-    /// Takes the parameter sets from the description, and the profile from them where it is not told.
+    /// Reads the parameter sets from the session description, and the profile from them where it is not stated.
     private mutating func learnParameterSets() {
         var codec = description.codec
         var sets: [[UInt8]] = []
@@ -162,12 +162,12 @@ extension CameraOffering.Track {
         parameterSets = Array(sets.prefix(8))
     }
 
-    /// What most viewers can play comes first.
+    /// Codecs that most viewers can play come first.
     fileprivate var rank: Int { description.codec.passThroughRank ?? 100 }
 }
 
 extension MediaCodec {
-    /// The codecs of which viewers can be given something.
+    /// Whether viewers can be sent something of this codec.
     fileprivate var isPullable: Bool {
         if isVideo { return clockRate == 90_000 }
         return isTranscodableSound && (4000...192_000).contains(clockRate) && (1...8).contains(channels)
@@ -184,7 +184,7 @@ extension MediaCodec {
             : "\(codec.mapping), where a clock rate from 4000 to 192000 is taken"
     }
 
-    /// The codec with what cameras get wrong put right: Opus always is `opus/48000/2` (RFC 7587, section 7), whatever the
+    /// The codec with cameras' mistakes corrected: Opus is always `opus/48000/2` (RFC 7587, section 7), whatever the
     /// encoder's input was.
     fileprivate var mended: MediaCodec {
         var codec = self

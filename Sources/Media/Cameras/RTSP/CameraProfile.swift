@@ -1,15 +1,15 @@
 import RTSP
 import Transport
 
-/// What was learnt of one camera at earlier connections, so that the next one begins with what works.
+/// What was learnt about one camera at earlier connections. The next connection begins with what works.
 ///
-/// It holds no secret. ``fields`` and ``init(fields:)`` turn it into text and back, for whoever stores it.
+/// It holds no secret. ``fields`` and ``init(fields:)`` convert it to text and back, for storage.
 public struct CameraProfile: Sendable, Hashable {
-    /// What carries the camera's packets.
+    /// The transport of the camera's packets.
     public enum Carriage: String, Sendable, Hashable, CaseIterable {
         /// The connection of the requests.
         case tcp
-        /// UDP to a pair of ports for each track.
+        /// UDP, to a pair of ports for each track.
         case udp
         /// The connection of the requests, inside HTTP.
         case http
@@ -19,61 +19,61 @@ public struct CameraProfile: Sendable, Hashable {
     public enum BackChannelSupport: String, Sendable, Hashable, CaseIterable {
         /// The camera describes a speaker.
         case described
-        /// It answers, and describes none.
+        /// It answers, but describes no speaker.
         case absent
-        /// It refuses the request, and describes itself without it.
+        /// It refuses the request, but describes itself without it.
         case refused
-        /// It does not answer the request, or ends the connection, so it is not asked again.
+        /// It does not answer the request, or ends the connection. So it is not asked again.
         case breaksConnection = "breaks-connection"
     }
 
-    /// Something that the camera does otherwise than the standards say, and that is lived with.
+    /// A known deviation of the camera from the standards, which the gateway tolerates.
     public enum Quirk: String, Sendable, Hashable, CaseIterable, Comparable {
-        /// A `Transport` answer without the port from which packets come.
+        /// A `Transport` answer without the port that packets come from.
         case missingServerPort = "missing-server-port"
-        /// Packets that come from another port than the `Transport` answer names.
+        /// Packets that come from a port other than the one in the `Transport` answer.
         case wrongServerPort = "wrong-server-port"
         /// A `source` in the `Transport` answer that is not where packets come from.
         case wrongSource = "wrong-source"
-        /// Other interleaved channels than asked for.
+        /// Interleaved channels other than the requested ones.
         case otherChannels = "other-channels"
         /// Channels of the connection in answer to a request for UDP.
         case connectionInsteadOfDatagrams = "connection-instead-of-datagrams"
         /// RTCP on the port or channel of RTP.
         case controlOnMediaPort = "control-on-media-port"
-        /// Bytes between the packets that belong to none.
+        /// Stray bytes between the packets.
         case garbageBetweenPackets = "garbage-between-packets"
-        /// Packets of another payload type than the description says.
+        /// Packets with a payload type other than the session description's.
         case otherPayloadType = "other-payload-type"
-        /// A sound track that has gone silent while the picture went on.
+        /// A sound track that goes silent while the picture goes on.
         case soundStops = "sound-stops"
-        /// No second session while one plays: who talks does so over the source's own, which begins anew for it.
+        /// No second session while one plays: a talk goes over the source's own session, which restarts for it.
         case oneSession = "one-session"
-        /// It offers Digest, refuses it, and takes Basic with the same credentials.
+        /// It offers Digest, refuses it, and accepts Basic with the same credentials.
         case brokenDigest = "broken-digest"
-        /// A clock that leapt or ran backwards.
+        /// A clock that jumped or ran backwards.
         case clockLeaps = "clock-leaps"
-        /// A clock that runs at another rate than the description says, so that times of arrival are used instead.
+        /// A clock that runs at a rate other than the session description's, so that times of arrival are used instead.
         case wrongClockRate = "wrong-clock-rate"
 
         public static func < (left: Quirk, right: Quirk) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What carried packets the last time; nil while none has come.
+    /// The transport that carried packets the last time; nil while none has come.
     public var carriage: Carriage?
-    /// The keep-alive that the camera takes.
+    /// The keep-alive that the camera accepts.
     public var keepAlive: RTSPKeepAlive?
-    /// The kinds of keep-alive that ended sessions, or did not keep them.
+    /// The kinds of keep-alive that ended sessions, or did not keep them alive.
     public var avoidedKeepAlives: Set<RTSPKeepAlive> = []
     /// What became of asking for a back channel.
     public var backChannel: BackChannelSupport?
-    /// How the camera asks for credentials, as `Digest MD5`.
+    /// How the camera asks for credentials, for example `Digest MD5`.
     public var authentication: String?
-    /// Whether the camera has taken credentials by Digest: from then on it is not told the password itself.
+    /// Whether the camera has accepted credentials by Digest. From then on the password itself is not sent.
     public var takesDigest = false
-    /// The SHA-256 fingerprint of the camera's certificate in hexadecimal with colons, where it speaks TLS.
+    /// The SHA-256 fingerprint of the camera's certificate in hexadecimal with colons, where it uses TLS.
     public var certificateFingerprint: String?
-    /// What the camera does otherwise than the standards say.
+    /// The camera's known deviations from the standards.
     public var quirks: Set<Quirk> = []
 
     /// Nothing is known.
@@ -81,7 +81,7 @@ public struct CameraProfile: Sendable, Hashable {
 }
 
 extension CameraProfile {
-    /// The profile as names and values, the same for the same profile; what is not known is left out.
+    /// The profile as names and values, the same for the same profile. Unknown values are left out.
     public var fields: [String: String] {
         var fields: [String: String] = [:]
         fields["carriage"] = carriage?.rawValue
@@ -95,14 +95,14 @@ extension CameraProfile {
         return fields
     }
 
-    /// Reads what ``fields`` wrote. What is unknown is passed over, so that an older gateway reads a newer one's.
+    /// Reads what ``fields`` wrote. Unknown names are ignored, so an older gateway can read a newer one's profile.
     public init(fields: [String: String]) {
         carriage = fields["carriage"].flatMap { Carriage(rawValue: $0) }
         keepAlive = fields["keepAlive"].flatMap { RTSPKeepAlive(rawValue: $0) }
         avoidedKeepAlives = Set(Self.words(fields["avoidedKeepAlives"]).compactMap { RTSPKeepAlive(rawValue: $0) })
         backChannel = fields["backChannel"].flatMap { BackChannelSupport(rawValue: $0) }
         authentication = fields["authentication"]
-        // Profiles of earlier versions name the scheme alone.
+        // Profiles of earlier versions name only the scheme.
         takesDigest = fields["takesDigest"] == "yes" || authentication?.hasPrefix("Digest") == true
         certificateFingerprint = fields["certificateFingerprint"]
         quirks = Set(Self.words(fields["quirks"]).compactMap { Quirk(rawValue: $0) })
@@ -117,14 +117,14 @@ extension CameraProfile {
     }
 }
 
-/// What a source has found out about its camera, for whoever asks from another thread.
+/// What a source has found out about its camera, readable from other threads.
 ///
-/// It stands apart from the source, so that the source's thread never holds the source itself: its end would wait for
-/// the thread.
+/// It is separate from the source, so that the source's thread never holds the source itself: the source's end would
+/// wait for the thread.
 final class SourceFindings: Sendable {
     struct State {
         var notes: [String] = []
-        /// What of the camera's address is not followed and why.
+        /// Which parts of the camera's address are not followed, and why.
         var addressNotes: [String] = []
         var profile: CameraProfile
         var backChannel: BackChannelDescription?
@@ -160,23 +160,23 @@ final class SourceFindings: Sendable {
     var backChannel: BackChannelDescription? { state.withLock { $0.backChannel } }
     var transport: RTSPTransportInUse { state.withLock { $0.transport } }
 
-    /// What was told when the circuit opened the last time.
+    /// The state that was reported when the circuit last opened.
     var lastSurrender: SourceState? { state.withLock { $0.lastSurrender } }
     func surrender(_ told: SourceState) { state.withLock { $0.lastSurrender = told } }
 
-    /// What became of the camera's credentials. Sources that log in with the same ones share it.
+    /// The outcome of logins with the camera's credentials. Sources with the same credentials share it.
     var logins: Locked<LoginLedger> { sharedLogins.withLock { $0 } }
     func share(_ logins: Locked<LoginLedger>) { sharedLogins.withLock { $0 = logins } }
 
-    /// The camera has taken credentials by Digest.
+    /// Records that the camera has accepted credentials by Digest.
     func noteDigest() {
         learn { $0.takesDigest = true }
         logins.withLock { $0.takesDigest = true }
     }
 
-    /// Whether the camera, at an address with this scheme, must not be told the password itself (Basic): it has taken
-    /// Digest before. With TLS the password is readable for whoever has the certificate, so one that has changed since
-    /// counts like none.
+    /// Whether the password itself must not be sent to the camera (Basic) at an address with this scheme, because it
+    /// has accepted Digest before. With TLS the holder of the certificate can read the password, so a certificate that
+    /// has changed since counts as none.
     func refusesBasic(isSecure: Bool) -> Bool {
         let takesDigest = profile.takesDigest || logins.withLock { $0.takesDigest }
         return takesDigest && !(isSecure && transport.earlierCertificateFingerprint == nil)
@@ -190,12 +190,12 @@ final class SourceFindings: Sendable {
         }
     }
 
-    /// Whether the camera is to be asked for its back channel.
+    /// Whether to ask the camera for its back channel.
     func mayAskForBackChannel(at now: Instant) -> Bool {
         state.withLock { $0.inquiry.mayAsk($0.profile.backChannel, at: now) }
     }
 
-    /// Notes what became of asking for the back channel; `judge` answers what is to be learnt of it, if anything.
+    /// Records the outcome of asking for the back channel; `judge` returns what to learn from it, if anything.
     func inquire(
         _ judge: (inout BackChannelInquiry, CameraProfile.BackChannelSupport?) -> CameraProfile.BackChannelSupport?
     ) {
@@ -208,7 +208,7 @@ final class SourceFindings: Sendable {
     func set(_ backChannel: BackChannelDescription?) { state.withLock { $0.backChannel = backChannel } }
     func use(_ change: @Sendable (inout RTSPTransportInUse) -> Void) { state.withLock { change(&$0.transport) } }
 
-    /// Changes the profile, and tells the owner where that made a difference.
+    /// Changes the profile, and notifies the owner where that made a difference.
     func learn(_ change: @Sendable (inout CameraProfile) -> Void) {
         let changed = state.withLock { state -> CameraProfile? in
             let before = state.profile
@@ -221,13 +221,13 @@ final class SourceFindings: Sendable {
 
 /// How a running source reaches its camera.
 public struct RTSPTransportInUse: Sendable, Hashable {
-    /// What carries the packets; nil before the camera plays.
+    /// The transport of the packets; nil before the camera plays.
     public var carriage: CameraProfile.Carriage?
     /// Whether the connection goes through TLS.
     public var isSecure = false
     /// The keep-alive in use; nil before the camera plays.
     public var keepAlive: RTSPKeepAlive?
-    /// The camera's certificate is another than the one that was known; holds the earlier fingerprint.
+    /// The earlier fingerprint, where the camera's certificate has changed.
     public var earlierCertificateFingerprint: String?
 
     /// Nothing yet.

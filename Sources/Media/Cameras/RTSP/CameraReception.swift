@@ -2,13 +2,13 @@ import RTP
 import RTSP
 import Transport
 
-/// A camera's description with one of its tracks, fed by hand: the way of the bytes of a camera into batches, without
+/// A camera's session description with one of its tracks, fed by hand: turns a camera's bytes into batches, without
 /// threads and sockets. The fuzz targets use it.
 package struct CameraReception: ~Copyable {
     private var track: IncomingTrack
 
-    /// Reads a description; nil where it cannot be read, or holds no track that would be pulled. `deliver` gets the
-    /// length of each payload of each batch.
+    /// Reads a session description; nil where it cannot be read, or holds no track that would be pulled. `deliver` gets
+    /// the length of each payload of each batch.
     package init?(description text: String, limit: Int, deliver: @escaping ([Int]) -> Void) {
         guard let address = try? RTSPURL(parsing: "rtsp://camera/live"),
             let description = try? CameraDescription(parsing: text, baseURI: address.requestURI, address: address),
@@ -19,12 +19,12 @@ package struct CameraReception: ~Copyable {
         }
     }
 
-    /// Takes in one RTP packet.
+    /// Receives one RTP packet.
     package mutating func receive(_ packet: UnsafeRawBufferPointer, at now: Instant) {
         track.receive(packet, at: now)
     }
 
-    /// Hands out what has been collected.
+    /// Hands out the collected packets.
     package mutating func flush(at now: Instant) {
         track.flush(at: now)
     }

@@ -9,7 +9,7 @@ struct CameraUnreachable: Error, Equatable, CustomStringConvertible {
 
     init(_ description: String) { self.description = description }
 
-    /// From an error number of the system.
+    /// Makes an error from one of the system's error numbers.
     init(_ what: String, errorNumber: Int32) {
         var buffer = [CChar](repeating: 0, count: 128)
         let message =
@@ -20,7 +20,7 @@ struct CameraUnreachable: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A TCP connection to a camera that never blocks.
+/// A non-blocking TCP connection to a camera.
 struct CameraSocket: ~Copyable {
     let descriptor: Int32
 
@@ -49,7 +49,7 @@ struct CameraSocket: ~Copyable {
         return addresses.isEmpty ? .failure(CameraUnreachable("\(host) has no address")) : .success(addresses)
     }
 
-    /// Opens a connection, waiting up to `timeout` and no longer than until the owner stops the source.
+    /// Opens a connection. Waits up to `timeout`, but no longer than until the owner stops the source.
     static func connect(
         _ address: SocketAddress, timeout: Duration, control: SourceControl
     ) throws(CameraUnreachable) -> CameraSocket {
@@ -85,7 +85,7 @@ struct CameraSocket: ~Copyable {
         }
     }
 
-    /// Waits until the descriptor is ready, and no longer than until `deadline` or until the owner stops the source.
+    /// Waits until the descriptor is ready, but no longer than until `deadline` or until the owner stops the source.
     static func wait(
         _ descriptor: Int32, _ events: Int16, until deadline: Instant, control: SourceControl, for what: String
     ) throws(CameraUnreachable) {
@@ -103,7 +103,7 @@ struct CameraSocket: ~Copyable {
         }
     }
 
-    /// What reading or writing did.
+    /// The outcome of a read or write.
     enum Outcome: Equatable {
         case bytes(Int)
         case wouldBlock
@@ -123,7 +123,7 @@ struct CameraSocket: ~Copyable {
         }
     }
 
-    /// Writes as much as the connection takes.
+    /// Writes as much as the connection accepts.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Outcome {
         guard bytes.count > 0 else { return .wouldBlock }
         while true {

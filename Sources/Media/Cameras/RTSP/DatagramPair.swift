@@ -3,11 +3,11 @@ import RTP
 import RTSP
 import Transport
 
-/// The two UDP sockets of one track, RTP on an even port and RTCP on the one after it (RFC 3550, section 11), and what
-/// puts its packets in order.
+/// The two UDP sockets of one track, RTP on an even port and RTCP on the one after it (RFC 3550, section 11), and the
+/// buffer that puts its packets in order.
 ///
-/// Only the camera's own host is listened to: it is the one that the RTSP connection goes to, whatever `source` the
-/// camera names. Its port is not held against it, since cameras send from other ports than they say.
+/// Only the camera's own host counts: the one that the RTSP connection goes to, whatever `source` the camera names. Its
+/// port is not checked, since cameras send from ports other than the ones they name.
 final class DatagramPair {
     let mediaSocket: Int32
     let controlSocket: Int32
@@ -23,10 +23,11 @@ final class DatagramPair {
     private var order: PacketReorderBuffer
     private let maximumDelay: Duration
     private(set) var statistics: ReceptionStatistics
-    /// Datagrams of other hosts, which were dropped.
+    /// Datagrams from other hosts, which were dropped.
     private(set) var strangers: UInt64 = 0
 
-    /// How many bytes the kernel shall hold: two thirds of a second at 25 Mbit/s, for a key frame that comes at once.
+    /// How many bytes the kernel should hold: two thirds of a second at 25 Mbit/s, for a key frame that comes in one
+    /// burst.
     private static let receiveBuffer: Int32 = 2 << 20
 
     /// Binds a free pair of ports of the camera's address family; nil where none is free.
@@ -37,7 +38,7 @@ final class DatagramPair {
         statistics = ReceptionStatistics(clockRate: clockRate)
         for _ in 0..<64 {
             guard let first = Self.bind(family: camera.family, port: 0) else { break }
-            // The system chose one of the pair; the other has to be free as well.
+            // The system chose one port of the pair. The other must be free as well.
             let even = first.port & ~1
             let other = first.port == even ? even + 1 : even
             guard even >= 1024, let second = Self.bind(family: camera.family, port: other) else {
@@ -78,7 +79,7 @@ final class DatagramPair {
             close(descriptor)
             return nil
         }
-        // Both families keep the port behind the family.
+        // Both families keep the port after the family.
         return (
             descriptor, withUnsafeBytes(of: bound) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
         )
@@ -86,8 +87,8 @@ final class DatagramPair {
 
     // MARK: Sending
 
-    /// The camera has agreed: its ports are known, or stay unknown until its first datagrams come. Opens the way for
-    /// them through a firewall or an address translator between.
+    /// The camera has agreed: its ports are known, or stay unknown until its first datagrams come. Opens a path for
+    /// them through a firewall or NAT in between.
     func open(_ transport: TransportHeader, ssrc own: UInt32) {
         announcedPort = transport.serverPort
         announcesOtherHost = transport.source.map { camera.isOther(than: $0) } ?? false
@@ -96,7 +97,8 @@ final class DatagramPair {
         punch(ssrc: own)
     }
 
-    /// Sends an RTP packet without media and an empty receiver report, which make a path back and mean nothing else.
+    /// Sends an RTP packet without media and an empty receiver report, which open a path back and have no other
+    /// meaning.
     func punch(ssrc own: UInt32) {
         withUnsafeTemporaryAllocation(byteCount: 12, alignment: 4) { buffer in
             buffer.initializeMemory(as: UInt8.self, repeating: 0)
@@ -116,7 +118,7 @@ final class DatagramPair {
 
     private func send(_ packet: UnsafeRawBufferPointer, from descriptor: Int32, to peer: SocketAddress?) {
         guard let peer, peer.port != 0 else { return }
-        // A report that is lost is followed by the next.
+        // The next report makes up for a lost one.
         _ = peer.withPointer {
             sendto(descriptor, packet.baseAddress, packet.count, Int32(MSG_NOSIGNAL), $0, $1)
         }
@@ -124,9 +126,9 @@ final class DatagramPair {
 
     // MARK: Receiving
 
-    /// Reads one datagram of the camera into `buffer`; 0 when there is none.
+    /// Reads one datagram from the camera into `buffer`; 0 when none waits.
     func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        // Strangers cannot hold the thread for longer than this many datagrams.
+        // Other hosts cannot hold the thread for longer than this many datagrams.
         for _ in 0..<256 {
             var source = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -136,7 +138,7 @@ final class DatagramPair {
                 }
             }
             guard count > 0 else {
-                // Nothing, an empty datagram, or the word of a closed port, which the next read does not repeat.
+                // Nothing, an empty datagram, or the error of a closed port, which the next read does not repeat.
                 if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return 0 }
                 continue
             }
@@ -161,23 +163,23 @@ final class DatagramPair {
         }
     }
 
-    /// The port from which the last packet came.
+    /// The port that the last packet came from.
     private var mediaPort: UInt16?
 
-    /// Whether packets come from another host than the camera named.
+    /// Whether packets come from a host other than the one that the camera named.
     var hasWrongSource: Bool { announcesOtherHost && mediaPort != nil }
 
-    /// Whether packets come from another port than the camera named.
+    /// Whether packets come from a port other than the one that the camera named.
     var hasWrongPort: Bool {
         guard let announcedPort, let mediaPort else { return false }
         return announcedPort != mediaPort
     }
 
-    /// Takes in a packet; ``next(at:)`` hands out what is in its turn. False where it is no packet.
+    /// Inserts a packet; ``next(at:)`` hands out packets in order. Returns false where the bytes are not a packet.
     func insert(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
         guard let packet = try? RTPPacketView(parsing: bytes) else { return false }
         if packet.ssrc != ssrc {
-            // A source that changes is believed at its second packet: a stray one must not start everything anew.
+            // A changed source counts from its second packet on: a stray packet must not restart everything.
             guard ssrc == nil || candidate == packet.ssrc else {
                 candidate = packet.ssrc
                 return false
@@ -196,16 +198,16 @@ final class DatagramPair {
         return true
     }
 
-    /// The next packet in its turn, header and all; it lives until the next call.
+    /// The next packet in order, with its header; valid until the next call.
     func next(at now: Instant) -> UnsafeRawBufferPointer? {
         while let output = order.next(at: now) {
-            // A gap shows in the sequence numbers of what follows.
+            // A gap shows in the sequence numbers of the next packets.
             if case .packet(let packet) = output { return packet.payload }
         }
         return nil
     }
 
-    /// When a missing packet has had its time.
+    /// When the time of a missing packet is over.
     var nextDeadline: Instant? { order.nextDeadline() }
 
     /// The block of the next receiver report; nil before anything has come.
@@ -214,7 +216,7 @@ final class DatagramPair {
         return statistics.makeReportBlock(ssrc: ssrc, at: now)
     }
 
-    /// Notes a sender report.
+    /// Records a sender report.
     func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) {
         statistics.receiveSenderReport(ntp: ntp, at: now)
     }

@@ -1,6 +1,6 @@
 import RTP
 
-/// The parameter sets of one H.264 stream, kept so that they can be put in front of a key frame that comes without.
+/// The parameter sets of one H.264 stream, kept for key frames that come without them.
 struct H264ParameterSets {
     /// The sets without start codes, the sequence parameter set first.
     private(set) var sets: [[UInt8]]
@@ -8,7 +8,7 @@ struct H264ParameterSets {
     private static let maximumCount = 8
     private static let maximumSize = 1024
 
-    /// Starts with the sets of the camera's description.
+    /// Starts with the sets of the camera's session description.
     init(_ sets: [[UInt8]]) {
         self.sets = []
         for set in sets.sorted(by: { $0.first.map { $0 & 0x1F } ?? 0 < $1.first.map { $0 & 0x1F } ?? 0 }) {
@@ -16,7 +16,7 @@ struct H264ParameterSets {
         }
     }
 
-    /// Whether there is at least one of either kind.
+    /// Whether it has at least one set of each kind.
     var isComplete: Bool {
         has(H264.UnitType.sequenceParameterSet) && has(H264.UnitType.pictureParameterSet)
     }
@@ -25,8 +25,8 @@ struct H264ParameterSets {
         sets.contains { $0.first.map { $0 & 0x1F } == type }
     }
 
-    /// Takes in a set that came with the stream: it counts from now on. A new sequence parameter set makes the old
-    /// picture parameter sets worthless.
+    /// Learns a set that came with the stream: it counts from now on. A new sequence parameter set invalidates the old
+    /// picture parameter sets.
     mutating func learn(_ unit: UnsafeRawBufferPointer) {
         guard let first = unit.first, unit.count <= Self.maximumSize else { return }
         switch first & 0x1F {

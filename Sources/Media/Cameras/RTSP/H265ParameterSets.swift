@@ -1,7 +1,7 @@
 import RTP
 import SDP
 
-/// The parameter sets of one H.265 stream, kept so that they can be put in front of a key frame that comes without.
+/// The parameter sets of one H.265 stream, kept for key frames that come without them.
 struct H265ParameterSets {
     /// The sets without start codes: video, sequence and picture parameter sets in this order.
     private(set) var sets: [[UInt8]] = []
@@ -9,7 +9,7 @@ struct H265ParameterSets {
     private static let maximumCount = 8
     private static let maximumSize = 1024
 
-    /// Starts with the sets of the camera's description.
+    /// Starts with the sets of the camera's session description.
     init(_ sets: [[UInt8]]) {
         for set in sets.sorted(by: { Self.type($0) < Self.type($1) }) {
             set.withUnsafeBytes { learn($0) }
@@ -18,15 +18,15 @@ struct H265ParameterSets {
 
     private static func type(_ set: [UInt8]) -> UInt8 { set.first.map(H265.type) ?? 0 }
 
-    /// Whether there is at least one of each kind.
+    /// Whether it has at least one set of each kind.
     var isComplete: Bool {
         (H265.UnitType.videoParameterSet...H265.UnitType.pictureParameterSet).allSatisfy { type in
             sets.contains { Self.type($0) == type }
         }
     }
 
-    /// Takes in a set that came with the stream: it counts from now on. A new sequence parameter set makes the old
-    /// picture parameter sets worthless.
+    /// Learns a set that came with the stream: it counts from now on. A new sequence parameter set invalidates the old
+    /// picture parameter sets.
     mutating func learn(_ unit: UnsafeRawBufferPointer) {
         guard unit.count > H265.headerLength, unit.count <= Self.maximumSize else { return }
         let type = H265.type(unit[0])
@@ -54,7 +54,7 @@ struct H265ParameterSets {
         }
     }
 
-    /// The parameters of `a=fmtp` that tell the profile (RFC 7798, section 7.1); empty while no set tells it.
+    /// The parameters of `a=fmtp` that state the profile (RFC 7798, section 7.1); empty while no set states it.
     var profileParameters: [FormatParameters.Parameter] {
         guard let set = sequenceParameterSet else { return [] }
         return [

@@ -8,7 +8,7 @@ struct HeldUnits {
 
     var isEmpty: Bool { ends.isEmpty }
 
-    /// Adds a unit; beyond the bounds it is left out, since only messages that no viewer needs come in such numbers.
+    /// Adds a unit. Beyond the bounds it is left out: only messages that viewers do not need come in such numbers.
     mutating func append(_ unit: UnsafeRawBufferPointer) {
         guard ends.count < Self.maximumCount, bytes.count + unit.count <= Self.maximumSize else { return }
         bytes.append(contentsOf: unit)

@@ -1,7 +1,7 @@
 import RTP
 
 extension IncomingTrack {
-    /// Takes in an AV1 payload: units and fragments of units behind an aggregation header.
+    /// Receives an AV1 payload: units and fragments of units after an aggregation header.
     mutating func receiveAV1(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard AV1.forEachElement(of: payload, { _, _, _ in }) else {
             countUnusable()

@@ -1,10 +1,10 @@
 import RTP
 
 extension IncomingTrack {
-    /// Takes in an H.264 payload: a single NAL unit, an aggregation (STAP-A) or a fragment (FU-A; RFC 6184, section 5).
+    /// Receives an H.264 payload: a single NAL unit, an aggregation (STAP-A) or a fragment (FU-A; RFC 6184, section 5).
     ///
-    /// What stands before the first slice of a frame is held back until that slice shows whether decoding can start
-    /// with the frame, because the flag belongs on the frame's first packet.
+    /// Units before the first slice of a frame are held back until that slice shows whether decoding can start with the
+    /// frame, because the flag belongs on the frame's first packet.
     mutating func receiveH264(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard let first = payload.first else { return }
         let type = first & 0x1F
@@ -13,19 +13,19 @@ extension IncomingTrack {
         case 1...5:
             receiveUnit(payload, marker: marker)
         case 0, 6...23:
-            // A payload with the start codes of the encoder begins with one or with what stands before the picture.
+            // A payload with the encoder's start codes begins with one, or with the units before the picture.
             receiveUnits(payload, marker: marker)
         case H264.UnitType.singleTimeAggregation:
             receiveAggregation(payload, marker: marker)
         case H264.UnitType.fragmentationUnit:
             receiveFragment(payload, marker: marker)
         default:
-            // The interleaved modes (STAP-B, MTAP, FU-B) are packetization mode 2, which no browser takes.
+            // The interleaved modes (STAP-B, MTAP, FU-B) are packetization mode 2, which no browser accepts.
             countUnusable()
         }
     }
 
-    /// Takes in units that are joined by start codes, or a single one.
+    /// Receives units that are joined by start codes, or a single one.
     private mutating func receiveUnits(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         var parts = JoinedUnits(payload)
         var part = parts.next()
@@ -40,10 +40,10 @@ extension IncomingTrack {
         guard let first = unit.first else { return }
         switch first & 0x1F {
         case 0, 24...31:
-            // No unit by itself: only payloads have these types.
+            // Not a unit: only payloads have these types.
             countUnusable()
         case H264.UnitType.accessUnitDelimiter:
-            // It says nothing that the timestamp does not, and as a frame's first packet it would carry no flag.
+            // It says no more than the timestamp does, and as a frame's first packet it would carry no flag.
             return
         case H264.UnitType.sequenceParameterSet:
             parameterSets.learn(unit)
@@ -63,7 +63,7 @@ extension IncomingTrack {
         }
     }
 
-    /// Splits an aggregation, so that whatever it holds is treated like units that come alone.
+    /// Splits an aggregation, so that its units are treated like single ones.
     private mutating func receiveAggregation(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         let info = H264.keyFrameInfo(payload: payload)
         let hasSlice = !info.isDisjoint(with: [.instantaneousDecoderRefresh, .otherSlice])
@@ -97,7 +97,7 @@ extension IncomingTrack {
         let type = payload[1] & 0x1F
         let isFirst = payload[1] & 0x80 != 0
         let isMarkedLast = payload[1] & 0x40 != 0
-        // Some cameras never set the end bit: the next unit's beginning and the end of the frame say the same.
+        // Some cameras never set the end bit: the next unit's beginning or the end of the frame says the same.
         let isLast = isMarkedLast || marker
         let isSlice = (1...5).contains(type)
         if isFirst || isSlice && joined.state != .none { finishUnit() }
@@ -125,12 +125,12 @@ extension IncomingTrack {
         refragment(UnsafeRawBufferPointer(rebasing: payload[2...]), isLast: isLast, marker: marker)
     }
 
-    /// Called with each part of a slice: at a frame's first one it decides whether decoding can start here, puts in the
-    /// parameter sets that the camera left out, and lets go of what was held back.
+    /// Called with each part of a slice. At a frame's first part it decides whether decoding can start here, inserts
+    /// the parameter sets that the camera left out, and releases the units that were held back.
     mutating func beginSlices(_ info: H264.KeyFrameInfo) {
         guard frame?.hasSlice == false else { return }
         frame?.hasSlice = true
-        // A picture whose beginning was lost cannot be decoded, nor can one without parameter sets.
+        // A picture cannot be decoded if its beginning was lost or if it has no parameter sets.
         let isWhole = info.contains(.startsPicture) || frame?.hasSequenceParameterSet == true
         if info.contains(.instantaneousDecoderRefresh), isWhole, parameterSets.isComplete {
             frame?.isKeyFrame = true
@@ -170,7 +170,7 @@ extension IncomingTrack {
 
     mutating func hold(_ unit: UnsafeRawBufferPointer) {
         guard frame?.hasSlice == false else {
-            // After the first slice the order is kept as it is. A parameter set there is for the next frame.
+            // After the first slice the order does not change. A parameter set there is for the next frame.
             emitUnit(unit, marker: false)
             return
         }

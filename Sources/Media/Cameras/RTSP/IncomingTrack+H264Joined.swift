@@ -1,7 +1,7 @@
 import RTP
 
 extension IncomingTrack {
-    /// Takes in a fragment of a unit that is no slice and stands before the picture, and that may hold the picture too.
+    /// Receives a fragment of a unit before the picture. The unit is not a slice, but may hold the picture, too.
     mutating func receiveJoinedFragment(_ content: UnsafeRawBufferPointer, isLast: Bool, marker: Bool) {
         switch joined.state {
         case .none, .lost:
@@ -20,7 +20,7 @@ extension IncomingTrack {
         if isLast { joined.end() }
     }
 
-    /// The picture begins in a fragment of what was no slice; the fragments after it bring the rest.
+    /// The picture begins in a fragment of a unit that was not a slice. The fragments after it hold the rest.
     private mutating func beginJoinedSlice(_ slice: UnsafeRawBufferPointer, isLast: Bool, marker: Bool) {
         guard let first = slice.first else { return }
         guard !isLast else {
@@ -33,7 +33,7 @@ extension IncomingTrack {
         refragment(UnsafeRawBufferPointer(rebasing: slice[1...]), isLast: false, marker: false)
     }
 
-    /// No more fragments come: what has been collected is all there is.
+    /// No more fragments come: the collected part is complete.
     mutating func finishJoinedFragments() {
         if joined.state == .collecting {
             receiveJoinedFragment(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, marker: false)

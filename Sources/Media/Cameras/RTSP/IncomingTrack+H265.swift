@@ -1,10 +1,10 @@
 import RTP
 
 extension IncomingTrack {
-    /// Takes in an H.265 payload: a single NAL unit, an aggregation (AP) or a fragment (FU; RFC 7798, section 4.4).
+    /// Receives an H.265 payload: a single NAL unit, an aggregation (AP) or a fragment (FU; RFC 7798, section 4.4).
     ///
-    /// As with H.264, what stands before the first slice of a frame is held back until that slice shows whether decoding
-    /// can start with the frame.
+    /// As with H.264, units before the first slice of a frame are held back until that slice shows whether decoding can
+    /// start with the frame.
     mutating func receiveH265(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard payload.count > H265.headerLength else {
             countUnusable()
@@ -18,7 +18,7 @@ extension IncomingTrack {
         case H265.UnitType.fragmentationUnit:
             receiveH265Fragment(payload, marker: marker)
         default:
-            // PACI packets, and types that are not defined.
+            // PACI packets and undefined types.
             countUnusable()
         }
     }
@@ -45,7 +45,7 @@ extension IncomingTrack {
     }
 
     private mutating func receiveH265Aggregation(_ payload: UnsafeRawBufferPointer, marker: Bool) {
-        // The marker belongs on the last unit, which is known only when there is none behind it.
+        // The marker belongs on the last unit, which is known only when no unit follows.
         var last: UnsafeRawBufferPointer?
         let isWhole = H265.forEachUnit(inAggregation: payload) { unit in
             if let last { receiveH265Unit(last, marker: false) }
@@ -62,13 +62,13 @@ extension IncomingTrack {
         }
         let type = payload[2] & 0x3F
         let isFirst = payload[2] & 0x80 != 0
-        // Some cameras never set the end bit: the next unit's beginning and the end of the frame say the same.
+        // Some cameras never set the end bit: the next unit's beginning or the end of the frame says the same.
         let isLast = payload[2] & 0x40 != 0 || marker
         if isFirst { finishUnit() }
         if type <= H265.UnitType.lastSlice {
             beginH265Slices(H265.info(payload: payload))
         } else if frame?.hasSlice == false {
-            // A long message before the first slice: nothing that a viewer misses.
+            // A long message before the first slice, which viewers do not need.
             return
         }
         guard refragmenter.isActive || !fits(payload) else {
@@ -79,8 +79,8 @@ extension IncomingTrack {
         refragment(UnsafeRawBufferPointer(rebasing: payload[3...]), isLast: isLast, marker: marker)
     }
 
-    /// Called with each part of a slice: at a frame's first one it decides whether decoding can start here, puts in the
-    /// parameter sets that the camera left out, and lets go of what was held back.
+    /// Called with each part of a slice. At a frame's first part it decides whether decoding can start here, inserts
+    /// the parameter sets that the camera left out, and releases the units that were held back.
     private mutating func beginH265Slices(_ info: H265.PayloadInfo) {
         guard frame?.hasSlice == false else { return }
         frame?.hasSlice = true
@@ -91,7 +91,7 @@ extension IncomingTrack {
                 frame?.hasVideoParameterSet == true && frame?.hasSequenceParameterSet == true
                 && frame?.hasPictureParameterSet == true
             if !hasAll {
-                // All of them anew and in their order: what the frame has of them was learnt and is among them.
+                // All of them again, in order. Those that the frame has were learnt and are among them.
                 held.removeAll()
                 insertH265(h265ParameterSets.sets)
             }

@@ -1,20 +1,20 @@
 import RTP
 
 extension IncomingTrack {
-    /// Takes in a JPEG payload (RFC 2435). One that does not fit is cut: each piece has the headers anew, with the place
-    /// where its data stand in the picture.
+    /// Receives a JPEG payload (RFC 2435). One that does not fit is cut: each piece repeats the headers, with the
+    /// offset of its data in the picture.
     mutating func receiveJPEG(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard let header = JPEGPayloadHeader(parsing: payload) else {
             countUnusable()
             return
         }
-        // Every picture stands for itself.
+        // Every picture is independent.
         if header.fragmentOffset == 0 { frame?.isKeyFrame = true }
         guard !fits(payload), header.length * 2 < limit else {
             emit(payload, marker: marker)
             return
         }
-        // Behind the main header only the restart header is repeated.
+        // After the main header only the restart header is repeated.
         let head = JPEGPayloadHeader.mainLength + (header.restartInterval == nil ? 0 : 4)
         withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { buffer in
             var offset = header.length
@@ -28,8 +28,8 @@ extension IncomingTrack {
                 buffer[2] = UInt8(truncatingIfNeeded: place >> 8)
                 buffer[3] = UInt8(truncatingIfNeeded: place)
                 if header.restartInterval != nil {
-                    // The pieces do not begin at restart markers any more: the whole picture is to be put together
-                    // (section 3.1.7).
+                    // The pieces no longer begin at restart markers: the whole picture must be reassembled (section
+                    // 3.1.7).
                     buffer[10] = 0xFF
                     buffer[11] = 0xFF
                 }

@@ -1,7 +1,7 @@
 import RTP
 
 extension IncomingTrack {
-    /// Takes in a VP8 payload (RFC 7741).
+    /// Receives a VP8 payload (RFC 7741).
     mutating func receiveVP8(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard let descriptor = VP8PayloadDescriptor(parsing: payload) else {
             countUnusable()
@@ -21,8 +21,8 @@ extension IncomingTrack {
             UnsafeRawBufferPointer(rebasing: payload[descriptor.length...]), isLast: marker, marker: marker)
     }
 
-    /// Takes in a VP9 payload (RFC 9628). The descriptor of a frame's first payload stands before each piece that is cut
-    /// from it, with the marks of the first and the last one set anew.
+    /// Receives a VP9 payload (RFC 9628). The descriptor of a frame's first payload goes before each piece that is cut
+    /// from it, with new marks for the first and the last piece.
     mutating func receiveVP9(_ payload: UnsafeRawBufferPointer, marker: Bool) {
         guard let descriptor = VP9PayloadDescriptor(parsing: payload) else {
             countUnusable()
@@ -35,7 +35,7 @@ extension IncomingTrack {
             emit(payload, marker: marker)
             return
         }
-        // A structure of layers of absurd length would leave no room for the frame.
+        // A layer structure of absurd length would leave no room for the frame.
         guard descriptor.length <= 128, descriptor.length * 2 < limit else {
             countUnusable()
             return

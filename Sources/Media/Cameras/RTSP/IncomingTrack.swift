@@ -3,19 +3,19 @@ import RTP
 import SDP
 import Transport
 
-/// Turns one track's RTP packets into batches: numbers that go on without a jump, flags that say where frames begin and
-/// where decoding can start, payloads that fit a viewer's datagram, and the parameter sets where the camera leaves them
-/// out.
+/// Turns one track's RTP packets into batches: numbers that continue without a jump, flags for the beginning of frames
+/// and for where decoding can start, payloads that fit a viewer's datagram, and the parameter sets where the camera
+/// leaves them out.
 ///
-/// It outlives a connection, so that a reconnection is a pause on the same timeline.
+/// It outlives a connection, so a reconnection is a pause on the same timeline.
 struct IncomingTrack: ~Copyable {
     /// What the packets hold.
     enum Format: Equatable {
         case h264, h265, vp8, vp9, av1, jpeg
-        /// Sound of which every tick of the clock has its own bytes (G.711, G.722, linear), so that it can be cut between
-        /// any two.
+        /// Sound in which every tick of the clock has its own bytes (G.711, G.722, linear), so it can be cut between
+        /// any two ticks.
         case samples(bytesPerTick: Int)
-        /// Other sound: a packet goes on as it came.
+        /// Other sound: a packet is passed on as it came.
         case sound
 
         init?(_ codec: MediaCodec) {
@@ -27,7 +27,7 @@ struct IncomingTrack: ~Copyable {
             case "av1": self = .av1
             case "jpeg": self = .jpeg
             case "pcmu", "pcma": self = .samples(bytesPerTick: codec.channels)
-            // Two samples of 16 kHz a byte, on a clock of 8 kHz (RFC 3551, section 4.5.2).
+            // Two samples at 16 kHz per byte, on a clock of 8 kHz (RFC 3551, section 4.5.2).
             case "g722": self = .samples(bytesPerTick: codec.channels)
             case "l16", "pcm": self = .samples(bytesPerTick: 2 * codec.channels)
             case "opus", "mpeg4-generic", "mp4a-latm": self = .sound
@@ -53,7 +53,7 @@ struct IncomingTrack: ~Copyable {
         }
     }
 
-    /// The frame to which the packets of the moment belong.
+    /// The frame that the current packets belong to.
     struct Frame {
         var timestamp: UInt32
         var hasStarted = false
@@ -78,7 +78,7 @@ struct IncomingTrack: ~Copyable {
     var held = HeldUnits()
     var joined = JoinedFragments()
     let limit: Int
-    /// Packets that could not be read, or hold another payload type or a mode that browsers do not take.
+    /// Packets that could not be read, or that have another payload type or a mode that browsers do not accept.
     private(set) var unusablePackets: UInt64 = 0
     private var deliver: (PacketBatch) -> Void
 
@@ -100,7 +100,7 @@ struct IncomingTrack: ~Copyable {
         noteParameterSets()
     }
 
-    /// The camera has been set up anew and describes the track as `track`.
+    /// Restarts after a reconnection; the camera now describes the track as `track`.
     mutating func restart(_ track: CameraDescription.Track, at now: Instant) {
         flush(at: now)
         timeline.restart()
@@ -111,13 +111,13 @@ struct IncomingTrack: ~Copyable {
             if format == .h264 { parameterSets = H264ParameterSets(track.parameterSets) }
             if format == .h265 { h265ParameterSets = H265ParameterSets(track.parameterSets) }
         }
-        // The camera may have been set otherwise in between.
+        // The camera's settings may have changed in between.
         reordering = ReorderingDetector()
         noteParameterSets()
         forgetFrame()
     }
 
-    /// Takes in one packet. Answers whether it brought media of this track.
+    /// Receives one packet. Returns whether it carried media of this track.
     @discardableResult
     mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
         guard let packet = try? RTPPacketView(parsing: bytes), !packet.payload.isEmpty else {
@@ -161,7 +161,7 @@ struct IncomingTrack: ~Copyable {
         return true
     }
 
-    /// Hands out what has been collected: the socket is drained, so no more will come soon.
+    /// Hands out the collected packets: the socket is drained, so no more will come soon.
     mutating func flush(at now: Instant) {
         if let batch = pool.finish(arrival: now) { deliver(batch) }
     }
@@ -183,14 +183,14 @@ struct IncomingTrack: ~Copyable {
 
     // MARK: Formats
 
-    /// The end of a unit was lost or is not marked: what waits goes out with the frame that it belongs to.
+    /// The end of a unit was lost or is not marked: the waiting part goes out with its own frame.
     mutating func finishUnit() {
         if joined.state != .none { finishJoinedFragments() }
         guard refragmenter.isActive else { return }
         refragment(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, marker: false)
     }
 
-    /// Cuts sound that does not fit between two samples.
+    /// Cuts sound that does not fit, between two samples.
     private mutating func receiveSamples(_ payload: UnsafeRawBufferPointer, bytesPerTick: Int, marker: Bool) {
         var offset = 0
         let first = frame?.timestamp ?? 0
@@ -205,10 +205,10 @@ struct IncomingTrack: ~Copyable {
         frame?.timestamp = first
     }
 
-    /// Notes that the camera's sender report came.
+    /// Records the camera's sender report.
     mutating func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) { reception.note(ntp, at: now) }
 
-    /// What the next receiver report says.
+    /// The block of the next receiver report.
     mutating func receptionBlock(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
         reception.block(ssrc: ssrc, at: now)
     }
@@ -223,7 +223,7 @@ struct IncomingTrack: ~Copyable {
 
     /// Passes bytes of a unit through the refragmenter.
     mutating func refragment(_ bytes: UnsafeRawBufferPointer, isLast: Bool, marker: Bool) {
-        // The pieces are collected by offset, since the refragmenter cannot be used while it is being used.
+        // The pieces are collected by offset, since the refragmenter cannot be used again during a call to it.
         var fragments = Refragmenter(limit: limit, marking: format.marking)
         swap(&fragments, &refragmenter)
         fragments.append(bytes, isLast: isLast) { piece, ends in
@@ -238,7 +238,7 @@ struct IncomingTrack: ~Copyable {
         var flags: PacketBatch.Flags = []
         if marker { flags.insert(.marker) }
         if !frame.hasStarted { flags.insert(.startsFrame) }
-        // Sound can be decoded from any packet on.
+        // Sound can be decoded from any packet.
         if frame.isKeyFrame || !format.isVideo { flags.insert(.keyFrame) }
         frame.hasStarted = true
         self.frame = frame

@@ -1,18 +1,18 @@
 import RTP
 
 /// NAL units that an encoder has joined by start codes (ITU-T H.264, annex B) and that a camera has put into one
-/// payload as they were: the parts between the start codes. A payload without any is one part.
+/// payload unchanged: the parts between the start codes. A payload without start codes is one part.
 ///
-/// Inside a NAL unit no start code can stand (section 7.4.1), so what looks like one is one.
+/// A NAL unit cannot contain a start code (section 7.4.1), so bytes that look like one are one.
 struct JoinedUnits: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
-    /// Whether a start code stands behind the last part.
+    /// Whether a start code follows the last part.
     private(set) var isFollowed = false
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The next part that is not empty, without the zeros that may stand before a start code.
+    /// The next part that is not empty, without the zeros that may come before a start code.
     mutating func next() -> UnsafeRawBufferPointer? {
         while offset < bytes.count {
             let start = offset
@@ -26,11 +26,11 @@ struct JoinedUnits: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// Where the next `00 00 01` stands.
+    /// Where the next `00 00 01` is.
     static func startCode(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var index = start
         while index + 2 < bytes.count {
-            // The third byte decides how far to go: no start code can begin before what it rules out.
+            // The third byte decides how far to skip: it rules out a start code at the positions before.
             switch bytes[index + 2] {
             case 0: index += 1
             case 1 where bytes[index] == 0 && bytes[index + 1] == 0: return index
@@ -41,26 +41,26 @@ struct JoinedUnits: Sequence, IteratorProtocol {
     }
 }
 
-/// The fragments of a unit that is no slice, put together as far as is needed to see what is joined to it: some cameras
-/// fragment a whole key frame, start codes and all, as if it were one long parameter set.
+/// The fragments of a unit that is not a slice, assembled as far as needed to see what is joined to it. Some cameras
+/// fragment a whole key frame, with its start codes, as if it were one long parameter set.
 struct JoinedFragments {
     enum State {
-        /// No such unit is on its way.
+        /// No such unit is in progress.
         case none
-        /// What has come is kept.
+        /// The fragments so far are kept.
         case collecting
-        /// A slice has been reached: what follows belongs to it.
+        /// A slice has been reached: the following bytes belong to it.
         case passing
-        /// A part was lost, or there is more of it than any parameter set has.
+        /// A part was lost, or the unit is longer than any parameter set.
         case lost
     }
 
     private(set) var state = State.none
     private var bytes: [UInt8] = []
 
-    /// Far more than all parameter sets of a stream and a message have.
+    /// Far more than all parameter sets of a stream and a message together.
     private static let maximumSize = 16 * 1024
-    /// So many bytes of a slice tell what kind of picture it begins.
+    /// This many bytes of a slice show what kind of picture it begins.
     private static let sliceBeginning = 16
 
     /// A unit begins with this byte.
@@ -70,7 +70,7 @@ struct JoinedFragments {
         state = .collecting
     }
 
-    /// Nothing is on its way any more.
+    /// No unit is in progress any more.
     mutating func end() {
         bytes.removeAll(keepingCapacity: true)
         state = .none
@@ -81,8 +81,8 @@ struct JoinedFragments {
         if state != .none { state = .lost }
     }
 
-    /// Adds bytes, and takes out what is complete: units that came whole, and the beginning of a slice, after which the
-    /// rest is passed on as it comes.
+    /// Adds bytes, and takes out what is complete: whole units, and the beginning of a slice. After that the rest is
+    /// passed on as it comes.
     mutating func append(_ more: UnsafeRawBufferPointer, isLast: Bool) -> (units: [[UInt8]], slice: [UInt8]?) {
         bytes.append(contentsOf: more)
         var units: [[UInt8]] = []
@@ -93,14 +93,14 @@ struct JoinedFragments {
             while let unit = parts.next() {
                 let isWhole = parts.isFollowed || isLast
                 if (1...5).contains(unit[0] & 0x1F), unit.count >= Self.sliceBeginning || isWhole {
-                    // A start code inside of the slice is left to the decoder, which knows it as well.
+                    // A start code inside the slice is left to the decoder, which also recognizes it.
                     let start = unit.startOffset(in: all)
                     slice = Array(all[start...])
                     return
                 }
                 if isWhole { units.append(Array(unit)) } else { kept = [0, 0, 1] + unit }
             }
-            // The start code of what is still to come, or its first zeros.
+            // The start code of the next unit, or its first zeros.
             if !isLast, kept.isEmpty { kept = Array(all.suffix(3)) }
         }
         bytes = kept
@@ -115,7 +115,7 @@ struct JoinedFragments {
 }
 
 extension UnsafeRawBufferPointer {
-    /// How far behind the beginning of `whole` this part of it stands.
+    /// The offset of this part from the beginning of `whole`.
     fileprivate func startOffset(in whole: UnsafeRawBufferPointer) -> Int {
         guard let own = baseAddress, let base = whole.baseAddress else { return 0 }
         return own - base

@@ -1,21 +1,21 @@
 import RTP
 import Transport
 
-/// Turns a camera's sequence numbers and timestamps into ones that go on without a jump, whatever the camera does:
+/// Turns a camera's sequence numbers and timestamps into ones that continue without a jump, whatever the camera does:
 /// reconnections, a new synchronization source, a clock that is set.
 ///
-/// What the camera lost stays visible as a gap in the sequence numbers, so that a viewer's decoder knows. Packets that
-/// the source adds or leaves out make no gap.
+/// Packets that the camera lost stay visible as a gap in the sequence numbers, so that a viewer's decoder knows.
+/// Packets that the source adds or leaves out cause no gap.
 struct MediaTimeline {
-    /// How a packet stands to the one before it.
+    /// How a packet relates to the one before it.
     enum Arrival: Equatable {
-        /// The next one.
+        /// The next packet.
         case inOrder
         /// Packets before it are missing.
         case afterGap(Int)
-        /// The stream begins, or begins again.
+        /// The stream has started or restarted.
         case restarted
-        /// It came before, or is too late to be of use.
+        /// The packet has come before, or is too late to be of use.
         case outdated
     }
 
@@ -27,7 +27,7 @@ struct MediaTimeline {
     private var lastOutput: UInt32?
     private var lastArrival: Instant = .zero
     private var pace = ClockPace()
-    /// How often the camera's clock has leapt or run backwards within one stream.
+    /// How often the camera's clock has jumped or run backwards within one stream.
     private(set) var leaps = 0
     /// The camera's clock runs at a rate so wrong that times of arrival are used instead.
     var hasWrongPace: Bool { pace.isWrong }
@@ -40,12 +40,12 @@ struct MediaTimeline {
 
     /// How far a gap may reach before it counts as a restart (RFC 3550, appendix A.1).
     private static let maximumGap = 3000
-    /// How far back a packet may lie and still count as late.
+    /// How far back a packet may be and still count as late.
     private static let maximumDisorder = 100
     /// How much media time may differ from the time of arrival before the camera's clock counts as set.
     private static let maximumClockJump: Int64 = 10_000_000_000
     /// How far a timestamp may step back. Frames that are shown before earlier ones step back by some frames; a clock
-    /// that is set back goes further, and a viewer would stand still until it had caught up.
+    /// that is set back goes further, and a viewer's picture would freeze until the clock had caught up.
     private static let maximumBackwardStep: Int64 = 1_000_000_000
 
     /// Starts with the number of the first packet that goes out.
@@ -54,13 +54,13 @@ struct MediaTimeline {
         nextSequenceNumber = firstSequenceNumber
     }
 
-    /// The camera begins anew: what it sends next follows on what went out last.
+    /// The camera restarts: its next packet follows the last one that went out.
     mutating func restart() {
         newest = nil
         suspect = nil
     }
 
-    /// Takes in a packet's numbers.
+    /// Handles a packet's numbers.
     mutating func accept(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) -> Arrival {
         guard let previous = newest, previous.ssrc == ssrc else {
             begin(ssrc: ssrc, sequenceNumber: sequenceNumber, timestamp: timestamp, at: now)
@@ -68,7 +68,7 @@ struct MediaTimeline {
         }
         let distance = sequenceNumber.sequenceDistance(from: previous.sequenceNumber)
         if distance <= 0, distance >= -Self.maximumDisorder {
-            // Two in a row from the past are no late packets: the camera has begun anew.
+            // Two packets in a row from the past are not late: the camera has restarted.
             guard suspect == sequenceNumber, distance != 0 else {
                 suspect = sequenceNumber &+ 1
                 return .outdated
@@ -104,7 +104,7 @@ struct MediaTimeline {
         return nextSequenceNumber
     }
 
-    /// Where a timestamp of the camera stands on the outgoing timeline.
+    /// The outgoing timestamp for a timestamp of the camera.
     func outgoing(_ timestamp: UInt32) -> UInt32 { timestamp &+ timestampOffset }
 
     /// The camera's synchronization source.
@@ -118,11 +118,11 @@ struct MediaTimeline {
         remember(timestamp, at: now)
     }
 
-    /// Maps `timestamp` to as much media time after the last packet as has really passed, and at least one tick.
+    /// Maps `timestamp` to the last packet's media time plus the time that has really passed, at least one tick.
     private mutating func anchor(_ timestamp: UInt32, at now: Instant) {
         guard let lastOutput else { return }
         let passed = max(0, (now - lastArrival).wholeNanoseconds)
-        // Whole seconds and the rest apart, since nanoseconds times ticks would leave 64 bits after some hours.
+        // Whole seconds and the rest are separate, since nanoseconds times ticks would exceed 64 bits after some hours.
         let ticks = passed / 1_000_000_000 &* clockRate &+ passed % 1_000_000_000 * clockRate / 1_000_000_000
         timestampOffset = lastOutput &+ UInt32(truncatingIfNeeded: max(1, ticks)) &- timestamp
     }

@@ -6,14 +6,14 @@ import Transport
 extension RTSPSession {
     // MARK: Liveness
 
-    /// The first track decides: the video where there is one. A camera may well send no sound while nothing sounds.
+    /// The first track decides: the video where the camera has one. A camera may send nothing while it is quiet.
     private func stallDeadline() -> Instant? {
         guard let playingSince, let first = states.first else { return nil }
         if let last = first.lastPacket { return last + configuration.stallTimeout }
         return playingSince + configuration.firstPacketTimeout
     }
 
-    /// When a track may have to be called stalled or silent.
+    /// When a track may have to count as stalled or silent.
     func livenessDeadline() -> Instant? {
         guard var deadline = stallDeadline() else { return nil }
         for state in states.dropFirst() where !state.isSilent {
@@ -29,7 +29,7 @@ extension RTSPSession {
         let kind = output.descriptions.first?.kind == .audio ? "audio" : "video"
         guard flowingSince == nil else {
             fail("the \(kind) has stalled")
-            // Servers that end a session for want of a keep-alive often just send no more.
+            // Servers that end a session for lack of a keep-alive often just stop sending.
             if let last = states.first?.lastPacket { blameKeepAlive(at: last) }
             return
         }
@@ -37,8 +37,8 @@ extension RTSPSession {
         modifyFailure { $0.kind = .nothingCame }
     }
 
-    /// Notes tracks other than the first that have gone silent. The picture goes on: nothing is started again for the
-    /// sake of the sound, which a camera may well stop by itself, as while somebody talks.
+    /// Records tracks other than the first that have gone silent. The picture goes on: nothing restarts for the sake of
+    /// the sound, which a camera may stop by itself, for example during a talk.
     private mutating func checkSilence(_ output: SourceOutput, at now: Instant) {
         for index in states.indices.dropFirst() {
             guard !states[index].isSilent, let last = states[index].lastPacket,
@@ -62,7 +62,8 @@ extension RTSPSession {
         case .carriageRefused: failure.kind = .carriageRefused
         case .noTrack: failure.kind = .tracksRefused
         case .noDescription: failure.kind = .mediaRefused
-        // 404 and the like. Not 408, 453 and 454: a camera that is slow or full says nothing about its media.
+        // 404 and similar codes. Not 408, 453 and 454: the answer of a slow or full camera says nothing about its
+        // media.
         case .refused(.describe, 400..<500, _) where !isTemporary(error): failure.kind = .mediaRefused
         case .noAnswer where isAwaitingFeature: failure.kind = .featureSuspected
         default: break
@@ -89,14 +90,14 @@ extension RTSPSession {
         ending = .failed(failure)
     }
 
-    /// The camera has not answered a request for its description with the back channel.
+    /// The camera has not answered a request for its session description with the back channel.
     private var isAwaitingFeature: Bool { asksForBackChannel && featureRefusal == nil && client.isAwaitingDescription }
 
-    /// The camera has ended the session at `end`: notes what that says of the keep-alive.
+    /// The camera has ended the session at `end`: records what that says about the keep-alive.
     private mutating func blameKeepAlive(at end: Instant) {
         let blamed = keepAliveToBlame(at: end)
         var age: SessionAge?
-        // The receiver reports go out all the time, so that they count as sent.
+        // Receiver reports go out all the time, so they count as sent.
         if let playingSince, let used = client.keepAliveInUse,
             client.lastKeepAliveSent != nil || used == .receiverReports
         {
@@ -108,8 +109,8 @@ extension RTSPSession {
         }
     }
 
-    /// The keep-alive for which the camera seems to have ended the session: one that it took badly, right after it came;
-    /// or one that it did not count, when its timeout ran out.
+    /// The keep-alive that seems to have made the camera end the session: one that it did not tolerate, right after it
+    /// came; or one that it did not count, when its timeout was over.
     private func keepAliveToBlame(at now: Instant) -> RTSPKeepAlive? {
         guard let playingSince, let used = client.keepAliveInUse else { return nil }
         if let sent = client.lastKeepAliveSent, client.keepAliveAccepted != used, now >= sent,
@@ -129,7 +130,7 @@ extension RTSPSession {
         return .failed(failure)
     }
 
-    /// Ends the session, so that the camera has its place free at once. Nothing more goes to the sink.
+    /// Ends the session, so that its place at the camera is free at once. Nothing more goes to the sink.
     mutating func farewell() {
         guard ending == nil else { return }
         client.tearDown(at: monotonicNow())

@@ -4,7 +4,7 @@ import SDP
 import Transport
 
 extension RTSPSession {
-    /// Takes in what came on a channel of the connection.
+    /// Receives a packet on a channel of the connection.
     mutating func receive(
         _ channel: UInt8, _ range: Range<Int>, _ output: inout SourceOutput, at now: Instant
     ) {
@@ -24,13 +24,13 @@ extension RTSPSession {
         }
     }
 
-    /// The track whose payload type a packet has.
+    /// The track with the packet's payload type.
     private func track(of bytes: UnsafeRawBufferPointer, _ output: SourceOutput) -> Int? {
         guard bytes.count > 1 else { return nil }
         return output.descriptions.firstIndex { $0.payloadType == bytes[1] & 0x7F }
     }
 
-    /// Takes in what came on a track's RTP port.
+    /// Receives a datagram on a track's RTP port.
     mutating func receiveDatagram(
         _ bytes: UnsafeRawBufferPointer, _ pair: DatagramPair, _ index: Int, _ output: inout SourceOutput,
         at now: Instant
@@ -44,12 +44,12 @@ extension RTSPSession {
         handOut(pair, index, &output, at: now)
     }
 
-    /// Hands out the packets whose turn has come.
+    /// Hands out the packets that are in order.
     mutating func handOut(_ pair: DatagramPair, _ index: Int, _ output: inout SourceOutput, at now: Instant) {
         while let packet = pair.next(at: now) { receiveMedia(packet, index, &output, at: now) }
     }
 
-    /// RTCP's packet types, 192 to 223, stand where RTP has its marker and a payload type from 64 to 95, which no
+    /// RTCP's packet types, 192 to 223, are in the position of RTP's marker and a payload type from 64 to 95, which no
     /// profile uses (RFC 5761, section 4).
     private static func isControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= 8 && bytes[0] >> 6 == 2 && (192...223).contains(bytes[1])
@@ -76,7 +76,7 @@ extension RTSPSession {
         learnProfile(index, &output)
     }
 
-    /// The first packet: what was agreed on works, and the next connection begins with it.
+    /// The first packet shows that the agreed transport works. The next connection begins with it.
     private mutating func beginFlowing(_ output: inout SourceOutput, at now: Instant) {
         flowingSince = now
         let used = carriageInUse
@@ -85,7 +85,8 @@ extension RTSPSession {
         output.tell(.flowing)
     }
 
-    /// A stream that does not begin with a key frame is asked for one, so that no viewer waits for the camera's next.
+    /// If a stream does not begin with a key frame, one is requested, so that viewers need not wait for the camera's
+    /// next one.
     private mutating func beginTrack(_ index: Int, _ output: SourceOutput, at now: Instant) {
         guard let described = described(index)?.payloadType, output.descriptions.indices.contains(index) else { return }
         if output.tracks[index].track.payloadType != described {
@@ -97,7 +98,7 @@ extension RTSPSession {
         requestKeyFrames(1 << UInt64(index), output, at: now)
     }
 
-    /// What the camera said of an announced track before it was set up.
+    /// The camera's description of an announced track before it was set up.
     private func described(_ index: Int) -> TrackDescription? {
         guard agreed.indices.contains(index), requested.indices.contains(agreed[index].track) else { return nil }
         return requested[agreed[index].track].description
@@ -145,13 +146,13 @@ extension RTSPSession {
         learnFromPlaying(output)
         guard configuration.keepAlive != .nothing else { return }
         for index in states.indices {
-            // The way through a translator of addresses is kept open also while nothing comes.
+            // The path through a NAT is kept open even while nothing comes.
             if case .datagrams(let pair) = states[index].carrier { pair.punch(ssrc: ssrc) }
             if states[index].lastPacket != nil { sendControl(track: index, output, at: now, keyFrame: false) }
         }
     }
 
-    /// What shows only after a while.
+    /// Learns what shows only after a while.
     private func learnFromPlaying(_ output: SourceOutput) {
         let accepted = client.keepAliveAccepted
         let inUse = client.keepAliveInUse
@@ -180,7 +181,7 @@ extension RTSPSession {
     }
 
     /// Sends a receiver report, with a picture loss indication where a key frame is wanted (RFC 4585, section 6.3.1).
-    /// RTSP has no request of its own for a key frame; a server that does not know the indication passes over it.
+    /// RTSP has no separate request for a key frame. A server that does not know the indication ignores it.
     private mutating func sendControl(track: Int, _ output: SourceOutput, at now: Instant, keyFrame: Bool) {
         guard output.tracks.indices.contains(track), let source = output.tracks[track].track.timeline.ssrc else {
             return

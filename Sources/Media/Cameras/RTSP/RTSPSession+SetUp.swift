@@ -16,7 +16,7 @@ extension RTSPSession {
                 fail("no pair of UDP ports is free")
                 return
             }
-            // The speaker's track comes last, and over the connection whatever carries the others.
+            // The speaker's track comes last, and goes over the connection whatever the others' transport.
             let speaker = talk?.choose(from: text, baseURI: baseURI, url: url, as: camera.tracks.count)
             requestedChannels = Self.channels(of: camera)
             client.setUp(
@@ -56,8 +56,8 @@ extension RTSPSession {
         }
     }
 
-    /// The channels to ask for, the last one for a speaker; empty for the usual ones. A camera that names no control for
-    /// several tracks can tell them apart by their position in the description alone.
+    /// The channels to ask for, the last one for a speaker; empty for the usual ones. A camera that names no control
+    /// for several tracks can distinguish them only by their position in the session description.
     private static func channels(of camera: CameraDescription) -> [UInt8] {
         guard camera.hasSharedControl else { return [] }
         let positions = camera.tracks.map { UInt8(clamping: $0.mediaIndex * 2) }
@@ -101,11 +101,11 @@ extension RTSPSession {
         guard !agreed.isEmpty else {
             return fail("the camera takes sound and sends nothing", kind: .tracksRefused)
         }
-        // Tracks are numbered as they are announced: those that the camera refused do not count.
+        // Tracks are numbered as they are announced. Those that the camera refused do not count.
         for (index, track) in agreed.enumerated() {
             guard case .channels(let media, let control) = track.carrier else { continue }
-            // A camera that names the same channels for every track sends them all there: their payload types tell
-            // them apart.
+            // A camera that names the same channels for every track sends them all there. Their payload types
+            // distinguish them.
             if case .media = channels[Int(media)] {
                 sharesChannels = true
                 continue
@@ -113,12 +113,12 @@ extension RTSPSession {
             channels[Int(media)] = .media(track: index)
             if control != media { channels[Int(control)] = .control(track: index) }
         }
-        // Such a camera may mean the channels in another order than they were asked for in.
+        // Such a camera may use the channels in an order other than the requested one.
         let payloadTypes = agreed.map { requested[$0.track].description.payloadType }
         if !requestedChannels.isEmpty, Set(payloadTypes).count == payloadTypes.count { sharesChannels = true }
         states = agreed.map { TrackState(carrier: $0.carrier) }
-        // Ports that no track uses are given back: nobody would read what comes to them, and a datagram that waits
-        // there would keep the thread awake for ever.
+        // Ports that no track uses are closed: nothing would read them, and a datagram that waits there would keep the
+        // thread awake forever.
         pairs = agreed.compactMap { if case .datagrams(let pair) = $0.carrier { pair } else { nil } }
         output.announce(
             agreed.map { requested[$0.track] }, limit: configuration.maximumPayloadLength, random: &random, at: now)
@@ -142,7 +142,7 @@ extension RTSPSession {
         nextReport = now + Self.reportInterval
     }
 
-    /// What carries the first track.
+    /// The transport of the first track.
     var carriageInUse: CameraProfile.Carriage {
         guard carriage == .udp, case .channels? = agreed.first?.carrier else { return carriage }
         return .tcp

@@ -5,20 +5,20 @@ import SDP
 import Transport
 
 /// One RTSP session on the source's thread: moves bytes between the sockets and the client, sorts packets into tracks,
-/// reports to the camera, and notices when the media stop.
+/// reports to the camera, and notices when the media stops.
 struct RTSPSession: ~Copyable {
     var client: RTSPClient
     let connection: CameraConnection
     let url: RTSPURL
     let configuration: RTSPSource.Configuration
     let control: SourceControl
-    /// What shall carry the packets.
+    /// The transport to use for the packets.
     let carriage: CameraProfile.Carriage
-    /// Whether the description is asked for with the back channel.
+    /// Whether the session description is requested with the back channel.
     let asksForBackChannel: Bool
     /// The synchronization source of the session's own reports.
     let ssrc: UInt32
-    /// Where talks wait for a session that carries them.
+    /// Holds talks that wait for a session.
     let speaker: SharedSpeaker
     /// The talk that this session carries.
     var talk: SharedTalk?
@@ -30,7 +30,7 @@ struct RTSPSession: ~Copyable {
         case control(track: Int)
     }
 
-    /// What brings a track's packets.
+    /// What carries a track's packets.
     enum Carrier {
         case channels(media: UInt8, control: UInt8)
         case datagrams(DatagramPair)
@@ -40,24 +40,24 @@ struct RTSPSession: ~Copyable {
         var carrier: Carrier
         var lastPacket: Instant?
         var lastKeyFrameRequest: Instant?
-        /// The description says which H.264 profile comes, or the stream has said it.
+        /// The session description or the stream has stated the H.264 profile.
         var hasProfile = false
-        /// Nothing has come for a while, though the first track flows.
+        /// The track has been silent for a while, though the first track flows.
         var isSilent = false
     }
 
     var channels = [Channel](repeating: .none, count: 256)
-    /// Several tracks come on one channel.
+    /// Several tracks share one channel.
     var sharesChannels = false
     var states: [TrackState] = []
     /// Which described track each SETUP was for.
     var requested: [CameraDescription.Track] = []
-    /// The channels that were asked for; empty for the usual ones.
+    /// The requested channels; empty for the usual ones.
     var requestedChannels: [UInt8] = []
     var pairs: [DatagramPair] = []
     var described: CameraDescription?
     var agreed: [(track: Int, carrier: Carrier)] = []
-    /// With which status the camera refused to be asked for its back channel.
+    /// The status with which the camera refused the question for its back channel.
     var featureRefusal: Int?
     var playingSince: Instant?
     var flowingSince: Instant?
@@ -121,7 +121,7 @@ struct RTSPSession: ~Copyable {
         }
     }
 
-    /// Whether somebody wants to talk whom this session does not carry, or the one whom it carries has ended.
+    /// Whether a talk waits that this session does not carry, or the talk that it carries has ended.
     private mutating func mustRestart(at now: Instant) -> Bool {
         guard ending == nil else { return false }
         guard let talk else { return speaker.talk != nil }
@@ -130,7 +130,7 @@ struct RTSPSession: ~Copyable {
 
     // MARK: Bytes
 
-    /// Waits for the sockets, the next deadline or the owner; answers whether the owner wants something.
+    /// Waits for the sockets, the next deadline or the owner; returns whether the owner has a request.
     private mutating func wait() -> Bool {
         var deadline = client.nextDeadline() ?? .distantFuture
         deadline = min(deadline, nextReport)
@@ -148,7 +148,7 @@ struct RTSPSession: ~Copyable {
                 waiting[count] = entry
                 count += 1
             }
-            // Before the camera plays, what comes waits in the sockets: nobody knows yet which track it belongs to.
+            // Before the camera plays, packets wait in the sockets: it is not yet known which track they belong to.
             for pair in pairs where listens {
                 for descriptor in [pair.mediaSocket, pair.controlSocket] {
                     waiting[count] = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -162,7 +162,7 @@ struct RTSPSession: ~Copyable {
     mutating func writeOutput() {
         guard ending == nil else { return }
         var outcome = connection.flush()
-        // Taken apart, so that the client can be written from while the connection is used.
+        // This is copied out, so that the client can write while the connection is used.
         let connection = connection
         while client.hasOutput, !connection.hasPendingOutput {
             client.write { bytes in
@@ -224,7 +224,7 @@ struct RTSPSession: ~Copyable {
                 receiveDatagram(
                     UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), pair, index, &output, at: now)
             }
-            // What waited for a packet that has had its time.
+            // Packets that waited for one whose time is over.
             handOut(pair, index, &output, at: now)
             for _ in 0..<64 {
                 let count = pair.read(pair.controlSocket, into: buffer.bytes)
@@ -270,7 +270,7 @@ struct RTSPSession: ~Copyable {
     }
 }
 
-/// Memory for the largest datagram there can be.
+/// Memory for the largest possible datagram.
 private final class DatagramBuffer {
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
 

@@ -4,51 +4,51 @@ import Transport
 
 /// A camera that is pulled by RTSP (RFC 2326): over TCP, UDP, TLS or a tunnel in HTTP.
 ///
-/// It runs on a thread of its own from ``start(sink:)`` to ``stop()``, watches that the video flows, and connects again
-/// with growing, jittered pauses when it does not. To the sink a reconnection is a pause: sequence numbers and
-/// timestamps go on.
+/// It runs on its own thread from ``start(sink:)`` to ``stop()``. It watches that the video flows, and connects again
+/// with growing, jittered pauses when it does not. For the sink a reconnection is a pause: sequence numbers and
+/// timestamps continue.
 public final class RTSPSource: CameraSource {
-    /// How patient the source is.
+    /// The source's timeouts and options.
     public struct Configuration: Sendable {
         /// How long a connection may take to open, for each address of the host.
         public var connectTimeout: Duration = .seconds(5)
         /// How long an answer may take.
         public var answerTimeout: Duration = .seconds(10)
-        /// How long the answer may take to the question whether there is a back channel, which some cameras never answer.
+        /// How long the answer to the question for a back channel may take. Some cameras never answer it.
         public var featureTimeout: Duration = .seconds(4)
         /// How long after PLAY the first packet may take. Some cameras wake an encoder up first.
         public var firstPacketTimeout: Duration = .seconds(10)
-        /// How long the video may be silent before the source starts again.
+        /// How long the video may be silent before the source restarts.
         public var stallTimeout: Duration = .seconds(5)
-        /// How long a track other than the first may be silent before it counts as silent. Nothing starts again for it.
+        /// How long a track other than the first may pause before it counts as silent. Nothing restarts for it.
         public var silenceTimeout: Duration = .seconds(10)
-        /// How long packets over UDP wait for one that is missing.
+        /// How long packets over UDP wait for a missing one.
         public var reorderDelay: Duration = .milliseconds(80)
-        /// The longest payload that is handed out, in bytes; longer ones are cut anew.
+        /// The longest payload that is handed out, in bytes; longer ones are cut.
         public var maximumPayloadLength: Int = PayloadLimit.standard
-        /// What carries the packets.
+        /// The transport of the packets.
         public var transport = CameraTransport.auto
-        /// The keep-alive to use whatever the camera says; nil finds one that it takes.
+        /// The keep-alive to use whatever the camera says; nil finds one that it accepts.
         public var keepAlive: RTSPKeepAlive?
-        /// The SHA-256 fingerprint that the camera's certificate must have, in hexadecimal; nil takes any, and tells of
-        /// a change.
+        /// The SHA-256 fingerprint that the camera's certificate must have, in hexadecimal; nil accepts any, and
+        /// reports a change.
         public var certificateFingerprint: String?
-        /// Whether the password itself is never sent without TLS (Basic), whatever is known of the camera.
+        /// Whether the password itself is never sent without TLS (Basic), whatever is known about the camera.
         public var refusesBasic = false
-        /// Whether the camera is asked if it has a speaker.
+        /// Whether to ask the camera if it has a speaker.
         public var looksForBackChannel = true
         /// How the camera's speaker is reached, where it has one.
         public var speaker = BackChannelSpeaker.Configuration()
-        /// What is known of the camera from earlier.
+        /// What is known about the camera from earlier.
         public var profile = CameraProfile()
 
-        /// The usual patience.
+        /// The usual settings.
         public init() {}
     }
 
-    /// The camera's address; prints without credentials.
+    /// The camera's address; its text never shows credentials.
     public let url: RTSPURL
-    /// The address that is asked: the camera's, but for what the gateway cannot take.
+    /// The address that is requested: the camera's, except for what the gateway does not support.
     private let target: RTSPURL
     private let configuration: Configuration
     private let shared = Locked(Shared())
@@ -69,8 +69,8 @@ public final class RTSPSource: CameraSource {
         self.url = url
         self.configuration = configuration
         findings = SourceFindings(profile: configuration.profile, profileChanged: profileChanged)
-        // TLS protects the packets already. Without it the address stays, so that nothing is sent in the clear that the
-        // owner wants encrypted; the description then says why nothing comes.
+        // TLS protects the packets already. Without it the address stays, so that packets that the owner wants
+        // encrypted are not sent in the clear. The session description then shows why nothing comes.
         if url.isSecure, let plain = url.withoutSRTP {
             target = plain
             findings.noteAddress(
@@ -98,8 +98,8 @@ public final class RTSPSource: CameraSource {
         _ = shared.withLock { $0.control }?.stop()
     }
 
-    /// Logs in as `other` does, where both have the same credentials for the same camera: a wrong password then counts
-    /// once for both.
+    /// Shares the logins of `other`, where both have the same credentials for the same camera. A wrong password then
+    /// counts once for both.
     func shareLogins(of other: RTSPSource) {
         guard url.host == other.url.host, url.credentials != nil, url.credentials == other.url.credentials else {
             return
@@ -107,10 +107,10 @@ public final class RTSPSource: CameraSource {
         findings.share(other.findings.logins)
     }
 
-    /// In words, what of the camera's description is not pulled and why.
+    /// In words: which parts of the camera's session description are not pulled, and why.
     public var notes: [String] { findings.notes }
 
-    /// What has been learnt of the camera so far.
+    /// What has been learnt about the camera so far.
     public var profile: CameraProfile { findings.profile }
 
     /// The speaker that the camera describes; nil before it has, and where it has none.
@@ -157,7 +157,7 @@ public final class RTSPSource: CameraSource {
             return (shared.control, shared.sink)
         }
         guard let control else { return }
-        // A thread that was left behind in a look-up says nothing any more, so the last word is said here.
+        // A thread that was left behind in a look-up no longer reports, so the final state is reported here.
         if !control.stop() { sink?.handle(.state(.stopped)) }
     }
 
@@ -166,10 +166,10 @@ public final class RTSPSource: CameraSource {
     }
 }
 
-/// What shall carry a camera's packets. The raw values are those of the config's `transport`.
+/// The transport to use for a camera's packets. The raw values are those of the config's `transport`.
 public enum CameraTransport: String, Sendable, Hashable, CaseIterable {
-    /// What worked the last time, TCP at first, and the other of TCP and UDP where the camera refuses it or sends
-    /// nothing.
+    /// What worked the last time, at first TCP. Where the camera refuses that or sends nothing, the other of TCP and
+    /// UDP.
     case auto
     /// The connection of the requests.
     case tcp

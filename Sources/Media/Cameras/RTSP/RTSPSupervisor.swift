@@ -2,28 +2,28 @@ import RTSP
 import SDP
 import Transport
 
-/// Keeps one camera's media coming, on the source's thread: connects, watches, and tries again.
+/// Keeps one camera's media flowing, on the source's thread: connects, watches, and tries again.
 struct RTSPSupervisor: ~Copyable {
     let url: RTSPURL
     let configuration: RTSPSource.Configuration
     let control: SourceControl
-    /// A talk that has to go over the source's session.
+    /// Holds a talk that has to go over the source's session.
     let speaker: SharedSpeaker
     var output: SourceOutput
     var random = RandomSource.system
-    /// What is tried instead of what the profile says, after that has failed.
+    /// The transport to try instead of the profile's, after that one has failed.
     var trial: CameraProfile.Carriage?
-    /// The camera did not answer when it was asked for its back channel, and is asked without it.
+    /// The camera did not answer when it was asked for its back channel, and is now asked without it.
     var doubtsFeature = false
     /// Sessions with the talk that failed before it was open.
     var failedTalks = 0
-    /// Where the camera was reached at the address of the config: redirections are judged by it.
+    /// The address at which the camera was reached by the config: redirections are judged by it.
     private var home: SocketAddress?
     /// How old sessions became.
     private var ages = SessionAges()
 
     private static let maximumRedirections = 5
-    /// A source that has played this long has recovered: its next failure is a first one.
+    /// A source that has played this long has recovered: its next failure counts as the first.
     private static let recovery: Duration = .seconds(10)
 
     /// Runs until the source is stopped.
@@ -42,7 +42,7 @@ struct RTSPSupervisor: ~Copyable {
 
     private mutating func loop() {
         var target = url
-        // The source was stopped and started again meanwhile, which makes a wrong password no better.
+        // The source was stopped and started again in the meantime, but that does not correct a wrong password.
         let (open, last) = (output.findings.circuit.withLock { $0.openUntil }, output.findings.lastSurrender)
         if let open, open > monotonicNow(), let last { wait(until: open, telling: last) }
         awaitLogin()
@@ -63,7 +63,7 @@ struct RTSPSupervisor: ~Copyable {
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
             let repeated = ages.note(failure.age)
             if let blamed = failure.failedKeepAlive ?? repeated { blame(blamed) }
-            // Another way to the same camera is tried at once, once for each failure.
+            // An alternative for the same camera is tried at once, once for each failure.
             if tryOtherwise(after: failure) { continue }
             target = url
             redirections = 0
@@ -73,7 +73,7 @@ struct RTSPSupervisor: ~Copyable {
         output.tell(.stopped)
     }
 
-    /// Waits while another try with the same credentials would only help to lock the account.
+    /// Waits while another attempt with the same credentials would only help to lock the account.
     private mutating func awaitLogin() {
         while !control.isStopping, let closed = output.findings.logins.withLock({ $0.admit(at: monotonicNow()) }) {
             wait(until: closed.until, telling: closed.state)
@@ -82,7 +82,7 @@ struct RTSPSupervisor: ~Copyable {
 
     private mutating func pause(after failure: SessionFailure) {
         let now = monotonicNow()
-        // Drawn outside of the lock, and cheap to draw in vain.
+        // Made outside the lock; it is cheap even if it is not used.
         var random = random
         guard failure.kind != .credentialsRefused else {
             let closed = output.findings.logins.withLock { $0.fail(failure.reason, at: now, random: &random) }
@@ -115,18 +115,18 @@ struct RTSPSupervisor: ~Copyable {
 
     // MARK: Learning
 
-    /// The camera ended a session in spite of this keep-alive, or because of it.
+    /// Records that the camera ended a session in spite of this keep-alive, or because of it.
     private func blame(_ keepAlive: RTSPKeepAlive) {
         guard configuration.keepAlive == nil else { return }
         output.findings.learn { profile in
             profile.keepAlive = nil
             profile.avoidedKeepAlives.insert(keepAlive)
-            // When none is left the camera does not end its sessions for want of one: all are tried anew.
+            // When none is left, the camera does not end its sessions for lack of a keep-alive: all are tried again.
             if profile.avoidedKeepAlives.isSuperset(of: RTSPKeepAlive.ladder) { profile.avoidedKeepAlives = [] }
         }
     }
 
-    /// Whether there is another way to try, without a pause, after this failure.
+    /// Whether to try an alternative after this failure, without a pause.
     private mutating func tryOtherwise(after failure: SessionFailure) -> Bool {
         switch failure.kind {
         case .featureSuspected where !doubtsFeature:
@@ -148,7 +148,7 @@ struct RTSPSupervisor: ~Copyable {
         }
     }
 
-    /// What shall carry the packets this time.
+    /// The transport to use this time.
     private var carriage: CameraProfile.Carriage {
         switch configuration.transport {
         case .tcp: .tcp
@@ -158,7 +158,7 @@ struct RTSPSupervisor: ~Copyable {
         }
     }
 
-    /// Whether the camera is asked for its back channel this time.
+    /// Whether to ask the camera for its back channel this time.
     private var asksForBackChannel: Bool {
         configuration.looksForBackChannel && !doubtsFeature
             && output.findings.mayAskForBackChannel(at: monotonicNow())
@@ -215,7 +215,7 @@ struct RTSPSupervisor: ~Copyable {
         }
     }
 
-    /// Whether a camera must not be told the password itself.
+    /// Whether the password itself must not be sent to a camera.
     private var refusesBasic: (RTSPURL) -> Bool {
         let (configuration, findings) = (configuration, output.findings)
         return { target in
@@ -255,7 +255,7 @@ struct RTSPSupervisor: ~Copyable {
             ssrc: UInt32.random(in: 1...UInt32.max, using: &random), speaker: speaker, talk: talk)
         let ending = session.run(output: &output, random: &random)
         if let talk { settle(talk, ending) }
-        // Only a camera that describes itself when it is not asked for the back channel has shown that this was it.
+        // Only if a camera describes itself without the question for the back channel was that question the cause.
         if talk == nil, doubtsFeature, session.described != nil {
             output.findings.inquire { $0.suspect($1) }
         }
@@ -266,8 +266,8 @@ struct RTSPSupervisor: ~Copyable {
 }
 
 extension RTSPSupervisor {
-    /// A session with a talk has ended. A camera may need a moment before it takes the next session, so that one failure
-    /// before the talk is open is forgiven.
+    /// Handles the end of a session with a talk. A camera may need a moment before it accepts the next session, so one
+    /// failure before the talk is open is forgiven.
     private mutating func settle(_ talk: SharedTalk, _ ending: SessionEnding) {
         guard case .failed(let failure) = ending.asFailure, !talk.breakOff(failure.reason) else {
             failedTalks = 0

@@ -1,9 +1,9 @@
 import RTP
 import Transport
 
-/// What a receiver report says of one track (RFC 3550, section 6.4).
+/// What a receiver report says about one track (RFC 3550, section 6.4).
 ///
-/// Jitter is left at zero: over TCP it would measure the connection's retransmissions and not the camera.
+/// Jitter is left at zero: over TCP it would measure the connection's retransmissions, not the camera.
 struct ReceptionCounts {
     private(set) var packets: UInt64 = 0
     private var lost: Int32 = 0
@@ -26,7 +26,7 @@ struct ReceptionCounts {
         highest = sequenceNumber
     }
 
-    /// Notes a sender report.
+    /// Records a sender report.
     mutating func note(_ ntp: NTPTimestamp, at now: Instant) {
         lastSenderReport = (ntp.middle, now)
     }

@@ -1,17 +1,18 @@
 import Glibc
 import RTSP
 
-/// Where a camera may send the gateway to.
+/// Decides where a camera may redirect the gateway.
 ///
-/// A redirection is followed to other hosts and ports, as load balancers and recorders need it, but not to the gateway's
-/// own host or to link-local addresses, where services are that nobody else is meant to reach: those of the host itself,
-/// and the metadata service of cloud hosts. A camera that was configured at such an address may stay among its like.
+/// A redirection is followed to other hosts and ports, as load balancers and recorders need it. It is not followed to
+/// the gateway's own host or to link-local addresses. These have services that others must not reach: those of the host
+/// itself, and the metadata service of cloud hosts. A camera that was configured at such an address may redirect to
+/// others of the same kind.
 enum Redirection {
-    /// Those of the target's addresses that may be connected to; all of them unless the target is a redirection.
+    /// The target's addresses that the gateway may connect to; all of them unless the target is a redirection.
     ///
     /// - Parameters:
-    ///   - list: what the target's host was resolved to.
-    ///   - target: where the camera sends to.
+    ///   - list: the resolved addresses of the target's host.
+    ///   - target: the redirection's target.
     ///   - origin: the address of the config.
     ///   - home: where the camera was reached at `origin`.
     static func followed(
@@ -35,7 +36,7 @@ enum Redirection {
 }
 
 extension SocketAddress {
-    /// The bytes of an IPv4 address, also where it is mapped into IPv6; nil for any other address.
+    /// The bytes of an IPv4 address, even where it is mapped into IPv6; nil for any other address.
     private var ipv4: [UInt8]? {
         let bytes = addressBytes
         if bytes.count == 4 { return bytes }
@@ -43,8 +44,8 @@ extension SocketAddress {
         return Array(bytes[12...])
     }
 
-    /// Whether a connection there ends at this host: 127.0.0.0/8, `::1`, and the unspecified address, which Linux takes
-    /// for it.
+    /// Whether a connection there ends at this host: 127.0.0.0/8, `::1`, and the unspecified address, which Linux
+    /// treats as this host.
     var isLoopback: Bool {
         if let ipv4 { return ipv4[0] == 127 || ipv4[0] == 0 }
         let bytes = addressBytes

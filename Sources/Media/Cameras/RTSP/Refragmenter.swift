@@ -1,8 +1,8 @@
-/// Cuts a camera's fragments anew, so that each fits a viewer's datagram: cameras over TCP send packets of up to
-/// 64 KiB, and 1,400 bytes are usual.
+/// Cuts a camera's fragments again, so that each fits a viewer's datagram: cameras over TCP send packets of up to 64
+/// KiB, and 1,400 bytes are usual.
 ///
-/// Fragments of one unit are joined and cut at the limit, so all but the last have the same length, and their number
-/// grows by no more than it must. A piece goes out as soon as the bytes for it are there.
+/// Fragments of one unit are joined and cut at the limit. So all except the last have the same length, and their number
+/// grows as little as possible. A piece goes out as soon as its bytes have arrived.
 struct Refragmenter {
     /// How a format marks the first and the last fragment in the header that precedes each.
     struct Marking {
@@ -23,15 +23,15 @@ struct Refragmenter {
         static let vp8 = Marking(byte: 0, start: 0x10, end: 0)
     }
 
-    /// The longest piece, header and all.
+    /// The longest piece, including its header.
     let limit: Int
     private let marking: Marking
     private var header: [UInt8] = []
-    /// The header's length in free bytes, then what waits.
+    /// Free bytes for the header, then the waiting bytes.
     private var waiting: [UInt8] = []
     private var isFirst = false
 
-    /// With nothing begun; allocates nothing.
+    /// Starts without a unit; allocates nothing.
     init(limit: Int, marking: Marking) {
         self.limit = limit
         self.marking = marking
@@ -40,7 +40,7 @@ struct Refragmenter {
     /// Whether a unit has been begun and not ended.
     private(set) var isActive = false
 
-    /// Begins a unit. `header` stands before each piece; `isFirst` tells whether its first bytes are here.
+    /// Begins a unit. `header` goes before each piece; `isFirst` says whether the unit's first bytes have come.
     mutating func begin(header: some Sequence<UInt8>, isFirst: Bool) {
         self.header.removeAll(keepingCapacity: true)
         self.header.append(contentsOf: header)
@@ -51,14 +51,14 @@ struct Refragmenter {
         isActive = true
     }
 
-    /// Forgets a unit of which a part is lost.
+    /// Drops a unit of which a part is lost.
     mutating func cancel() {
         isActive = false
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Adds bytes and hands what is full to `emit`, with whether it is the unit's last piece. The first and the last
-    /// byte of the unit never share a piece that is marked both, as long as the unit is longer than the limit.
+    /// Adds bytes and hands full pieces to `emit`, with whether each is the unit's last piece. As long as the unit is
+    /// longer than the limit, no piece is marked as both first and last.
     mutating func append(
         _ bytes: UnsafeRawBufferPointer, isLast: Bool, _ emit: (UnsafeRawBufferPointer, _ isLast: Bool) -> Void
     ) {
@@ -69,7 +69,7 @@ struct Refragmenter {
         var isFirst = isFirst
         var offset = head
         waiting.withUnsafeMutableBytes { buffer in
-            // At least one byte stays behind until the end is known, so that the last piece can be marked.
+            // At least one byte stays until the end is known, so that the last piece can be marked.
             while buffer.count - offset > size || (isLast && offset < buffer.count) {
                 let count = min(size, buffer.count - offset)
                 let ends = isLast && offset + count == buffer.count

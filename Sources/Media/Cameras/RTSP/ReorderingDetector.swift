@@ -1,33 +1,33 @@
 import RTP
 import SDP
 
-/// Finds out whether a camera sends pictures in another order than that of showing, as B-frames make it. Browsers show
-/// each picture as it comes, so that such a stream stutters.
+/// Detects whether a camera sends pictures in an order other than display order, as with B-frames. Browsers show each
+/// picture as it comes, so such a stream stutters.
 struct ReorderingDetector {
-    /// Whether it does.
+    /// Whether it has been seen to reorder.
     private(set) var isReordering = false
     /// Whether the stream promises not to.
     private var isOrderPromised = false
     private var stepsBack = 0
 
-    /// Two at the least, so that a clock that is set back once does not count.
+    /// More than one, so that a clock that is set back once does not count.
     private static let minimumStepsBack = 3
     /// As far as B-frames can reach: half a second at 90 kHz.
     private static let maximumStep: Int32 = 45_000
 
-    /// Takes in what a sequence parameter set says: how many pictures may be reordered, nil where it does not say.
+    /// Records what a sequence parameter set says: how many pictures may be reordered, nil where it does not say.
     mutating func noteParameterSet(reorderedPictures: Int?, isProof: Bool) {
         isOrderPromised = reorderedPictures == 0
         if isProof, let reorderedPictures, reorderedPictures > 0 { isReordering = true }
     }
 
-    /// Takes in the payload with the beginning of an H.264 slice.
+    /// Records the payload with the beginning of an H.264 slice.
     mutating func noteH264(payload: UnsafeRawBufferPointer) {
         guard !isReordering, !isOrderPromised else { return }
         if H264.startsBidirectionalSlice(payload: payload) { isReordering = true }
     }
 
-    /// Takes in the timestamp of a picture and of the one that came before it.
+    /// Records the timestamps of a picture and of the one that came before it.
     mutating func note(_ timestamp: UInt32, after previous: UInt32) {
         guard !isReordering else { return }
         let step = Int32(bitPattern: timestamp &- previous)
@@ -37,12 +37,12 @@ struct ReorderingDetector {
 }
 
 extension IncomingTrack {
-    /// Tells the detector what the newest parameter sets promise.
+    /// Passes the promise of the newest parameter sets to the detector.
     mutating func noteParameterSets() {
         switch format {
         case .h264:
             guard let set = parameterSets.sequenceParameterSet else { return }
-            // A set that allows reordering is no proof: encoders write it that never do it.
+            // A set that allows reordering is not proof: some encoders write it and never reorder.
             reordering.noteParameterSet(
                 reorderedPictures: set.profile == 66 ? 0 : set.reorderedFrames, isProof: false)
         case .h265:
@@ -53,7 +53,7 @@ extension IncomingTrack {
         }
     }
 
-    /// The parameters of `a=fmtp` that the stream itself has told; empty while it has not.
+    /// The parameters of `a=fmtp` that the stream itself has stated; empty before it has.
     var learnedParameters: [FormatParameters.Parameter] {
         switch format {
         case .h264: parameterSets.profileLevel.map { [.init(name: "profile-level-id", value: $0)] } ?? []

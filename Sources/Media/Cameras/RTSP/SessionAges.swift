@@ -7,17 +7,17 @@ struct SessionAge: Sendable {
     var keepAlive: RTSPKeepAlive
 }
 
-/// Notices a camera that ends its sessions at one and the same age, which a keep-alive that counts would prevent. What
-/// the camera says of its timeout may be wrong, so that the age alone tells.
+/// Notices a camera that ends its sessions always at the same age, which an effective keep-alive would prevent. The
+/// camera's stated timeout may be wrong, so only the age counts.
 struct SessionAges: Sendable {
     /// A camera that ends a session sooner has other reasons than a timeout.
     private static let shortest: Duration = .seconds(10)
-    /// A camera that starts itself anew each day or each hour ends sessions at one age as well.
+    /// A camera that restarts itself each day or each hour also ends sessions at the same age.
     private static let longest: Duration = .seconds(1800)
 
     private var last: SessionAge?
 
-    /// A session has ended. Answers the keep-alive to blame, where the session before ended at the same age.
+    /// Records the end of a session. Returns the keep-alive to blame, where the session before ended at the same age.
     mutating func note(_ ended: SessionAge?) -> RTSPKeepAlive? {
         guard let ended, ended.age >= Self.shortest, ended.age <= Self.longest else { return nil }
         guard let before = last, before.keepAlive == ended.keepAlive,

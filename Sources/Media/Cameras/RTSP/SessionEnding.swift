@@ -3,31 +3,31 @@ import Transport
 
 /// How a session ended.
 enum SessionEnding {
-    /// The owner wanted it.
+    /// The owner stopped it.
     case stopped
-    /// The owner has stopped waiting for the thread: the sink must not be touched again.
+    /// The owner no longer waits for the thread: the sink must not be touched again.
     case abandoned
-    /// The camera's media are elsewhere.
+    /// The camera's media is elsewhere.
     case redirected(RTSPURL)
-    /// Somebody begins to talk or has ended: the next session has the speaker or does without it.
+    /// A talk begins or has ended: the next session has the speaker or does without it.
     case restarted
     case failed(SessionFailure)
 
-    /// The same, with one redirection too many as the failure that it is.
+    /// The same, with one redirection too many as a failure.
     var asFailure: SessionEnding {
         guard case .redirected = self else { return self }
         return .failed(SessionFailure("the camera redirects in a circle"))
     }
 }
 
-/// Why a session failed, and what is to be learnt from it.
+/// Why a session failed, and what to learn from it.
 struct SessionFailure {
-    /// What kind of failure it is, where that decides what comes next.
+    /// The kind of failure, where that decides what comes next.
     enum Kind {
         case other
         /// The credentials were refused or are missing.
         case credentialsRefused
-        /// The camera does not send in the way that was asked for.
+        /// The camera does not send over the requested transport.
         case carriageRefused
         /// It refused every track.
         case tracksRefused
@@ -35,7 +35,7 @@ struct SessionFailure {
         case nothingCame
         /// It did not answer when it was asked for its back channel.
         case featureSuspected
-        /// It answers, and has nothing to play under this address.
+        /// It answers, but has nothing to play at this address.
         case mediaRefused
     }
 

@@ -1,7 +1,7 @@
 import Glibc
 import Transport
 
-/// An address as the system's calls take it.
+/// An address in the form of the system's calls.
 struct SocketAddress: Sendable {
     let family: Int32
     private var storage: sockaddr_storage
@@ -53,7 +53,7 @@ struct SocketAddress: Sendable {
 
     /// The port in host byte order.
     var port: UInt16 {
-        // Both families keep the port in the same place, behind the family.
+        // Both families keep the port in the same place, after the family.
         get { withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) } }
         set {
             withUnsafeMutableBytes(of: &storage) {
@@ -83,7 +83,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// Whether a numeric address in text is another host than this one. A name is not looked up, and so is no other.
+    /// Whether a numeric address in text is a different host. A name is not looked up, and does not count as different.
     func isOther(than text: String) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16)
         let trimmed = text.first == "[" ? String(text.dropFirst().prefix { $0 != "]" }) : text

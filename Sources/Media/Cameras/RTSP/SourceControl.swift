@@ -1,10 +1,10 @@
 import Glibc
 import Transport
 
-/// How a source's owner talks to the source's thread: stop, and ask for a key frame.
+/// How a source's owner controls the source's thread: stop it, and ask for a key frame.
 ///
 /// Stopping waits for the thread, except while the thread looks up a host name: that call cannot be interrupted and may
-/// take half a minute, so the thread is left to itself then and ends without touching the sink again.
+/// take half a minute. The thread is then left behind, and ends without touching the sink again.
 final class SourceControl: Sendable {
     private struct State {
         var isStopping = false
@@ -13,7 +13,7 @@ final class SourceControl: Sendable {
     }
 
     private let state = Locked(State())
-    /// Readable when there is something to look at.
+    /// Readable when a request waits.
     var wakeUp: Int32 { wakeUpPipe.readEnd }
     private let wakeUpPipe: Pipe
     private let ended: Pipe
@@ -27,7 +27,7 @@ final class SourceControl: Sendable {
 
     // MARK: The owner's side
 
-    /// Stops the thread. Answers false when the thread was left behind in a look-up.
+    /// Stops the thread. Returns false when the thread was left behind in a look-up.
     func stop() -> Bool {
         guard requestStop() else { return false }
         var waiting = pollfd(fd: ended.readEnd, events: Int16(POLLIN), revents: 0)
@@ -35,7 +35,7 @@ final class SourceControl: Sendable {
         return true
     }
 
-    /// Tells the thread to stop and does not wait. Answers false when it is in a look-up, which it will not leave soon.
+    /// Asks the thread to stop and does not wait. Returns false when it is in a look-up, which it will not leave soon.
     @discardableResult
     func requestStop() -> Bool {
         let isResolving = state.withLock { state in
@@ -46,8 +46,8 @@ final class SourceControl: Sendable {
         return !isResolving
     }
 
-    /// Waits until the thread of `other` has ended, for no longer than `duration` and until this one's owner wants
-    /// something.
+    /// Waits until the thread of `other` has ended, but no longer than `duration`, and no longer than until this one's
+    /// owner has a request.
     func wait(forEndOf other: SourceControl, upTo duration: Duration) {
         var waiting = [
             pollfd(fd: other.ended.readEnd, events: Int16(POLLIN), revents: 0),
@@ -67,14 +67,14 @@ final class SourceControl: Sendable {
         if isNew { wakeUpPipe.signal() }
     }
 
-    /// Lets the thread look whether there is something to do.
+    /// Makes the thread check for work.
     func wake() { wakeUpPipe.signal() }
 
     // MARK: The thread's side
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Takes the tracks for which a key frame was asked, one bit each, and makes ``wakeUp`` quiet.
+    /// Takes the tracks for which a key frame was requested, one bit each, and resets ``wakeUp``.
     func takeKeyFrameRequests() -> UInt64 {
         wakeUpPipe.drain()
         return state.withLock { state in
@@ -86,9 +86,9 @@ final class SourceControl: Sendable {
     /// How a look-up ended.
     enum Resolution<Result> {
         case found(Result)
-        /// The source was stopped before it began: the owner waits for the thread.
+        /// The source was stopped before the look-up began: the owner waits for the thread.
         case notBegun
-        /// The source was stopped meanwhile: the owner does not wait, and the sink must not be touched again.
+        /// The source was stopped during the look-up: the owner does not wait, and the sink must not be touched again.
         case abandoned
     }
 
@@ -110,7 +110,7 @@ final class SourceControl: Sendable {
     /// The thread is about to end.
     func markEnded() { ended.signal() }
 
-    /// Waits until the owner wants something or the time is over.
+    /// Waits until the owner has a request or the time is over.
     func wait(_ duration: Duration) {
         var waiting = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
         _ = poll(&waiting, 1, pollTimeout(duration))
@@ -139,7 +139,7 @@ private final class Pipe: Sendable {
 
     func signal() {
         var byte: UInt8 = 1
-        // A full pipe says already what there is to say.
+        // A full pipe already carries the signal.
         _ = write(writeEnd, &byte, 1)
     }
 
@@ -150,7 +150,7 @@ private final class Pipe: Sendable {
     }
 }
 
-/// A duration as `poll` takes it: whole milliseconds rounded up, so that a deadline has really passed afterwards.
+/// A duration for `poll`: whole milliseconds rounded up, so that a deadline has really passed afterwards.
 func pollTimeout(_ duration: Duration) -> Int32 {
     let (seconds, attoseconds) = duration.components
     if seconds < 0 || duration <= .zero { return 0 }

@@ -2,7 +2,7 @@ import RTP
 import SDP
 import Transport
 
-/// What the source hands to its sink, and the tracks' timelines, which live longer than one connection.
+/// The source's output to its sink, and the tracks' timelines, which outlive one connection.
 struct SourceOutput {
     let sink: any CameraSink
     let findings: SourceFindings
@@ -15,14 +15,14 @@ struct SourceOutput {
         self.findings = findings
     }
 
-    /// Tells the sink a state, unless it is the one that it knows.
+    /// Reports a state to the sink, unless the sink already knows it.
     mutating func tell(_ state: SourceState) {
         guard state != lastState else { return }
         lastState = state
         sink.handle(.state(state))
     }
 
-    /// The camera describes its tracks. A track that is of the same kind as one before goes on where that one ended.
+    /// Announces the camera's tracks. A track of the same kind as an earlier one continues where that one ended.
     mutating func announce(
         _ described: [CameraDescription.Track], limit: Int, random: inout RandomSource, at now: Instant
     ) {
@@ -50,14 +50,14 @@ struct SourceOutput {
         sink.handle(.tracks(descriptions))
     }
 
-    /// The stream itself has told its profile, which the description left out.
+    /// Records the profile that the stream itself has stated, which the session description left out.
     mutating func learnProfile(_ parameters: [FormatParameters.Parameter], track: Int) {
         guard descriptions.indices.contains(track) else { return }
         descriptions[track].codec.formatParameters.parameters += parameters
         sink.handle(.tracks(descriptions))
     }
 
-    /// The stream's pictures come in another order than that of showing.
+    /// Records that the stream's pictures come in an order other than display order.
     mutating func learnReordering(track: Int) {
         guard descriptions.indices.contains(track), !descriptions[track].reordersPictures else { return }
         descriptions[track].reordersPictures = true

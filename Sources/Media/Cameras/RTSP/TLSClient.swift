@@ -2,23 +2,23 @@ import COpenSSL
 import Glibc
 import RTSP
 
-/// The client's side of TLS on a camera's connection, between two buffers: the socket's bytes go in and out by the
-/// caller's hand, so that nothing here blocks.
+/// The client's side of TLS on a camera's connection, between two buffers: the caller moves the socket's bytes in and
+/// out, so nothing here blocks.
 ///
 /// **Why the certificate is not verified.** A camera signs its certificate itself, for an address that changes, with a
-/// clock that may stand in 1970; verification against the public authorities would refuse every one of them. What is
-/// left is to know the camera again: its fingerprint is remembered at the first connection, a later one that differs is
-/// told (``RTSPTransportInUse/earlierCertificateFingerprint`` and the source's notes), and a fingerprint that the config
-/// names must match, or there is no session and the password is never sent. Without such a pin TLS keeps out who only
-/// listens, and not who stands in between at the first connection.
+/// clock that may be in 1970. Verification against the public authorities would refuse every one of them. What remains
+/// is to recognize the camera: its fingerprint is recorded at the first connection, and a later one that differs is
+/// reported (``RTSPTransportInUse/earlierCertificateFingerprint`` and the source's notes). A fingerprint that the
+/// config names must match; otherwise no session starts and the password is never sent. Without such a pin TLS keeps
+/// out eavesdroppers, but not an attacker in the middle of the first connection.
 ///
-/// For the same reason old protocol versions and short keys are taken: the choice is between them and no encryption.
+/// For the same reason old protocol versions and short keys are accepted: the alternative is no encryption.
 final class TLSClient {
     private let context: OpaquePointer
     private let ssl: OpaquePointer
-    /// What came from the camera, still encrypted.
+    /// Bytes from the camera, still encrypted.
     private let incoming: OpaquePointer
-    /// What is to go to the camera, already encrypted.
+    /// Bytes for the camera, already encrypted.
     private let outgoing: OpaquePointer
     private var pending: [UInt8] = []
     private var pendingOffset = 0
@@ -37,12 +37,12 @@ final class TLSClient {
         self.outgoing = outgoing
         SSL_set_verify(ssl, SSL_VERIFY_NONE, nil)
         SSL_set_security_level(ssl, 0)
-        // An empty memory is "nothing yet" and not the end of the connection.
+        // An empty memory BIO means "nothing yet", not the end of the connection.
         BIO_ctrl(incoming, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
         BIO_ctrl(outgoing, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, nil)
         SSL_set_bio(ssl, incoming, outgoing)
         SSL_set_connect_state(ssl)
-        // The name of the server (RFC 6066, section 3) is a name and never an address.
+        // The server name (RFC 6066, section 3) is a name, never an address.
         if !serverName.contains(":"), serverName.contains(where: \.isLetter) {
             _ = serverName.withCString { name in
                 SSL_ctrl(
@@ -60,7 +60,7 @@ final class TLSClient {
     /// Whether encrypted bytes wait for the socket.
     var hasPendingOutput: Bool { pendingOffset < pending.count }
 
-    /// Goes on with the handshake; true when it is over.
+    /// Continues the handshake; true when it is complete.
     func handshake(_ descriptor: Int32) throws(CameraUnreachable) -> Bool {
         while true {
             ERR_clear_error()
@@ -91,7 +91,7 @@ final class TLSClient {
             let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
             if count > 0 { return .bytes(Int(count)) }
             let reason = SSL_get_error(ssl, count)
-            // An answer to a key update, for example, leaves something to send.
+            // An answer to a key update, for example, leaves bytes to send.
             if case .failed(let number) = flush(descriptor) { return .failed(number) }
             switch reason {
             case SSL_ERROR_ZERO_RETURN: return .closed
@@ -103,7 +103,7 @@ final class TLSClient {
         }
     }
 
-    /// Takes bytes to send; none while earlier ones still wait.
+    /// Accepts bytes to send; none while earlier ones still wait.
     func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> CameraSocket.Outcome {
         if case .failed(let number) = flush(descriptor) { return .failed(number) }
         guard !hasPendingOutput, bytes.count > 0 else { return .wouldBlock }
@@ -116,7 +116,7 @@ final class TLSClient {
         return .bytes(Int(count))
     }
 
-    /// Writes what waits to the socket.
+    /// Writes the waiting bytes to the socket.
     @discardableResult
     func flush(_ descriptor: Int32) -> CameraSocket.Outcome {
         while true {
