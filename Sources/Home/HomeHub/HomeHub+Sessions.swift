@@ -2,7 +2,7 @@ import HomeTypes
 import Signalling
 
 extension HomeHub {
-    /// The principal's live sessions. The one whose lease ends last comes first.
+    /// The principal's live sessions. The one whose lease ends first comes first.
     public func sessions(principal: String) async -> [SessionSnapshot] {
         let now = self.now()
         return await self.liveView.sessions()
