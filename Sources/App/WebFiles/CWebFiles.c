@@ -74,6 +74,9 @@ static const char notice_js[] = {
 static const char panels_js[] = {
 #embed "page/panels.js"
 };
+static const char picture_watch_js[] = {
+#embed "page/picture-watch.js"
+};
 static const char presses_js[] = {
 #embed "page/presses.js"
 };
@@ -136,6 +139,7 @@ static const struct web_file page_files[] = {
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
+    {"/assets/picture-watch.js", "text/javascript; charset=utf-8", picture_watch_js, sizeof picture_watch_js},
     {"/assets/presses.js", "text/javascript; charset=utf-8", presses_js, sizeof presses_js},
     {"/assets/preview.js", "text/javascript; charset=utf-8", preview_js, sizeof preview_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},

@@ -1,5 +1,6 @@
 import { answers, command, getSession, PageError, statusOf } from "./api.js";
-import { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore, Pulse } from "./liveness.js";
+import { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore } from "./liveness.js";
+import { PictureWatch } from "./picture-watch.js";
 import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
 import { Talk } from "./talk.js";
 import { inWords } from "./words.js";
@@ -44,11 +45,13 @@ export class LiveSession {
     /** @type {import("./liveness.js").Verdict} */
     this.verdict = { isLive: false, isStalled: false, text: null, cause: null };
     this.talk = new Talk(this);
+    this.watch = new PictureWatch(video, {
+      statistics: () => this.statistics(), beat: () => this.beat(), looked: () => this.weigh(),
+    });
 
     // From the start to the stop, over all connections.
     this.attempt = 0;
     this.hasShown = false;
-    this.pulse = new Pulse();
     /** @type {boolean | null} */
     this.answers = null;
     this.askedAt = -Infinity;
@@ -74,16 +77,7 @@ export class LiveSession {
     this.answer = "";
     this.leaseEnd = 0;
     this.canDecode = true;
-    this.hasPicture = true;
     this.needsTap = false;
-    /** @type {{ frames: number, packets: number } | null} */
-    this.counts = null;
-    this.isLooking = false;
-    this.isCatchingUp = false;
-    this.wasOutOfView = false;
-
-    /** @type {number | undefined} */
-    this.callback = undefined;
     /** @type {Record<"lease" | "silence" | "lost" | "retry", number | undefined>} */
     this.timers = { lease: undefined, silence: undefined, lost: undefined, retry: undefined };
   }
@@ -119,7 +113,7 @@ export class LiveSession {
     this.attempt = 0;
     this.fault = null;
     this.hasShown = false;
-    this.pulse = new Pulse();
+    this.watch.start();
     this.answers = null;
     await this.connect("starting");
   }
@@ -143,9 +137,8 @@ export class LiveSession {
     this.notes = [];
     this.begin = performance.now();
     this.liveSince = null;
-    this.counts = null;
     this.canDecode = true;
-    this.hasPicture = true;
+    this.watch.prepare();
     this.change(state);
     /** @type {RTCPeerConnection | undefined} */
     let pc;
@@ -193,8 +186,8 @@ export class LiveSession {
       this.armLease(answer.liveSessionDurationSeconds);
       await made.setRemoteDescription({ type: "answer", sdp: answer.answerSdp });
       if (generation !== this.generation) return;
-      this.hasPicture = ["recvonly", "sendrecv"].includes(video.currentDirection ?? "");
-      this.watchPictures(generation);
+      this.watch.begin(["recvonly", "sendrecv"].includes(video.currentDirection ?? ""));
+      this.after(8000, "silence", () => this.explainSilence(generation));
     } catch (error) {
       if (generation === this.generation) this.failed(error);
       else pc?.close();
@@ -215,56 +208,23 @@ export class LiveSession {
     this.onChange();
   }
 
-  /** Whether each picture that is shown calls back; not every browser can do that. */
-  get canCallBack() { return this.hasPicture && "requestVideoFrameCallback" in this.video; }
-
-  /**
-   * Each picture that is shown calls back, where the browser can do that and somebody looks. Everything else is
-   * counted by look().
-   * @param {number} generation
-   */
-  watchPictures(generation) {
-    if (this.canCallBack) {
-      const seen = () => {
-        if (generation !== this.generation) return;
-        this.callback = this.video.requestVideoFrameCallback(seen);
-        this.beat(true);
-      };
-      this.callback = this.video.requestVideoFrameCallback(seen);
-    }
-    this.after(8000, "silence", () => this.explainSilence(generation));
-  }
-
-  /** @param {boolean} isEvery */
-  beat(isEvery) {
-    const now = performance.now();
-    this.pulse.beat(now, isEvery);
+  // The first picture was seen, or a later one.
+  beat() {
     if (this.state === "live" || !this.session) return;
     clearTimeout(this.timers.silence);
-    this.liveSince = now;
+    this.liveSince = performance.now();
     this.hasShown = true;
     this.step(this.hasPicture ? "first picture" : "first sound");
     this.change("live", null);
     this.readGatewaySteps();
   }
 
-  // Pictures that nobody can see are not shown, and call nobody back.
-  get isInView() {
-    if (document.visibilityState !== "visible") return false;
-    const { top, bottom, left, right } = this.video.getBoundingClientRect();
-    return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
-  }
+  /** Whether the view brings a picture, or sound alone. */
+  get hasPicture() { return this.watch.hasPicture; }
 
-  // Called some times a second while the view is active.
+  /** Called some times a second while the view is active. */
   tick() {
-    const isInView = this.isInView;
-    // What came while nobody could see it is counted before anything is said about it.
-    if (isInView && this.wasOutOfView) this.isCatchingUp = true;
-    this.wasOutOfView = !isInView;
-    const isCalledBack = isInView && this.canCallBack;
-    if (!this.pc || !this.session) this.isCatchingUp = false;
-    else if (!isCalledBack || this.isCatchingUp) this.look(isInView);
-    else this.counts = null;
+    this.watch.tick(this.pc !== null && this.session !== null);
     this.weigh();
     if (this.verdict.isStalled) this.askGateway();
     else this.answers = null;
@@ -274,34 +234,9 @@ export class LiveSession {
   /** @returns {Promise<import("./reception.js").Statistics>} nothing of a connection that was closed meanwhile */
   async statistics() { return await this.pc?.getStats().catch(() => null) ?? new Map(); }
 
-  /**
-   * Counts by the connection's statistics.
-   * @param {boolean} isInView
-   */
-  async look(isInView) {
-    if (this.isLooking) return;
-    this.isLooking = true;
-    const generation = this.generation;
-    const { frames, packets } = countReceived(await this.statistics(), this.hasPicture);
-    this.isLooking = false;
-    if (generation !== this.generation) return;
-    const before = this.counts;
-    this.counts = { frames, packets };
-    this.isCatchingUp = false;
-    if (this.state !== "live") {
-      if (this.hasPicture ? frames > 0 : packets > 0) this.beat(false);
-    } else if (before) {
-      // Some browsers decode nothing for a page that is hidden: there, packets count.
-      const isDecoded = this.hasPicture && isInView;
-      if (isDecoded ? frames > before.frames : packets > before.packets) this.beat(false);
-    }
-    this.weigh();
-  }
-
   weigh() {
-    const { last, usualGap } = this.pulse;
-    const isUnknown = this.isActive && (document.visibilityState !== "visible" || this.isCatchingUp);
-    if (isUnknown && this.state === "live" && this.verdict.isLive) return;
+    const { last, usualGap } = this.watch.pulse;
+    if (this.isActive && this.watch.isUnknown && this.state === "live" && this.verdict.isLive) return;
     const verdict = judge({
       state: this.state, silence: last === null ? null : performance.now() - last,
       usualGap, hasPicture: this.hasPicture, isOnline: navigator.onLine !== false,
@@ -329,8 +264,9 @@ export class LiveSession {
   restartIfStuck() {
     if (!this.session || this.talk.isTalking || document.visibilityState !== "visible") return;
     const now = performance.now();
+    const { last } = this.watch.pulse;
     const stuck = isStuck({
-      silence: this.state === "live" && this.pulse.last !== null ? now - this.pulse.last : null, sinceStart: now - this.begin,
+      silence: this.state === "live" && last !== null ? now - last : null, sinceStart: now - this.begin,
       flowingFor: this.device.flowingSince ? now - this.device.flowingSince : 0, hasLink: this.link.isUp,
       answers: this.answers, canDecode: this.canDecode,
     });
@@ -490,10 +426,8 @@ export class LiveSession {
     for (const timer of Object.values(this.timers)) clearTimeout(timer);
     this.timers.retry = undefined;
     this.liveSince = null;
-    this.isCatchingUp = false;
+    this.watch.end();
     this.talk.drop();
-    if (this.callback !== undefined) this.video.cancelVideoFrameCallback?.(this.callback);
-    this.callback = undefined;
     const pc = this.pc;
     this.pc = null;
     this.audio = null;

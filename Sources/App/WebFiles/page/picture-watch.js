@@ -1,0 +1,135 @@
+import { Pulse } from "./liveness.js";
+import { countReceived } from "./reception.js";
+
+/**
+ * What a picture watch asks its view and reports to it.
+ * @typedef {object} Watched
+ * @property {() => Promise<import("./reception.js").Statistics>} statistics of the connection
+ * @property {() => void} beat a picture was shown, or sound has come where there is no picture
+ * @property {() => void} looked what came in the meantime is counted
+ */
+
+/** Sees whether the picture of a view moves, or whether its sound goes on where there is no picture. */
+export class PictureWatch {
+  /**
+   * @param {HTMLVideoElement} video
+   * @param {Watched} view
+   */
+  constructor(video, view) {
+    this.video = video;
+    this.view = view;
+    // Over all connections of a view.
+    this.pulse = new Pulse();
+    this.wasOutOfView = false;
+    // Of one connection. Counts them, so that what comes late for an older one does nothing.
+    this.connection = 0;
+    this.hasPicture = true;
+    this.hasBeaten = false;
+    /** @type {{ frames: number, packets: number } | null} */
+    this.counts = null;
+    this.isLooking = false;
+    this.isCatchingUp = false;
+    /** @type {number | undefined} */
+    this.callback = undefined;
+  }
+
+  /** Somebody begins to watch. */
+  start() { this.pulse = new Pulse(); }
+
+  /** A connection is made; whether it brings a picture is known with the answer. */
+  prepare() {
+    this.hasPicture = true;
+    this.hasBeaten = false;
+    this.counts = null;
+  }
+
+  /**
+   * The connection is agreed upon. Each picture that is shown calls back, where the browser can do that and somebody
+   * looks. Everything else is counted by look().
+   * @param {boolean} hasPicture
+   */
+  begin(hasPicture) {
+    this.hasPicture = hasPicture;
+    if (!this.canCallBack) return;
+    const { connection } = this;
+    const seen = () => {
+      if (connection !== this.connection) return;
+      this.callback = this.video.requestVideoFrameCallback(seen);
+      this.beat(true);
+    };
+    this.callback = this.video.requestVideoFrameCallback(seen);
+  }
+
+  /** The connection is over. */
+  end() {
+    this.connection++;
+    this.isCatchingUp = false;
+    if (this.callback !== undefined) this.video.cancelVideoFrameCallback?.(this.callback);
+    this.callback = undefined;
+  }
+
+  /** @param {boolean} isEvery whether each picture is counted by itself */
+  beat(isEvery) {
+    this.pulse.beat(performance.now(), isEvery);
+    this.hasBeaten = true;
+    this.view.beat();
+  }
+
+  /** Whether each picture that is shown calls back; not every browser can do that. */
+  get canCallBack() { return this.hasPicture && "requestVideoFrameCallback" in this.video; }
+
+  /** Pictures that nobody can see are not shown, and call nobody back. */
+  get isInView() {
+    if (document.visibilityState !== "visible") return false;
+    const { top, bottom, left, right } = this.video.getBoundingClientRect();
+    return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+  }
+
+  /** Whether it is not known now if anything came: nobody could see it, and it is not counted yet. */
+  get isUnknown() { return document.visibilityState !== "visible" || this.isCatchingUp; }
+
+  /**
+   * Called some times a second while the view is active.
+   * @param {boolean} isConnected whether there is a connection that was agreed upon
+   */
+  tick(isConnected) {
+    const { isInView } = this;
+    // What came while nobody could see it is counted before anything is said about it.
+    if (isInView && this.wasOutOfView) this.isCatchingUp = true;
+    this.wasOutOfView = !isInView;
+    if (!isConnected) this.isCatchingUp = false;
+    else if (!isInView || !this.canCallBack || this.isCatchingUp) this.look(isInView);
+    else this.counts = null;
+  }
+
+  /**
+   * Counts by the connection's statistics.
+   * @param {boolean} isInView
+   */
+  async look(isInView) {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    const { connection } = this;
+    const now = countReceived(await this.view.statistics(), this.hasPicture);
+    this.isLooking = false;
+    if (connection !== this.connection) return;
+    const before = this.counts;
+    this.counts = now;
+    this.isCatchingUp = false;
+    if (hasCome(before, now, { isFirst: !this.hasBeaten, hasPicture: this.hasPicture, isInView })) this.beat(false);
+    this.view.looked();
+  }
+}
+
+/**
+ * Whether pictures, or sound where there is no picture, have come between two counts.
+ * @param {{ frames: number, packets: number } | null} before null if there is no count to compare with
+ * @param {{ frames: number, packets: number }} now
+ * @param {{ isFirst: boolean, hasPicture: boolean, isInView: boolean }} view isFirst: nothing has come before
+ */
+export function hasCome(before, now, { isFirst, hasPicture, isInView }) {
+  if (isFirst) return hasPicture ? now.frames > 0 : now.packets > 0;
+  if (!before) return false;
+  // Some browsers decode nothing for a page that is hidden: there, packets count.
+  return hasPicture && isInView ? now.frames > before.frames : now.packets > before.packets;
+}
