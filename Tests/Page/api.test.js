@@ -89,7 +89,7 @@ test("only errors of the gateway and of the page have a status", () => {
   for (const error of [new Error("x"), "x", null, undefined]) assert.equal(statusOf(error), "");
 });
 
-test("the age of a picture is read to the millisecond if it is told so", () => {
+test("the age of a picture is exact to the millisecond if the gateway states it", () => {
   assert.equal(ageOf(new Headers({ "age-milliseconds": "1250", age: "1" })), 1250);
   assert.equal(ageOf(new Headers({ age: "3" })), 3000);
   assert.equal(ageOf(new Headers()), 0);

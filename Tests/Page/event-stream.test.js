@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { whenRefused } from "../../Sources/App/WebFiles/page/api.js";
 import { EventParser, nextPause, Watcher } from "../../Sources/App/WebFiles/page/event-stream.js";
 
-const stream = 'id: 7\nevent: device\ndata: {"id":"yard"}\n\n: heartbeat\n\nid: 8\nevent: session\ndata: {"change":"ended"}\n\n';
+const stream = 'id: 7\nevent: device\ndata: {"id":"yard"}\n\n: heartbeat\n\n'
+  + 'id: 8\nevent: session\ndata: {"change":"ended"}\n\n';
 const events = [{ event: "device", data: { id: "yard" } }, { event: "session", data: { change: "ended" } }];
 
 test("a stream says the same wherever it is cut", () => {

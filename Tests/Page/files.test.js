@@ -21,6 +21,8 @@ test("what a file of the page asks for is there", () => {
   for (const name of files) {
     const text = readFileSync(new URL(`page/${name}`, folder), "utf8");
     const asked = [...text.matchAll(/ from "\.\/([^"]+)"|(?:src|href)="\/assets\/([^"]+)"/g)];
-    for (const [, module, asset] of asked) assert.ok(files.includes(module ?? asset), `${name} asks for ${module ?? asset}`);
+    for (const [, module, asset] of asked) {
+      assert.ok(files.includes(module ?? asset), `${name} asks for ${module ?? asset}`);
+    }
   }
 });

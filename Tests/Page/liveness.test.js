@@ -52,7 +52,7 @@ test("only a view that has shown something stalls", () => {
   }
   assert.equal(say({ silence: null }), false);
   assert.equal(say({ state: "reconnecting", silence: null }), false);
-  // Its old picture is no live view, however new it is.
+  // An old picture is not a live view, however recent it is.
   assert.equal(say({ state: "reconnecting", silence: 10 }), "No picture: the view is being started again");
 });
 
@@ -98,7 +98,8 @@ test("the nearest cause is named", () => {
   assert.equal(say({ silence: 7500, hasLink: false, answers: true }), "No picture for 7 s: the camera sends nothing");
   assert.equal(say({ silence: 7500, answers: true }), "No picture for 7 s: the camera sends nothing");
   assert.equal(say({ silence: 3900, answers: true }), "No picture for 3 s");
-  assert.equal(say({ silence: 7500, source: { state: "givenUp", reason: "the camera refused the user name or password" } }),
+  const refused = { state: "givenUp", reason: "the camera refused the user name or password" };
+  assert.equal(say({ silence: 7500, source: refused }),
     "No picture for 7 s: the camera does not accept the user name or password");
   assert.equal(say({ silence: 90000, state: "reconnecting", hasLink: false, answers: false }),
     "No picture for 1 min 30 s: the gateway does not answer");
@@ -109,7 +110,8 @@ test("a camera that brings nothing is explained", () => {
   const cases = [
     [{ state: "backingOff" }, "the camera is not reachable"],
     [{ state: "givenUp", reason: "timed out" }, "the camera is not reachable"],
-    [{ state: "givenUp", reason: "the camera refused DESCRIBE with status 404" }, "the camera has no stream at this address"],
+    [{ state: "givenUp", reason: "the camera refused DESCRIBE with status 404" },
+      "the camera has no stream at this address"],
     [{ state: "backingOff", reason: "there is nothing to play" }, "the camera has no stream at this address"],
     [{ state: "backingOff", reason: "wrong Password" }, "the camera does not accept the user name or password"],
     [{ state: "idle", reason: "nobody publishes" }, "nobody publishes to this camera"],
@@ -122,9 +124,10 @@ test("a camera that brings nothing is explained", () => {
   for (const [source, expected] of cases) assert.equal(cameraTrouble(source), expected, JSON.stringify(source));
 });
 
-test("a time is told in its two largest units", () => {
-  const cases = [[-5, "0 s"], [999, "0 s"], [1000, "1 s"], [59999, "59 s"], [60000, "1 min 0 s"], [3599000, "59 min 59 s"],
-    [3600000, "1 h 0 min"], [86399000, "23 h 59 min"], [86400000, "1 d 0 h"], [200000000, "2 d 7 h"]];
+test("a time is written in its two largest units", () => {
+  const cases = [[-5, "0 s"], [999, "0 s"], [1000, "1 s"], [59999, "59 s"], [60000, "1 min 0 s"],
+    [3599000, "59 min 59 s"], [3600000, "1 h 0 min"], [86399000, "23 h 59 min"],
+    [86400000, "1 d 0 h"], [200000000, "2 d 7 h"]];
   for (const [milliseconds, expected] of cases) assert.equal(duration(milliseconds), expected);
 });
 
@@ -146,7 +149,8 @@ test("attempts count from the start again once a view has shown something for a 
 });
 
 test("pauses double up to half a minute, with a jitter of a quarter", () => {
-  assert.deepEqual([0, 1, 2, 3, 6, 60].map((attempt) => pauseBefore(attempt, 0.5)), [125, 1000, 2000, 4000, 30000, 30000]);
+  assert.deepEqual([0, 1, 2, 3, 6, 60].map((attempt) => pauseBefore(attempt, 0.5)),
+    [125, 1000, 2000, 4000, 30000, 30000]);
   for (let attempt = 1; attempt < 100; attempt += 1) {
     assert.equal(pauseBefore(attempt, 0), 0.75 * pauseBefore(attempt, 0.5));
     assert.equal(pauseBefore(attempt, 1), 1.25 * pauseBefore(attempt, 0.5));

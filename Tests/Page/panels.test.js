@@ -67,7 +67,7 @@ test("a panel comes and goes with the traits that it is for", () => {
   assert.deepEqual(taken(), []);
 });
 
-test("a panel without members is no trouble", () => {
+test("a panel needs no members", () => {
   const panels = new PanelSet([{ name: "still", fits: () => true, make: () => ({}) }],
     () => ({ host: {}, clear: () => {} }));
   assert.deepEqual(reported(() => {
@@ -78,7 +78,7 @@ test("a panel without members is no trouble", () => {
   assert.equal(panels.isActive, false);
 });
 
-test("a panel that throws takes no other along", () => {
+test("an exception in one panel does not affect the others", () => {
   const broken = () => { throw new Error("broken wing"); };
   const { panels, taken } = tile({ name: "broken", update: broken, event: broken, remove: broken, fault: broken },
     { name: "view", event: () => {}, fault: () => ({ message: "no picture" }) },

@@ -41,7 +41,7 @@ function watching(video = new Video()) {
   return { state, video, watch };
 }
 
-test("what has come is seen by pictures, by packets for a hidden page, and by packets of sound without a picture", () => {
+test("pictures count in sight, packets on a hidden page, and packets of sound without a picture", () => {
   const view = { isFirst: false, hasPicture: true, isInView: true };
   const counts = (frames, packets) => ({ frames, packets });
   assert.equal(hasCome(counts(5, 50), counts(6, 60), view), true);
@@ -141,8 +141,8 @@ test("nothing is known of a page that is hidden", () => {
 
 test("a view is in sight if any part of it is", () => {
   const { video, watch } = watching();
-  const cases = [[[0, 100, 0, 100], true], [[-99, 1, 0, 100], true], [[799, 900, 0, 100], true], [[-100, 0, 0, 100], false],
-    [[800, 900, 0, 100], false], [[0, 100, -100, 0], false], [[0, 100, 400, 500], false]];
+  const cases = [[[0, 100, 0, 100], true], [[-99, 1, 0, 100], true], [[799, 900, 0, 100], true],
+    [[-100, 0, 0, 100], false], [[800, 900, 0, 100], false], [[0, 100, -100, 0], false], [[0, 100, 400, 500], false]];
   for (const [[top, bottom, left, right], expected] of cases) {
     video.rectangle = { top, bottom, left, right };
     assert.equal(watch.isInView, expected, JSON.stringify(video.rectangle));

@@ -64,7 +64,7 @@ test("the page's own errors are sentences already", () => {
     { message: "The gateway does not answer.", details: null });
 });
 
-test("what is no error of the gateway is kept under the details", () => {
+test("other exceptions are kept under the details", () => {
   assert.deepEqual(inWords(new TypeError("x is undefined"), "watch"), { message: unknown, details: "x is undefined" });
   assert.deepEqual(inWords("thrown text", "watch"), { message: unknown, details: "thrown text" });
 });

@@ -10,7 +10,7 @@
 const storageKey = "gatehouse.token";
 let token = "";
 
-// The token comes in the address's fragment, which browsers send to nobody, and leaves the address at once.
+/** Reads the token from the address's fragment, which browsers never send, and removes it from the address. */
 export function takeToken() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get("token");
@@ -68,12 +68,12 @@ export function statusOf(error) { return error instanceof APIError ? error.statu
 let refused = () => {};
 
 /**
- * Calls the handler when the gateway does not know the token any more.
+ * Calls the handler when the gateway no longer accepts the token.
  * @param {() => void} handler
  */
 export function whenRefused(handler) { refused = handler; }
 
-/** Tells that the gateway has refused the token. */
+/** Reports that the gateway has refused the token. */
 export function tokenRefused() { refused(); }
 
 // Milliseconds that an answer may take: a camera gets ten seconds of the gateway, twice for its speaker.
@@ -89,7 +89,8 @@ const readJSON = (answer) => answer.json();
  * @param {string} path
  * @param {object} [body]
  * @param {{ patience?: number, signal?: AbortSignal, keepalive?: boolean, isFirst?: boolean,
- *   read?: (answer: Response) => unknown }} options isFirst: a token that is not known is the caller's to tell
+ *   read?: (answer: Response) => unknown }} options isFirst: the caller itself reports a token
+ *   that the gateway does not know
  * @returns {Promise<any>}
  */
 async function send(method, path, body, options = {}) {

@@ -34,7 +34,7 @@ const home = new Home(panels.kinds, notice);
 const visitors = new Visitors(home);
 const configuration = new ConfigurationWatch(home, notice);
 
-// Who hears of what the gateway reports.
+// Which module handles which event.
 const events = new Events();
 events.onAny((name, data) => home.event(name, data));
 events.on(["device", "deviceAdded"], (device) => home.show(device));
@@ -42,17 +42,21 @@ events.on(["deviceAdded"], () => configuration.lookSoon());
 events.on(["deviceRemoved"], ({ deviceID }) => home.remove(deviceID));
 events.on(["DoorbellPressed"], (press) => visitors.show(press));
 
-// The devices that there are, also after a time without a connection; then their settings and what happened.
-/** @param {{ isFirst?: boolean }} [options] */
+/**
+ * Reads the devices, then their settings and their latest events. It also runs after a time without a connection.
+ * @param {{ isFirst?: boolean }} [options]
+ */
 async function load(options) {
   home.showAll(await getDevices(options));
   await configuration.look();
   await Promise.all([...home.identifiers].map(loadHistory));
 }
 
-// What happened last at a device; the event stream reports what comes. A visitor who rang just before the stream
-// was there still waits at the door.
-/** @param {string} id */
+/**
+ * Reads what happened last at a device. The event stream reports what follows. A visitor who rang just before the
+ * stream was connected is still at the door.
+ * @param {string} id
+ */
 async function loadHistory(id) {
   const latest = await getEvents(id, 10);
   if (latest.length > 0) home.event(latest[0].event, latest[0]);
@@ -77,7 +81,7 @@ whenRefused(() => {
 });
 setUpCameraForm(() => home.identifiers);
 
-// A config that has become wrong changes nothing, so no event tells of it.
+// A config that has become invalid changes nothing, so no event reports it.
 setInterval(() => {
   if (document.visibilityState === "visible" && connection.isOpen) configuration.lookSoon();
 }, 20000);
@@ -86,7 +90,7 @@ let ticked = Date.now();
 let beats = 0;
 setInterval(() => {
   const now = Date.now();
-  // A device that has slept holds connections that are dead.
+  // After this device has slept, its connections are dead.
   if (now - ticked > 90000) connection.renew();
   ticked = now;
   const isWholeSecond = beats++ % 4 === 0;
@@ -103,7 +107,7 @@ for (const name of ["online", "offline"]) {
     home.tick(true);
   });
 }
-// A page that goes away gives its sessions back; one that comes back from the browser's cache watches again.
+// A page that is left ends its sessions. A page that returns from the browser's cache watches again.
 addEventListener("pagehide", () => home.suspend());
 addEventListener("pageshow", (event) => {
   if (event.persisted && connection.isOpen) connection.open();

@@ -4,17 +4,17 @@ import { Watcher } from "./event-stream.js";
 import { SignInForm } from "./sign-in.js";
 
 /**
- * What the page does along with its connection.
+ * What the page does when its connection changes.
  * @typedef {object} Handlers
  * @property {(options: { isFirst: boolean }) => Promise<void>} load reads the home
- * @property {() => void} opened the home is shown, and what was going on before may go on
- * @property {() => void} found the event stream stands, perhaps that of another gateway than before
- * @property {() => void} changed whether the event stream stands
- * @property {() => void} closed the token is gone
+ * @property {() => void} opened the home is shown, and live views may resume
+ * @property {() => void} found the event stream is connected, perhaps to another gateway than before
+ * @property {() => void} changed the event stream was connected or lost
+ * @property {() => void} closed the user is signed out
  * @property {(name: string, data: any) => void} event
  */
 
-/** The way to the gateway: from the token over the home to the event stream, and back to the token. */
+/** The connection to the gateway: it signs in, reads the home, keeps the event stream, and signs out. */
 export class Connection {
   /**
    * @param {import("./types").KnownGateway} gateway filled with what the gateway says of itself
@@ -32,7 +32,7 @@ export class Connection {
     this.watcher = null;
     /** @type {number | undefined} */
     this.openTimer = undefined;
-    // Counts the attempts to open the home, so that an older one that is still under way does nothing.
+    // Counts the attempts to open the home, so that an older attempt that is still running does nothing.
     this.opening = 0;
   }
 
@@ -101,7 +101,7 @@ export class Connection {
     this.handlers.changed();
   }
 
-  /** The network has changed, or this device has slept: connections of before may be dead. */
+  /** Connects again at once: the network has changed or this device has slept, so the connection may be dead. */
   renew() { this.watcher?.renew(); }
 
   /** @param {import("./types").Gateway} told */

@@ -73,7 +73,7 @@ export class Watcher {
     this.abort?.abort();
   }
 
-  /** The network has changed, or the device has slept: the connection is made again, and at once. */
+  /** Connects again at once: the network has changed, or the device has slept. */
   renew() {
     this.pause = firstPause;
     this.wake?.();

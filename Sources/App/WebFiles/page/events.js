@@ -1,5 +1,5 @@
 /**
- * Runs an action whose faults are its own: what it throws keeps nobody else from running, and the browser reports it.
+ * Runs an action. If it throws, the browser reports the error, and the caller goes on.
  * @param {() => void} action
  */
 export function isolated(action) {
@@ -17,7 +17,7 @@ export function isolated(action) {
  */
 export function deviceOf(data) { return data?.deviceID ?? data?.session?.deviceID ?? null; }
 
-/** Hands the events of the gateway to the modules that asked for them, in the order in which they asked. */
+/** Dispatches the gateway's events to the modules that registered for them, in the order of registration. */
 export class Events {
   constructor() {
     /** @type {{ names: string[] | null, handler: (name: string, data: any) => void }[]} */

@@ -22,7 +22,7 @@ export class Home {
     /** @type {Map<string, Tile>} */
     this.tiles = new Map();
     /**
-     * The devices that somebody watched when they went away, or when the token was refused.
+     * Devices that were watched when they or the page went away, or when the token was refused.
      * @type {Set<string>}
      */
     this.resumed = new Set();
@@ -59,14 +59,14 @@ export class Home {
   }
 
   /**
-   * All devices that there are now, in their order.
+   * Shows exactly these devices, in this order.
    * @param {Device[]} devices
    */
   showAll(devices) {
     const known = new Set(devices.map((device) => device.id));
     for (const id of this.identifiers) if (!known.has(id)) this.remove(id);
     for (const device of devices) this.show(device);
-    // Nothing moves that stands right, and nothing that has something going on: a video that is moved stops.
+    // A tile moves only if its place is wrong and it is not active: moving a video stops it.
     for (const [place, device] of devices.entries()) {
       const tile = this.tiles.get(device.id);
       const there = this.node.children[place];
@@ -87,7 +87,7 @@ export class Home {
   /** @param {boolean} isWholeSecond */
   tick(isWholeSecond) { for (const tile of this.tiles.values()) tile.tick(isWholeSecond); }
 
-  /** The gateway is reached again, and it may be another one. */
+  /** The gateway was reached again, and it may be another one. */
   check() { for (const tile of this.tiles.values()) tile.check(); }
 
   /** Ends what is going on at the devices until resume(). */

@@ -134,7 +134,8 @@ class LiveView {
   // A camera that is pulled on demand is not woken up for a tile.
   get wantsPicture() {
     const { camera, device } = this.host;
-    return !this.live.isActive && camera !== undefined && camera.pull !== "on-demand" && device.source.state === "flowing";
+    if (this.live.isActive || camera === undefined || camera.pull === "on-demand") return false;
+    return device.source.state === "flowing";
   }
 
   get pictureWidth() { return this.screen.clientWidth; }
@@ -149,7 +150,7 @@ class LiveView {
   }
 
   /**
-   * There is no picture of the camera for now; an older one stays, with its age.
+   * Says that there is no new picture of the camera. An older one stays, with its age.
    * @param {unknown} error
    */
   missPicture(error) {

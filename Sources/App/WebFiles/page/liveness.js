@@ -18,7 +18,7 @@ export class Pulse {
 
   /**
    * @param {number} now
-   * @param {boolean} isEvery each of them is told, so that the gap says something
+   * @param {boolean} isEvery whether every picture is reported, so that the gaps count
    */
   beat(now, isEvery = true) {
     if (isEvery && this.last !== null && now - this.last < 5000) {
@@ -38,7 +38,7 @@ export class Pulse {
 const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice ?? "");
 
 /**
- * Why a camera brings nothing, for a person; the gateway's own words stand under Details.
+ * Why a camera brings nothing, for a person; the gateway's own words are under Details.
  * @param {{ state?: string, reason?: string }} source
  */
 export function cameraTrouble({ state, reason = "" } = {}) {
@@ -75,7 +75,7 @@ export function duration(milliseconds) {
  * @property {number} usualGap milliseconds between two pictures
  * @property {boolean} hasPicture whether there is a picture to see, or sound alone
  * @property {boolean} isOnline what the browser says of its network
- * @property {boolean} hasLink whether the event stream stands
+ * @property {boolean} hasLink whether the event stream is connected
  * @property {boolean | null} answers whether the gateway answered when it was asked last; null: it was not asked
  * @property {string} [ice] the state of the connection for media
  * @property {{ state: string, reason?: string }} [source] of the camera

@@ -7,7 +7,7 @@ import { isolated } from "./events.js";
  */
 
 /**
- * Where a tile takes elements: on top (the picture), beside its name, in its row of buttons, at its bottom.
+ * Where panels put elements in a tile: at the top (the picture), below the name, in the row of buttons, at the bottom.
  * @typedef {"screen" | "about" | "controls" | "below"} Slot
  */
 
@@ -20,13 +20,14 @@ import { isolated } from "./events.js";
  * @property {(slot: Slot, ...nodes: Node[]) => void} place puts elements into the tile, behind those of earlier panels
  * @property {(action: import("./words.js").Action, run: () => Promise<unknown>) => Promise<void>} attempt runs what the
  *   user asked for, and says on the tile what went wrong
- * @property {(fault: Fault | null) => void} say shows a fault of what the user did, or takes it away
- * @property {() => void} changed the panel's fault is another now, or its buttons are shown or hidden
- * @property {() => void} dismiss the user is taking the device away
+ * @property {(fault: Fault | null) => void} say shows what went wrong with a user's action, or clears it
+ * @property {() => void} changed the panel reports that its fault or the visibility of its
+ *   buttons has changed
+ * @property {() => void} dismiss the user is removing the device
  */
 
 /**
- * What a module adds to the tile of a device. It has those of these members that it needs.
+ * What a module adds to the tile of a device. Each member is optional.
  * @typedef {object} Panel
  * @property {() => void} [update] the device or its settings have changed; also called once at the beginning
  * @property {(name: string, data: any) => void} [event] an event about this device, from the stream or its history
@@ -37,7 +38,7 @@ import { isolated } from "./events.js";
  * @property {() => void} [suspend] ends what is going on
  * @property {() => void} [resume] goes on with what was ended
  * @property {() => void} [check] the gateway was reached again, and it may be another one
- * @property {() => void} [remove] the tile goes away, or the panel fits the device no longer
+ * @property {() => void} [remove] the tile is removed, or the panel no longer fits the device
  */
 
 /**
@@ -48,7 +49,7 @@ import { isolated } from "./events.js";
  * @property {(host: Host) => Panel} make
  */
 
-/** The kinds of panels that the page has. Their order is that of their elements in a tile. */
+/** The kinds of panels on this page, in the order of their elements in a tile. */
 export class PanelRegistry {
   constructor() {
     /** @type {PanelKind[]} */
@@ -62,7 +63,7 @@ export class PanelRegistry {
   }
 }
 
-/** The panels of one tile. A panel that throws takes no other along. */
+/** The panels of one tile. An exception in one panel does not affect the others. */
 export class PanelSet {
   /**
    * @param {readonly PanelKind[]} kinds
@@ -77,7 +78,7 @@ export class PanelSet {
   }
 
   /**
-   * Makes the panels that fit now, removes those that do so no longer, and updates all.
+   * Makes the panels that fit the device, removes those that no longer do, and updates all.
    * @param {Device} device
    */
   update(device) {

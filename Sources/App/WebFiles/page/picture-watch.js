@@ -2,14 +2,14 @@ import { Pulse } from "./liveness.js";
 import { countReceived } from "./reception.js";
 
 /**
- * What a picture watch asks its view and reports to it.
+ * The view that a picture watch works for.
  * @typedef {object} Watched
  * @property {() => Promise<import("./reception.js").Statistics>} statistics of the connection
- * @property {() => void} beat a picture was shown, or sound has come where there is no picture
- * @property {() => void} looked what came in the meantime is counted
+ * @property {() => void} beat a picture was shown, or sound arrived in a view without a picture
+ * @property {() => void} looked the statistics have been counted
  */
 
-/** Sees whether the picture of a view moves, or whether its sound goes on where there is no picture. */
+/** Watches whether the picture of a view moves, or its sound if it has no picture. */
 export class PictureWatch {
   /**
    * @param {HTMLVideoElement} video
@@ -44,8 +44,8 @@ export class PictureWatch {
   }
 
   /**
-   * The connection is agreed upon. Each picture that is shown calls back, where the browser can do that and somebody
-   * looks. Everything else is counted by look().
+   * The connection is negotiated. Each picture that is shown calls back if the browser can do that and the picture is
+   * in view. look() counts everything else.
    * @param {boolean} hasPicture
    */
   begin(hasPicture) {
@@ -78,19 +78,19 @@ export class PictureWatch {
   /** Whether each picture that is shown calls back; not every browser can do that. */
   get canCallBack() { return this.hasPicture && "requestVideoFrameCallback" in this.video; }
 
-  /** Pictures that nobody can see are not shown, and call nobody back. */
+  /** A picture out of view is not shown, so it does not call back. */
   get isInView() {
     if (document.visibilityState !== "visible") return false;
     const { top, bottom, left, right } = this.video.getBoundingClientRect();
     return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
   }
 
-  /** Whether it is not known now if anything came: nobody could see it, and it is not counted yet. */
+  /** Whether it is unknown if anything arrived: the page is hidden, or what arrived out of view is not counted yet. */
   get isUnknown() { return document.visibilityState !== "visible" || this.isCatchingUp; }
 
   /**
    * Called some times a second while the view is active.
-   * @param {boolean} isConnected whether there is a connection that was agreed upon
+   * @param {boolean} isConnected whether a connection is negotiated
    */
   tick(isConnected) {
     const { isInView } = this;
@@ -122,7 +122,7 @@ export class PictureWatch {
 }
 
 /**
- * Whether pictures, or sound where there is no picture, have come between two counts.
+ * Whether pictures arrived between two counts, or sound in a view without a picture.
  * @param {{ frames: number, packets: number } | null} before null if there is no count to compare with
  * @param {{ frames: number, packets: number }} now
  * @param {{ isFirst: boolean, hasPicture: boolean, isInView: boolean }} view isFirst: nothing has come before

@@ -10,7 +10,7 @@ export const visitorWaits = 45000;
  */
 export function isWaiting({ timestamp }, now) { return now - Date.parse(timestamp) < visitorWaits; }
 
-/** Which presses of doorbells are news: one that is read twice rings once. */
+/** Remembers the latest press of each doorbell, so that a press that is read twice rings once. */
 export class Presses {
   constructor() {
     /** @type {Map<string, number>} */
@@ -18,7 +18,7 @@ export class Presses {
   }
 
   /**
-   * Whether the press is later than those before it; it counts as rung from now on.
+   * Whether the press is later than the latest one, which it then becomes.
    * @param {Press} press
    */
   isNew({ deviceID, timestamp }) {

@@ -1,4 +1,4 @@
-// What the two ends of a connection have said about it.
+// Reads what the statistics, the session description and the lease of a live view say.
 
 /**
  * @typedef {{ forEach(callback: (entry: any) => void): void, get(id: string): any }} Statistics a report of
@@ -6,7 +6,7 @@
  */
 
 /**
- * How much of the picture has come so far, or of the sound where there is no picture.
+ * How much of the picture was received so far, or of the sound in a view without a picture.
  * @param {Statistics} statistics
  * @param {boolean} hasPicture
  */

@@ -23,7 +23,8 @@ export function microphoneFault(error) {
       "The microphone is not allowed for this page. Allow it in the browser’s settings for this site.");
   }
   if (name === "NotFoundError") return new PageError("NO_MICROPHONE", "This device has no microphone.");
-  return new PageError("NO_MICROPHONE", "The microphone could not be opened. Another program may be using it.", message);
+  return new PageError("NO_MICROPHONE", "The microphone could not be opened. Another program may be using it.",
+    message);
 }
 
 async function openMicrophone() {
@@ -92,7 +93,7 @@ export class Talk {
   }
 
   /**
-   * What the gateway tells of the talk: somebody else may have the floor now, or the camera takes no more.
+   * Handles the gateway's report about the talk: somebody else may have the floor, or the camera accepts no more.
    * @param {import("./types").Talkback} [talkback]
    */
   changed(talkback) {
@@ -104,7 +105,9 @@ export class Talk {
   // The view starts again. The microphone stays closed until the button is pressed again.
   interrupted() {
     if (!this.isTalking && !this.isOpening) return;
-    this.fault = { message: "You are not heard any more: the view was started again. Press Talk to go on.", mild: true };
+    this.fault = {
+      message: "You are not heard any more: the view was started again. Press Talk to go on.", mild: true,
+    };
   }
 
   async stop() {
@@ -116,7 +119,7 @@ export class Talk {
     if (live.session) await this.command("stopTalkback").catch(() => {});
   }
 
-  // Closes the microphone, and tells nobody.
+  // Closes the microphone without a report.
   drop() {
     this.isTalking = false;
     this.microphone?.getTracks().forEach((track) => track.stop());

@@ -99,7 +99,7 @@ export class Tile {
   }
 
   /**
-   * What GET /v1/cameras tells of the camera.
+   * Takes the camera's settings from GET /v1/cameras.
    * @param {Camera} camera
    */
   describe(camera) {
@@ -129,7 +129,8 @@ export class Tile {
   // What the panels share: the row of buttons, and the fault. The fault is made again only when it says something
   // else: its details may be open, and it is read out.
   renderShared() {
-    this.slots.controls.hidden = [...this.slots.controls.children].every((one) => one instanceof HTMLElement && one.hidden);
+    const { controls } = this.slots;
+    controls.hidden = [...controls.children].every((one) => one instanceof HTMLElement && one.hidden);
     const fault = this.message ?? this.panels.fault();
     const key = fault ? JSON.stringify([fault.heading, fault.message, fault.details]) : "";
     this.fault.hidden = !fault;

@@ -82,7 +82,7 @@ export interface Fault {
   mild?: boolean;
 }
 
-// Whether the event stream stands.
+// Whether the event stream is connected.
 export interface Link {
   isUp: boolean;
 }

@@ -26,7 +26,10 @@ const byAction = {
     FAILED_PRECONDITION: "The camera cannot be added.",
     RESOURCE_EXHAUSTED: "The gateway has as many cameras as it can hold. Remove one first.",
   },
-  remove: { FAILED_PRECONDITION: "The camera cannot be removed here.", NOT_FOUND: "This camera is not there any more." },
+  remove: {
+    FAILED_PRECONDITION: "The camera cannot be removed here.",
+    NOT_FOUND: "This camera is not there any more.",
+  },
   ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
   connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
 };
@@ -65,7 +68,9 @@ export function inWords(error, action) {
       return { details: told, message: "This address cannot be used. It starts with rtsp://, rtsps:// or onvif://, "
         + "for example rtsp://user:password@192.0.2.20/stream1." };
     }
-    if (key && Object.hasOwn(fields, key)) return { details: told, message: `Please change the field “${fields[key]}”.` };
+    if (key && Object.hasOwn(fields, key)) {
+      return { details: told, message: `Please change the field “${fields[key]}”.` };
+    }
   }
   const message = byAction[action][status] ?? always[status]
     ?? "That did not work: the gateway reports a fault.";
