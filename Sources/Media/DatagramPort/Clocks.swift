@@ -1,7 +1,7 @@
 import Glibc
 public import Transport
 
-/// The clock that every deadline is measured on. It never goes back, and does not count time spent suspended.
+/// The clock for all deadlines. It never goes back, and does not count time in suspension.
 public enum MonotonicClock {
     /// Nanoseconds since the machine's start.
     public static var now: Instant {
@@ -9,7 +9,7 @@ public enum MonotonicClock {
     }
 }
 
-/// The time of day: for sender reports, for time stamps that leave the process, and for nothing that measures.
+/// The time of day: for sender reports and for time stamps that leave the process, not for measurements.
 public enum WallClock {
     /// Nanoseconds since 1970-01-01 00:00 UTC, without leap seconds.
     public static var now: Int64 {
@@ -22,7 +22,7 @@ func threadProcessorTime() -> Int64 {
     nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// What `clock` shows, in nanoseconds; 0 for a clock that does not exist (any more).
+/// The reading of `clock` in nanoseconds; 0 for a clock that does not exist (any more).
 func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     guard clock_gettime(clock, &time) == 0 else { return 0 }

@@ -1,57 +1,57 @@
 public import Transport
 
-/// The connections of all listeners together, and who gives way when there are too many.
+/// The connections of all listeners, and which of them gives way when they are too many.
 ///
-/// A connection is a stranger's until ``vouch(for:principal:)`` has been called for it. When there is no room, the oldest
-/// stranger of the host with the most strangers is closed, so that somebody who signs in gets in while others hold
-/// connections without a word.
+/// A connection counts as a stranger's until ``vouch(for:principal:)`` is called for it. When no room is left, the
+/// oldest stranger of the host with the most strangers is closed. So a user can still sign in while others hold idle
+/// connections.
 public final class ConnectionLedger: Sendable {
-    /// How many connections there may be.
+    /// The most connections.
     public struct Limits: Sendable, Equatable {
-        /// Of all hosts, at all listeners.
+        /// From all hosts, at all listeners.
         public var total: Int
-        /// Of one host at all listeners. This machine is not one of them: its proxies speak for everybody.
+        /// From one host, at all listeners. This machine is exempt: its proxies act for all clients.
         public var perHost: Int
-        /// How many connections of one principal are safe from giving way.
+        /// How many connections of one principal never give way.
         public var perPrincipal: Int
 
-        /// What a process with enough descriptors allows.
+        /// The limits of a process with enough descriptors.
         public init(total: Int = 640, perHost: Int = 128, perPrincipal: Int = 160) {
             self.total = total
             self.perHost = perHost
             self.perPrincipal = perPrincipal
         }
 
-        /// How many connections there may be before one of a host with so many has to take another's place: a host with
+        /// The number of connections from which a host that already has `count` must replace another's. A host with
         /// many leaves the last tenth to those with few.
         func room(forHostWith count: Int, ofTotal total: Int) -> Int {
             count >= max(1, total / 20) ? total - total / 10 : total
         }
 
-        /// Descriptors that no client takes: those of cameras, files and the process itself.
+        /// Descriptors that are reserved from clients: for cameras, files and the process itself.
         public static let reservedDescriptors = 384
 
-        /// As many connections as a process with so many descriptors can have beside its cameras.
+        /// The most connections that a process with this many descriptors can have besides its cameras.
         public init(descriptors: Int) {
             let total = min(640, max(32, descriptors - Self.reservedDescriptors))
             self.init(total: total, perHost: min(128, total / 2), perPrincipal: total / 4)
         }
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     public struct Counts: Sendable, Equatable {
-        /// Connections now.
+        /// The present connections.
         public var connections = 0
-        /// Those of them that are not strangers'.
+        /// The present connections that are signed in.
         public var signedIn = 0
         /// Connections of strangers that were closed to make room.
         public var gaveWay: UInt64 = 0
-        /// Connections that were refused, because none gave way.
+        /// Connections that were refused because none gave way.
         public var refused: UInt64 = 0
-        /// The host of which a connection gave way or was refused last.
+        /// The host whose connection last gave way or was refused.
         public var lastHost: TransportAddress?
 
-        /// Nothing.
+        /// All zero.
         public init() {}
     }
 
@@ -65,11 +65,11 @@ public final class ConnectionLedger: Sendable {
     /// The connections of one host.
     private struct Host {
         var count = 0
-        /// Those over which nobody has signed in, the oldest first.
+        /// The connections without a sign-in, the oldest first.
         var strangers: [(number: UInt64, key: ObjectIdentifier)] = []
     }
 
-    /// How often a host may still take another's place.
+    /// How often a host may still replace another's connection.
     private struct Allowance {
         var places: Double
         var at: Instant
@@ -97,23 +97,23 @@ public final class ConnectionLedger: Sendable {
     /// What is tried at least.
     private static let lowestCeiling = 16
 
-    /// How many places a host may take in a burst, and a second. One that opens connections without end would otherwise
-    /// keep everybody busy with closing the older ones.
+    /// How many connections a host may replace in a burst, and per second. A host that opens connections without end
+    /// would otherwise cause a constant closing of older ones.
     static let placesAtOnce = 64.0
     static let placesPerSecond = 10.0
-    /// The hosts whose allowances are remembered.
+    /// The most hosts whose allowances are recorded.
     private static let maximumHosts = 1024
 
-    /// The limits that hold.
+    /// The limits in force.
     public let limits: Limits
     private let state = Locked(State())
 
-    /// Begins with no connection.
+    /// Starts without connections.
     public init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     public var counts: Counts {
         state.withLock { state in
             var counts = state.counts
@@ -123,7 +123,7 @@ public final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Whether a further connection would be refused whatever host it comes from.
+    /// Whether another connection would be refused from any host.
     public var isFull: Bool {
         let limits = limits
         return state.withLock {
@@ -131,14 +131,14 @@ public final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Counts one more connection, for which another one may have to give way.
+    /// Counts one more connection. Another one may have to give way for it.
     ///
     /// - Parameters:
-    ///   - connection: Whatever stands for it; ``leave(_:)`` must be called before it goes.
+    ///   - connection: The object that represents it; ``leave(_:)`` must be called before it is freed.
     ///   - peer: Where it comes from.
     ///   - now: The time.
-    ///   - close: Closes it. Called on any thread, at most once.
-    /// - Returns: False when there is no room; the connection is not counted then.
+    ///   - close: Closes the connection. Called on any thread, at most once.
+    /// - Returns: False when no room is left; the connection is not counted then.
     public func enter(
         _ connection: AnyObject, from peer: TransportAddress, at now: Instant = MonotonicClock.now,
         close: @escaping @Sendable () -> Void
@@ -174,7 +174,7 @@ public final class ConnectionLedger: Sendable {
         return isAdmitted
     }
 
-    /// Notes that a connection belongs to a principal who has signed in, unless that principal has its share already.
+    /// Records that a connection belongs to a principal who has signed in, unless that principal already has its share.
     /// - Returns: Whether the connection was a stranger's until now and is none any more.
     @discardableResult
     public func vouch(for connection: AnyObject, principal: String) -> Bool {
@@ -197,14 +197,14 @@ public final class ConnectionLedger: Sendable {
         return state.withLock { $0.entries[key] != nil }
     }
 
-    /// Counts a connection no longer. Without effect for one that gave way.
+    /// Stops counting a connection. Does nothing for one that gave way.
     public func leave(_ connection: AnyObject) {
         let key = ObjectIdentifier(connection)
         state.withLock { state in _ = Self.remove(key, from: &state) }
     }
 
-    /// Closes strangers' connections because the process has run out of descriptors. For some seconds there may be no more
-    /// than are left, so that the next ones have to take a place of another instead of the last descriptor.
+    /// Closes strangers' connections because the process has run out of descriptors. For some seconds there may be no
+    /// more than are left, so that the next ones have to take a place of another instead of the last descriptor.
     /// - Returns: How many were closed.
     @discardableResult
     public func shed(_ count: Int, at now: Instant = MonotonicClock.now) -> Int {
@@ -225,7 +225,8 @@ public final class ConnectionLedger: Sendable {
         return closing.count
     }
 
-    /// Whose a connection is: of IPv6 the upper half, since the lower one belongs to whoever has it (RFC 6177).
+    /// The host that a connection counts for. For IPv6 it is the upper half of the address, since its owner has the
+    /// whole lower half (RFC 6177).
     public static func host(of peer: TransportAddress) -> TransportAddress {
         if peer.family == .ipv4 || peer.isLoopback { return peer.withPort(0) }
         return TransportAddress(ipv6High: peer.high, low: 0, port: 0)
@@ -234,7 +235,7 @@ public final class ConnectionLedger: Sendable {
     private static func mayTakePlace(_ host: TransportAddress, at now: Instant, _ state: inout State) -> Bool {
         if host.isLoopback { return true }
         if state.allowances.count >= Self.maximumHosts, state.allowances[host] == nil {
-            // Those who have not taken a place for so long have all of them again.
+            // A host that has not replaced a connection for this long has its full allowance again.
             let full = Self.placesAtOnce / Self.placesPerSecond
             state.allowances = state.allowances.filter { (now - $0.value.at).inSeconds < full }
             guard state.allowances.count < Self.maximumHosts else { return false }
@@ -279,7 +280,8 @@ public final class ConnectionLedger: Sendable {
         var largest: (count: Int, oldest: (number: UInt64, key: ObjectIdentifier))?
         for host in hosts.values {
             guard let oldest = host.strangers.first else { continue }
-            // Among hosts with as many strangers the oldest connection decides, so no dictionary's order does.
+            // Among hosts with equally many strangers the oldest connection decides, so the dictionary's order does
+            // not.
             if let largest,
                 (host.strangers.count, largest.oldest.number) <= (largest.count, oldest.number)
             {

@@ -3,21 +3,21 @@ import Glibc
 import Synchronization
 public import Transport
 
-/// A datagram that has arrived. Its bytes may be changed in place, which is how SRTP is decrypted.
+/// A datagram that has arrived. Its bytes may be changed in place. SRTP is decrypted that way.
 public struct ReceivedDatagram {
     /// The payload, at least one byte; valid until the call that was handed the datagram returns.
     public let bytes: UnsafeMutableRawBufferPointer
-    /// Who sent it.
+    /// The sender's address.
     public let source: TransportAddress
-    /// The local address that it came to, with the port's number: what an answer should be sent from.
+    /// The local address that it came to, with the port's number: an answer should be sent from there.
     public let destination: TransportAddress
 }
 
-/// The datagrams that one system call brought, in the order of their arrival.
+/// The datagrams of one system call, in the order of their arrival.
 ///
-/// It borrows the memory of the ``DatagramBuffers`` that received it, until these receive again.
+/// It borrows the memory of the ``DatagramBuffers`` that received it, until they receive again.
 public struct DatagramBatch: Sequence {
-    /// How many datagrams there are; at least one.
+    /// The number of datagrams, at least one.
     public let count: Int
     let bytes: UnsafeMutablePointer<UInt8>
     let entries: UnsafePointer<linux_udp_datagram>
@@ -46,13 +46,13 @@ public struct DatagramBatch: Sequence {
     public func makeIterator() -> Iterator { Iterator(batch: self) }
 }
 
-/// Memory for one batch of datagrams, used again for each. It belongs to the thread that receives.
+/// Memory for one batch of datagrams, reused for each. It belongs to the thread that receives.
 public final class DatagramBuffers {
     private let batch: OpaquePointer
 
-    /// Makes room for `capacity` datagrams of up to `datagramSize` bytes; longer ones are thrown away and counted.
+    /// Makes room for `capacity` datagrams of up to `datagramSize` bytes; longer ones are dropped and counted.
     ///
-    /// 2,048 bytes hold whatever fits an Ethernet frame.
+    /// 2,048 bytes hold anything that fits an Ethernet frame.
     public init(capacity: Int = 32, datagramSize: Int = 2048) throws(SystemCallError) {
         let count = UInt32(clamping: Swift.min(Swift.max(capacity, 1), 1024))
         let size = UInt32(clamping: Swift.min(Swift.max(datagramSize, 1), 65_536))
@@ -71,7 +71,7 @@ public final class DatagramBuffers {
         let receipt = linux_udp_receive(socket.descriptor, batch, socket.localAddress.port)
         guard receipt.error == 0 else {
             if receipt.error == EAGAIN { return .empty }
-            // The kernel hands over an error that some datagram caused earlier. It says nothing about the next one.
+            // The kernel reports an error that an earlier datagram caused. It says nothing about the next one.
             if receipt.error != EINTR { meters.receiveErrors.add(1, ordering: .relaxed) }
             return .nothingUsable
         }
@@ -87,22 +87,22 @@ public final class DatagramBuffers {
     }
 }
 
-/// What one receive call found.
+/// The result of one receive call.
 enum ReceiveResult {
     /// Nothing is waiting.
     case empty
-    /// There was something, but nothing to pass on; more may be waiting.
+    /// Something had come, but nothing to pass on; more may be waiting.
     case nothingUsable
     case datagrams(DatagramBatch)
 }
 
 extension UDPPort {
-    /// The datagrams that wait on one family's socket, at most as many as `buffers` hold; nil when there are none.
+    /// The datagrams that wait on one family's socket, at most as many as `buffers` hold; nil when none wait.
     ///
-    /// It does not wait. A ``ShardThread`` calls it by itself; it is public for drivers that have their own loop.
+    /// It does not wait. A ``ShardThread`` calls it itself; it is public for drivers with their own loop.
     public func receive(_ family: TransportAddress.Family, into buffers: DatagramBuffers) -> DatagramBatch? {
         guard let socket = socket(for: family) else { return nil }
-        // Bounded, because a peer could keep sending nothing but empty datagrams.
+        // The loop is bounded, because a peer could send empty datagrams without end.
         for _ in 0..<16 {
             switch buffers.receive(from: socket, meters: meters) {
             case .empty: return nil

@@ -1,14 +1,14 @@
 import Glibc
 
-/// How many files and sockets the process may have open at a time.
+/// The number of files and sockets that the process may have open at a time.
 public enum DescriptorLimit {
-    /// What a gateway with many cameras and watchers needs at most; the kernel's table grows with it.
+    /// The most that a gateway with many cameras and viewers needs; the kernel's table grows with it.
     public static let wanted = 16_384
 
-    /// Raises the soft limit as far as `wanted` and the hard limit allow. Many systems start processes with 1,024, which a
-    /// few hosts with idle connections use up.
+    /// Raises the soft limit as far as `wanted` and the hard limit allow. Many systems start processes with 1,024,
+    /// which a few hosts with idle connections use up.
     ///
-    /// - Returns: The soft limit that holds from now on.
+    /// - Returns: The soft limit from now on.
     @discardableResult
     public static func raise(to wanted: Int = wanted) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -16,14 +16,14 @@ public struct HostAddress: Hashable, Sendable {
     }
 }
 
-/// Which addresses ``hostAddresses(_:)`` leaves in.
+/// Which addresses ``hostAddresses(_:)`` includes.
 public struct HostAddressFilter: Hashable, Sendable {
-    /// 127.0.0.0/8 and `::1`, which only this host reaches.
+    /// 127.0.0.0/8 and `::1`, which only this host can reach.
     public var includesLoopback = false
     /// 169.254.0.0/16 and `fe80::/10`. Browsers ignore them, and the IPv6 ones mean nothing without an interface.
     public var includesLinkLocal = false
-    /// Bridges and virtual links of containers and virtual machines, by their names. Their addresses look like
-    /// addresses of the local network and lead nowhere from another host.
+    /// Bridges and virtual links of containers and virtual machines, by their names. Their addresses look like local
+    /// ones, but other hosts cannot reach them.
     public var includesContainerBridges = false
 
     /// The addresses that another host may reach.
@@ -32,7 +32,7 @@ public struct HostAddressFilter: Hashable, Sendable {
 
 /// The addresses of this host's interfaces that are up, IPv4 first, in the kernel's order, without duplicates.
 ///
-/// The list is empty when the kernel gives none; it changes with the network, so it is not to be kept for long.
+/// The list is empty when the kernel gives none. It changes with the network, so do not keep it for long.
 public func hostAddresses(_ filter: HostAddressFilter = HostAddressFilter()) -> [HostAddress] {
     var first: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&first) == 0 else { return [] }

@@ -1,9 +1,9 @@
 import CLinuxUDP
 public import Transport
 
-/// What a ``ShardThread`` offers the handler that lives on it. It must not leave the thread.
+/// What a ``ShardThread`` offers its handler. It must not leave the thread.
 public final class ShardContext {
-    /// What a descriptor is watched for, and what was found.
+    /// The events that a descriptor is watched for, and those that were found.
     public struct Readiness: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
 
@@ -11,11 +11,11 @@ public final class ShardContext {
             self.rawValue = rawValue
         }
 
-        /// There is something to read or to accept.
+        /// Bytes can be read, or a connection accepted.
         public static let readable = Readiness(rawValue: 1)
-        /// There is room to write.
+        /// Bytes can be written.
         public static let writable = Readiness(rawValue: 2)
-        /// The other side has closed, or the descriptor has an error. It is found without being asked for.
+        /// The other side has closed, or the descriptor has an error. It is always reported.
         public static let closed = Readiness(rawValue: 4)
     }
 
@@ -27,9 +27,10 @@ public final class ShardContext {
 
     /// The port whose datagrams the handler gets.
     public let port: UDPPort
-    /// The time at which the present call into the handler began.
+    /// The time at which the current call to the handler began.
     public internal(set) var now: Instant
-    /// Memory for one super-buffer of datagrams, for `pollTransmit` and its like; what it holds is nobody's.
+    /// Memory for one super-buffer of datagrams, for `pollTransmit` and similar calls. Its content does not outlast a
+    /// call.
     public let sendBuffer: UnsafeMutableRawBufferPointer
 
     private let epoll: Int32
@@ -49,8 +50,8 @@ public final class ShardContext {
 
     /// Calls `handler` on this thread whenever `descriptor` is ready, until ``unwatch(_:)``.
     ///
-    /// The descriptor should be non-blocking, stays the caller's and must be unwatched before it is closed. As long as
-    /// it is ready the handler is called again, so it must read, write or lose interest.
+    /// The descriptor should be non-blocking. It stays the caller's, and must be unwatched before it is closed. As long
+    /// as it is ready, the handler is called again. So the handler must read, write or change its interest.
     public func watch(
         _ descriptor: Int32, for interest: Readiness, handler: @escaping (Readiness) -> Void
     ) throws(SystemCallError) -> Watch {
@@ -64,7 +65,7 @@ public final class ShardContext {
         return watch
     }
 
-    /// Watches for something else from now on.
+    /// Changes the interest of a watch.
     public func modify(_ watch: Watch, for interest: Readiness) throws(SystemCallError) {
         guard watches[watch.token] != nil else { return }
         _ = try SystemCallError.check(
@@ -72,7 +73,7 @@ public final class ShardContext {
             "cannot change the watch of file descriptor \(watch.descriptor)")
     }
 
-    /// Ends a watch; no call follows, even for events that were found already. A second time it does nothing.
+    /// Ends a watch. No call follows, even for events that were already found. A second call does nothing.
     public func unwatch(_ watch: Watch) {
         guard watches.removeValue(forKey: watch.token) != nil else { return }
         _ = linux_epoll_remove(epoll, watch.descriptor)
@@ -82,7 +83,7 @@ public final class ShardContext {
         watches[event.token]?(Readiness(rawValue: event.bits))
     }
 
-    /// Lets go of the handlers, which usually hold the object that holds this context.
+    /// Releases the handlers, which usually hold the object that holds this context.
     func removeWatches() {
         watches = [:]
     }

@@ -10,7 +10,7 @@ public struct ShardCounters: Hashable, Sendable {
     public var messages = 0
     /// Deadlines that have been handled.
     public var deadlines = 0
-    /// How often the handler left a deadline in the past, so that the thread paused instead of spinning.
+    /// How often the handler left a deadline in the past, and the thread paused instead of spinning.
     public var overdueDeadlines = 0
     /// The longest time from one wake-up to the next wait, since the counters were last read.
     public var longestTurn = Duration.zero
@@ -32,7 +32,7 @@ struct ShardMeters: ~Copyable, Sendable {
     let finalProcessorTime = Atomic<Int64>(0)
 
     static func add(_ count: Int, to meter: borrowing Atomic<Int>) {
-        // One writer, so there is no need for a locked addition.
+        // Only one thread writes, so the addition needs no lock.
         meter.store(meter.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
 

@@ -2,7 +2,7 @@ public import Transport
 
 /// What runs on a ``ShardThread``: the sessions of one shard.
 ///
-/// An object lives on its thread only, from its making to its end, so it needs no lock and is not `Sendable`.
+/// An object lives only on its thread, from its creation to its end. So it needs no lock and is not `Sendable`.
 public protocol ShardHandler: AnyObject, SendableMetatype {
     /// Datagrams have arrived. They are valid until the method returns.
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant)
@@ -10,17 +10,18 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
     /// ``nextDeadline`` has passed.
     func handleDeadline(at now: Instant)
 
-    /// Whether something that has arrived can only be judged once all messages that were posted before its arrival have
-    /// run. It is read after each batch of datagrams.
+    /// Whether a datagram that has arrived can be judged only after all messages that were posted before it have run.
+    /// It is read after each batch of datagrams.
     var awaitsMessages: Bool { get }
 
-    /// Everything that was posted before the last datagrams arrived has run. Called only where ``awaitsMessages``.
+    /// All messages that were posted before the last datagrams arrived have run. Called only if ``awaitsMessages`` is
+    /// true.
     func handleMessagesTaken(at now: Instant)
 
-    /// When ``handleDeadline(at:)`` shall be called; nil for never. It is read before each wait.
+    /// When to call ``handleDeadline(at:)``; nil for never. It is read before each wait.
     var nextDeadline: Instant? { get }
 
-    /// The thread is about to end. What was posted before has been handled; the port can still send.
+    /// The thread is about to end. Messages that were posted before have been handled. The port can still send.
     func handleStop(at now: Instant)
 }
 

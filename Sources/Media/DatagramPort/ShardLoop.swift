@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import Transport
 
-/// The turns of a ``ShardThread``: wait, messages, datagrams and descriptors, deadline.
+/// One turn of a ``ShardThread``: wait, messages, datagrams and descriptors, deadline.
 ///
-/// Messages come before datagrams, because a message may say what a datagram is about: a session is posted before its
-/// answer is sent, and so before the first check of its viewer. A message that comes while datagrams are read is taken as
-/// soon as the handler awaits one (``ShardHandler/awaitsMessages``).
+/// Messages come before datagrams, because a message may explain a datagram: a session is posted before its answer is
+/// sent, and so before its viewer's first check. A message that comes while datagrams are read is handled as soon as
+/// the handler awaits one (``ShardHandler/awaitsMessages``).
 struct ShardLoop<Handler: ShardHandler> {
     typealias Message = ShardThread<Handler>.Message
 
-    /// Batches taken from one socket before something else has its turn: a flood must not starve the timers.
+    /// The most batches from one socket before other work has its turn: a flood must not starve the timers.
     private static var maximumBatchesPerTurn: Int { 16 }
     /// How long the thread pauses when a handler leaves its deadline in the past.
     private static var overduePause: Int64 { 1_000_000 }
@@ -20,7 +20,7 @@ struct ShardLoop<Handler: ShardHandler> {
     let context: ShardContext
     let handler: Handler
     let buffers: DatagramBuffers
-    /// Empty between two uses; it keeps its memory.
+    /// Empty between uses; it keeps its memory.
     private var messages: [Message] = []
 
     init(core: ShardCore<Message>, context: ShardContext, handler: Handler, buffers: DatagramBuffers) {
@@ -54,7 +54,7 @@ struct ShardLoop<Handler: ShardHandler> {
         return context.now
     }
 
-    /// Nanoseconds until the deadline; -1 when there is none.
+    /// Nanoseconds until the deadline; -1 without a deadline.
     private func timeout(pausing: Bool) -> Int64 {
         guard let deadline = handler.nextDeadline else { return -1 }
         let left = (deadline - MonotonicClock.now).wholeNanoseconds
@@ -101,7 +101,7 @@ struct ShardLoop<Handler: ShardHandler> {
         ShardMeters.add(messages.count, to: core.meters.messages)
     }
 
-    /// Answers whether the handler left its deadline in the past.
+    /// Handles the deadline if it is due. Returns whether the handler left its deadline in the past.
     private func runDeadline() -> Bool {
         guard let deadline = handler.nextDeadline else { return false }
         let now = refreshClock()

@@ -1,8 +1,8 @@
 import CLinuxUDP
 import Transport
 
-/// Takes messages from every thread for one. Posting costs a short lock, and a system call only for the first message
-/// since the thread last looked.
+/// Passes messages from any thread to one thread. A post costs a short lock. Only the first message since the thread
+/// last checked costs a system call.
 final class ShardMailbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -20,7 +20,7 @@ final class ShardMailbox<Message: Sendable>: Sendable {
         linux_close(descriptor)
     }
 
-    /// False when the mailbox is closed and the message was thrown away.
+    /// Returns false when the mailbox is closed and the message was dropped.
     func post(_ message: Message) -> Bool {
         let (isOpen, isFirst) = state.withLock { state in
             if state.isClosed { return (false, false) }
@@ -31,9 +31,9 @@ final class ShardMailbox<Message: Sendable>: Sendable {
         return isOpen
     }
 
-    /// Lets the thread look, even at an empty mailbox.
+    /// Makes the thread check the mailbox, even an empty one.
     func wake() {
-        // It fails only when the counter is full, and then the thread is awake already.
+        // It fails only when the counter is full. The thread is awake then.
         _ = linux_eventfd_signal(descriptor)
     }
 
@@ -42,7 +42,7 @@ final class ShardMailbox<Message: Sendable>: Sendable {
         state.withLock { state in swap(&state.messages, &messages) }
     }
 
-    /// Refuses further messages and answers the waiting ones.
+    /// Refuses further messages and returns the waiting ones.
     func close() -> [Message] {
         state.withLock { state in
             state.isClosed = true
@@ -52,6 +52,6 @@ final class ShardMailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// How many messages wait.
+    /// The number of waiting messages.
     var count: Int { state.withLock { $0.messages.count } }
 }

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 public import Transport
 
-/// A thread of its own for the sessions of one shard: it waits for datagrams, for posted closures, for the handler's
+/// A separate thread for the sessions of one shard. It waits for datagrams, for posted closures, for the handler's
 /// deadline and for other descriptors, and calls the handler for each.
 ///
 /// ```swift
@@ -22,7 +22,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
 
     /// Starts the thread and makes its handler there.
     ///
-    /// - Parameter name: What tools show for the thread, at most 15 bytes.
+    /// - Parameter name: The thread's name in tools, at most 15 bytes.
     public init(
         name: String, port: UDPPort, makeHandler: @escaping @Sendable (ShardContext) -> Handler
     ) throws(SystemCallError) {
@@ -49,26 +49,26 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
         }
     }
 
-    /// Lets `message` run on the thread, after those that were posted before it.
+    /// Runs `message` on the thread, after those that were posted before it.
     ///
-    /// It is cheap: a lock, and a system call only when the thread has nothing else waiting.
+    /// It is cheap: a lock, and a system call only when no other message waits.
     ///
-    /// - Returns: False when the thread has been stopped; the message is thrown away then.
+    /// - Returns: False when the thread has been stopped; the message is dropped then.
     @discardableResult
     public func post(_ message: @escaping Message) -> Bool {
         core.mailbox.post(message)
     }
 
-    /// Asks the thread to end after what has been posted until now. It does not wait.
+    /// Asks the thread to end after the messages that have been posted so far. It does not wait.
     public func stop() {
         core.isStopping.store(true, ordering: .releasing)
         core.mailbox.wake()
     }
 
-    /// Waits until the thread has ended, which takes a ``stop()``. It must not be called from the thread itself, where
+    /// Waits until the thread has ended, which requires a ``stop()``. It must not be called on the thread itself, where
     /// it does nothing.
     public func join() {
-        // Asked before the lock, which another caller holds while it waits for this thread.
+        // This is checked before the lock, which another caller holds while it waits for this thread.
         guard !isCurrent else { return }
         thread.withLock { thread in
             guard let running = thread else { return }
@@ -99,7 +99,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
     private var processorTime: Int64 {
         let final = core.meters.finalProcessorTime.load(ordering: .relaxed)
         guard final == 0 else { return final }
-        // While another caller joins, the clock is not worth waiting for.
+        // While another caller joins, the clock is not worth the wait.
         return thread.withLockIfAvailable { thread in
             var clock = clockid_t()
             guard let thread, pthread_getcpuclockid(thread, &clock) == 0 else { return 0 }
@@ -108,7 +108,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
     }
 }
 
-/// What the thread and its owner share.
+/// The state that the thread and its owner share.
 final class ShardCore<Message: Sendable>: Sendable {
     let port: UDPPort
     let mailbox: ShardMailbox<Message>
@@ -116,14 +116,14 @@ final class ShardCore<Message: Sendable>: Sendable {
     let meters = ShardMeters()
     let isStopping = Atomic(false)
     let identity = Atomic<UInt>(0)
-    /// Made with the core, so that lack of memory is its maker's error; the thread takes it for itself.
+    /// Made with the core, so that the creator gets the error when memory is short. The thread then takes it.
     let buffers: Locked<DatagramBuffers?>
 
     init(port: UDPPort) throws(SystemCallError) {
         let mailbox = try ShardMailbox<Message>()
         let buffers = try DatagramBuffers()
         let epoll = try SystemCallError.check(linux_epoll_create(), "epoll_create1", "cannot start a media thread")
-        // Edge-triggered: each write to the mailbox wakes the thread once, and nobody has to read the counter.
+        // Edge-triggered: each write to the mailbox wakes the thread once, and the counter need not be read.
         var watched = [(mailbox.descriptor, UInt32(LINUX_EVENT_READABLE | LINUX_EVENT_EDGE), ShardToken.mailbox)]
         if let socket = port.ipv4 {
             watched.append((socket.descriptor, UInt32(LINUX_EVENT_READABLE), ShardToken.ipv4))
@@ -163,7 +163,7 @@ private func startThread(_ body: @escaping @Sendable () -> Void) throws(SystemCa
     let error = pthread_create(
         &thread, nil,
         { argument in
-            // The new thread is the only one that takes over the reference made above.
+            // Only the new thread takes over the reference from above.
             if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
             return nil
         }, retained.toOpaque())

@@ -4,7 +4,7 @@ import Glibc
 public struct SystemCallError: Error, Hashable, Sendable {
     /// The call, as the manual names it.
     public var call: String
-    /// What it was called for, with what a person can do about it where that is known.
+    /// The purpose of the call, with what a person can do about the error where that is known.
     public var purpose: String
     /// The kernel's error number.
     public var errorNumber: Int32
@@ -16,7 +16,7 @@ public struct SystemCallError: Error, Hashable, Sendable {
         self.errorNumber = errorNumber
     }
 
-    /// Answers `result`, or throws when it is one of the `-errno` values of CLinuxUDP.
+    /// Returns `result`, or throws when it is one of the `-errno` values of CLinuxUDP.
     static func check(
         _ result: Int32, _ call: String, _ purpose: @autoclosure () -> String
     ) throws(SystemCallError) -> Int32 {

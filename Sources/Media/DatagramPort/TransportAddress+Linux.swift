@@ -2,7 +2,7 @@ import CLinuxUDP
 import Transport
 
 extension linux_udp_address {
-    /// The same address as the system's calls take it.
+    /// The same address in the form that system calls accept.
     init(_ address: TransportAddress) {
         self.init(
             high: address.high, low: address.low, scope: address.scope, port: address.port,
@@ -11,7 +11,7 @@ extension linux_udp_address {
 }
 
 extension TransportAddress {
-    /// The same address as a system's call gave it.
+    /// The same address from the form that system calls return.
     init(_ address: linux_udp_address) {
         if address.family == Family.ipv6.rawValue {
             self.init(ipv6High: address.high, low: address.low, port: address.port, scope: address.scope)

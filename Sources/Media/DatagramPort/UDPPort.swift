@@ -5,15 +5,15 @@ public import Transport
 
 /// One UDP port of this host for all peers, on IPv4 and IPv6.
 ///
-/// It owns its errors: a datagram that cannot be sent is counted and lost, whatever the reason, and the port goes on
-/// serving every other peer. Only opening it can throw.
+/// It handles its own errors: a datagram that cannot be sent is counted and lost, whatever the reason, and the port
+/// continues to serve all other peers. Only opening it can throw.
 ///
-/// There is one socket for each family and no dual-stack socket: so an IPv4 viewer does not depend on IPv6 being
-/// switched on, and the local address to send from is always one of the destination's own family.
+/// It has one socket for each family instead of a dual-stack socket. So an IPv4 viewer does not depend on IPv6, and the
+/// local address to send from always belongs to the destination's family.
 ///
-/// Sending is safe from every thread. Receiving is for one thread for each ``DatagramBuffers``.
+/// Any thread may send. For each ``DatagramBuffers`` only one thread may receive.
 public final class UDPPort: DatagramSending, Sendable {
-    /// How a port is opened.
+    /// The settings of a port.
     public struct Configuration: Sendable {
         /// The port's number; 0 lets the kernel choose one.
         public var port: UInt16
@@ -21,13 +21,13 @@ public final class UDPPort: DatagramSending, Sendable {
         public var ipv4Address: TransportAddress? = TransportAddress(ipv4: 0, port: 0)
         /// The local IPv6 address, whose port is ignored; nil for no IPv6. `::` is every address of the host.
         public var ipv6Address: TransportAddress? = TransportAddress(ipv6High: 0, low: 0, port: 0)
-        /// Bytes of the kernel's receive buffer. It must hold what arrives while the thread is busy.
+        /// The size of the kernel's receive buffer in bytes. It must hold what arrives while the thread is busy.
         public var receiveBufferSize = 4 << 20
-        /// Bytes of the kernel's send buffer. It must hold a key frame for each viewer of a shard.
+        /// The size of the kernel's send buffer in bytes. It must hold a key frame for each viewer of a shard.
         public var sendBufferSize = 4 << 20
         /// Whether the kernel cuts runs of datagrams (UDP generic segmentation offload) where it can.
         public var usesSegmentationOffload = true
-        /// Told once for each socket, on the thread that sends, when the kernel has refused to cut a run.
+        /// Called once for each socket, on the thread that sends, when the kernel has refused to cut a run.
         public var segmentationRefused: (@Sendable (SegmentationRefusal) -> Void)?
 
         /// A port on every address of this host.
@@ -50,9 +50,9 @@ public final class UDPPort: DatagramSending, Sendable {
     let ipv6: UDPSocket?
     let meters = UDPPortMeters()
 
-    /// Opens the port. A host without IPv6 (or without IPv4) gets a port of the other family alone.
+    /// Opens the port. On a host without IPv6 (or without IPv4) the port has only the other family.
     public init(_ configuration: Configuration = Configuration()) throws(SystemCallError) {
-        // The kernel chooses a port for one family without looking at the other, so a few choices may be taken there.
+        // The kernel chooses a port for one family without regard to the other, where a few choices may be in use.
         var attemptsLeft = configuration.port == 0 ? 16 : 1
         while true {
             attemptsLeft -= 1
@@ -75,7 +75,7 @@ public final class UDPPort: DatagramSending, Sendable {
         }
     }
 
-    /// Answers nil for a family that the host does not have.
+    /// Returns nil for a family that the host does not have.
     private static func open(
         _ address: TransportAddress?, port: UInt16, _ configuration: Configuration
     ) throws(SystemCallError) -> UDPSocket? {
@@ -85,7 +85,7 @@ public final class UDPPort: DatagramSending, Sendable {
         } catch {
             switch error.errorNumber {
             case EAFNOSUPPORT: return nil
-            // The family exists but none of its addresses does: not an error unless a certain one was asked for.
+            // The family exists but has no address: an error only if a specific address was requested.
             case EADDRNOTAVAIL where address.isUnspecified || address.isLoopback: return nil
             default: throw error
             }
@@ -97,7 +97,7 @@ public final class UDPPort: DatagramSending, Sendable {
         [ipv4, ipv6].compactMap { $0?.localAddress }
     }
 
-    /// The sockets' file descriptors, for a driver with a loop of its own to watch; they stay the port's.
+    /// The sockets' file descriptors, for a driver with its own loop. They stay the port's.
     public var descriptors: [(family: TransportAddress.Family, descriptor: Int32)] {
         [(TransportAddress.Family.ipv4, ipv4), (.ipv6, ipv6)].compactMap { family, socket in
             socket.map { (family, $0.descriptor) }
@@ -113,13 +113,13 @@ public final class UDPPort: DatagramSending, Sendable {
         return counters
     }
 
-    /// Whether the kernel cuts runs of datagrams for `family`. Once it has refused to, each datagram costs a call of
-    /// its own until the port is opened again.
+    /// Whether the kernel cuts runs of datagrams for `family`. After a refusal, each datagram costs a separate call
+    /// until the port is opened again.
     public func segmentsInKernel(_ family: TransportAddress.Family) -> Bool {
         socket(for: family)?.segmentsInKernel.load(ordering: .relaxed) ?? false
     }
 
-    /// The sizes in bytes that the kernel granted, for the first socket: it may grant less than was asked for, see
+    /// The sizes in bytes that the kernel granted, for the first socket: it may grant less than requested, see
     /// `net.core.rmem_max` and `net.core.wmem_max`.
     public var bufferSizes: (receive: Int, send: Int) {
         guard let socket = ipv4 ?? ipv6 else { return (0, 0) }
@@ -151,7 +151,7 @@ public final class UDPPort: DatagramSending, Sendable {
     }
 }
 
-/// The kernel does not cut runs of datagrams for a socket: from now on each datagram costs a system call of its own.
+/// The kernel does not cut runs of datagrams for a socket: from now on each datagram costs a separate system call.
 public struct SegmentationRefusal: Hashable, Sendable, CustomStringConvertible {
     /// The address that the socket is bound to.
     public var localAddress: TransportAddress

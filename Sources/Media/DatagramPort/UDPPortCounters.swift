@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a port has done since it was opened.
 public struct UDPPortCounters: Hashable, Sendable {
-    /// Datagrams that the kernel took.
+    /// Datagrams that the kernel accepted.
     public var datagramsSent = 0
     /// Their bytes, without IP and UDP headers.
     public var bytesSent = 0
@@ -23,24 +23,24 @@ public struct UDPPortCounters: Hashable, Sendable {
     public var invalid = 0
     /// Datagrams lost for any other reason.
     public var otherSendErrors = 0
-    /// The `errno` of the last failed send; 0 when there was none.
+    /// The `errno` of the last failed send; 0 when none has failed.
     public var lastSendError: Int32 = 0
 
     /// Datagrams that the kernel handed over.
     public var datagramsReceived = 0
     /// Bytes of the datagrams that were passed on.
     public var bytesReceived = 0
-    /// Datagrams thrown away because they were longer than the receive buffers' slots.
+    /// Datagrams dropped because they were longer than the receive buffers' slots.
     public var datagramsTruncated = 0
     /// Failed receive calls.
     public var receiveErrors = 0
-    /// Datagrams that the kernel dropped because nobody fetched them in time.
+    /// Datagrams that the kernel dropped because they were not read in time.
     public var receiveBufferDrops = 0
 
     /// No events at all.
     public init() {}
 
-    /// Datagrams that were lost on sending, for whatever reason the kernel had.
+    /// Datagrams that were lost on sending, whatever the kernel's reason.
     public var datagramsDropped: Int {
         sendBufferFull + messageTooLong + unreachable + notPermitted + invalid + otherSendErrors
     }

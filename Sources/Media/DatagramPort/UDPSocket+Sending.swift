@@ -4,12 +4,13 @@ import Synchronization
 import Transport
 
 extension UDPSocket {
-    /// The kernel takes no more datagrams in one call (UDP_MAX_SEGMENTS of its older versions) …
+    /// The most datagrams that the kernel accepts in one call (UDP_MAX_SEGMENTS of its older versions).…
     static let maximumSegments = 64
-    /// … and no more bytes, the largest UDP payload over IPv4.
+    /// The most bytes in one call: the largest UDP payload over IPv4.
     static let maximumPayload = 65_507
 
-    /// Sends what `transmit` describes, whose byte count lies within `bytes` and whose segment size is positive.
+    /// Sends the datagrams that `transmit` describes. Its byte count must lie within `bytes`, and its segment size must
+    /// be positive.
     func send(
         _ bytes: UnsafeRawBufferPointer, transmit: Transmit, from local: TransportAddress?,
         meters: borrowing UDPPortMeters
@@ -36,7 +37,7 @@ extension UDPSocket {
                 count <= transmit.segmentSize
                 ? send(part, segmentSize: count, call: &call, meters: meters)
                 : sendSegmented(part, segmentSize: transmit.segmentSize, call: &call, meters: meters)
-            // What part of the datagrams has gone out is not to be sent again.
+            // The part of the datagrams that has gone out must not be sent again.
             if result == .blocked, offset > count { return .dropped(EAGAIN) }
             if result == .blocked { return .blocked }
             if result != .sent { outcome = result }
@@ -44,7 +45,7 @@ extension UDPSocket {
         return outcome
     }
 
-    /// Sends one run of datagrams in one call; singly when the kernel does not want it so.
+    /// Sends one run of datagrams in one call, or singly when the kernel refuses that.
     private func sendSegmented(
         _ bytes: UnsafeRawBufferPointer, segmentSize: Int, call: inout SendCall, meters: borrowing UDPPortMeters
     ) -> SendOutcome {
@@ -59,12 +60,13 @@ extension UDPSocket {
         switch errorNumber {
         case EIO, EINVAL:
             // Either the egress device or the kernel cannot segment, or this destination or source is at fault. Only
-            // the first concerns the other viewers, and only then do the same datagrams go out singly.
+            // the first case affects the other viewers, and only then do the same datagrams go out singly.
             let outcome = send(bytes, segmentSize: segmentSize, call: &call, meters: meters)
             if outcome == .sent { stopSegmenting(errorNumber) }
             return outcome
         case EMSGSIZE:
-            // Segments must fit the interface's MTU; a single datagram may be fragmented. That is this path's matter.
+            // Segments must fit the interface's MTU, but a single datagram may be fragmented. This affects only this
+            // path.
             return send(bytes, segmentSize: segmentSize, call: &call, meters: meters)
         default:
             meters.countDropped(datagrams: datagrams, errorNumber: errorNumber)
@@ -78,8 +80,8 @@ extension UDPSocket {
         if isFirst { segmentationRefused?(SegmentationRefusal(localAddress: localAddress, errorNumber: errorNumber)) }
     }
 
-    /// Sends each datagram with a call of its own. One that fails does not keep the next from being tried, unless the
-    /// send buffer is full.
+    /// Sends each datagram with a separate call. After a failure the next one is still tried, unless the send buffer is
+    /// full.
     private func send(
         _ bytes: UnsafeRawBufferPointer, segmentSize: Int, call: inout SendCall, meters: borrowing UDPPortMeters
     ) -> SendOutcome {
@@ -111,14 +113,14 @@ extension UDPSocket {
     }
 }
 
-/// What stays the same from call to call while one transmit is sent.
+/// The values that stay the same from call to call while one transmit is sent.
 private struct SendCall {
     let descriptor: Int32
     var destination: linux_udp_address
     var source: linux_udp_address
     let hasSource: Bool
 
-    /// The number of bytes sent, or `-errno`. A call that a signal interrupted is made once more.
+    /// The number of bytes sent, or `-errno`. A call that a signal interrupts is repeated once.
     mutating func callAsFunction(_ bytes: UnsafeRawBufferPointer, segmentSize: UInt16) -> Int64 {
         let result = once(bytes, segmentSize: segmentSize)
         return result == Int64(0 - EINTR) ? once(bytes, segmentSize: segmentSize) : result

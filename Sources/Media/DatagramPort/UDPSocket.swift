@@ -7,9 +7,10 @@ import Transport
 final class UDPSocket: Sendable {
     let descriptor: Int32
     let localAddress: TransportAddress
-    /// Whether several datagrams go to the kernel as one. It is switched off for good when the kernel refuses once.
+    /// Whether several datagrams go to the kernel in one call. It is switched off for good when the kernel refuses
+    /// once.
     let segmentsInKernel: Atomic<Bool>
-    /// The `errno` of the first refused segmentation; 0 while there was none.
+    /// The `errno` of the first refused segmentation; 0 before any refusal.
     let segmentationError = Atomic<Int32>(0)
     let segmentationRefused: (@Sendable (SegmentationRefusal) -> Void)?
 
