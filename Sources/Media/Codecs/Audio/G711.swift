@@ -1,4 +1,4 @@
-/// Logarithmic telephone sound (ITU-T G.711), one byte a sample at 8 kHz.
+/// Logarithmic telephone sound (ITU-T G.711), one byte per sample at 8 kHz.
 public enum G711: Sendable, Hashable {
     /// North America and Japan; `PCMU` in SDP.
     case muLaw
@@ -48,9 +48,9 @@ public enum G711: Sendable, Hashable {
         return count
     }
 
-    // A byte is a sign, the number of one of eight segments, and the place among the sixteen steps of the segment;
-    // each segment's steps are twice as large as those of the one before. µ-law sends all bits inverted and adds a bias
-    // so that the segments' bounds are powers of two; A-law inverts every other bit.
+    // A byte holds a sign, the number of one of eight segments, and the position among the segment's sixteen steps.
+    // Each segment's steps are twice as large as those of the one before. µ-law sends all bits inverted and adds a bias
+    // so that the segments' bounds are powers of two. A-law inverts every other bit.
 
     private static let muLawBias = 0x84
 
@@ -70,14 +70,14 @@ public enum G711: Sendable, Hashable {
 
     private static func encodeMuLaw(_ sample: Int16) -> UInt8 {
         let magnitude = min(Int(sample.magnitude), 32635) + muLawBias
-        // The bias makes bit 7 the lowest that can be the highest one set.
+        // With the bias, the highest set bit is never below bit 7.
         let segment = Int.bitWidth - 1 - magnitude.leadingZeroBitCount - 7
         let code = (sample < 0 ? 0x80 : 0) | segment << 4 | (magnitude >> (segment + 3) & 0xF)
         return UInt8(truncatingIfNeeded: ~code)
     }
 
     private static func encodeALaw(_ sample: Int16) -> UInt8 {
-        // A negative sample rounds away from zero, so that -1 and 0 fall on either side.
+        // A negative sample rounds away from zero, so -1 and 0 fall on different sides.
         let magnitude = sample < 0 ? Int(~sample) : Int(sample)
         let segment = magnitude < 0x100 ? 0 : Int.bitWidth - 1 - magnitude.leadingZeroBitCount - 7
         let step = magnitude >> (segment == 0 ? 4 : segment + 3) & 0xF

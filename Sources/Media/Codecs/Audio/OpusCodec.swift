@@ -14,7 +14,7 @@ public struct OpusEncoder: ~Copyable {
     public struct Configuration: Sendable, Hashable {
         /// 1 or 2.
         public var channels: Int
-        /// The bit rate to hold, in bits a second.
+        /// The target bit rate, in bits per second.
         public var bitsPerSecond: Int
         /// What to favour.
         public var application: Application
@@ -32,7 +32,7 @@ public struct OpusEncoder: ~Copyable {
         }
     }
 
-    /// The largest packet that ``encode(_:into:)`` is asked to make (RFC 6716, section 3.2.1, for one frame).
+    /// The largest packet that ``encode(_:into:)`` makes (RFC 6716, section 3.2.1, for one frame).
     public static let maximumPacketSize = 1275
     private let encoder: OpaquePointer
     private let channels: Int
@@ -66,7 +66,7 @@ public struct OpusEncoder: ~Copyable {
         opus_encoder_destroy(encoder)
     }
 
-    /// Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms (120 to 2,880 samples a channel, interleaved).
+    /// Encodes one frame of 2.5, 5, 10, 20, 40 or 60 ms (120 to 2,880 samples per channel, interleaved).
     ///
     /// - Returns: the packet's length in bytes.
     public mutating func encode(
@@ -85,7 +85,7 @@ public struct OpusEncoder: ~Copyable {
         return Int(length)
     }
 
-    /// Encodes one frame into a packet of its own; see ``encode(_:into:)``.
+    /// Encodes one frame into a new packet; see ``encode(_:into:)``.
     public mutating func encode(_ samples: [Int16]) throws(CodecError) -> [UInt8] {
         var packet = [UInt8](repeating: 0, count: Self.maximumPacketSize)
         let length = try samples.withUnsafeBufferPointer { samples throws(CodecError) in
@@ -100,12 +100,12 @@ public struct OpusEncoder: ~Copyable {
 
 /// Decodes Opus packets (RFC 6716) to sound at 48 kHz.
 public struct OpusDecoder: ~Copyable {
-    /// The most samples a channel that one packet can hold (120 ms).
+    /// The most samples per channel that one packet can hold (120 ms).
     public static let maximumSamplesPerPacket = 5760
     private let decoder: OpaquePointer
     private let channels: Int
 
-    /// Makes a decoder; packets of one channel and of two both come out with `channels`.
+    /// Makes a decoder; packets of one or two channels are decoded to `channels`.
     public init(channels: Int = 1) throws(CodecError) {
         var result: Int32 = 0
         guard (1...2).contains(channels), let created = opus_decoder_create(48_000, Int32(channels), &result) else {
@@ -121,7 +121,7 @@ public struct OpusDecoder: ~Copyable {
 
     /// Decodes one packet.
     ///
-    /// - Returns: the number of samples a channel that were written to `samples`.
+    /// - Returns: the number of samples per channel that were written to `samples`.
     public mutating func decode(
         _ packet: UnsafeRawBufferPointer, into samples: UnsafeMutableBufferPointer<Int16>
     ) throws(CodecError) -> Int {
@@ -139,10 +139,10 @@ public struct OpusDecoder: ~Copyable {
         return Int(count)
     }
 
-    /// Makes up sound for a packet that was lost.
+    /// Conceals a lost packet with substitute sound.
     ///
     /// - Parameter samples: as many as were lost, a multiple of 2.5 ms.
-    /// - Returns: the number of samples a channel that were written.
+    /// - Returns: the number of samples per channel that were written.
     public mutating func conceal(into samples: UnsafeMutableBufferPointer<Int16>) throws(CodecError) -> Int {
         guard let output = samples.baseAddress else { return 0 }
         let count = opus_decode(decoder, nil, 0, output, Int32(clamping: samples.count / channels), 0)
@@ -152,7 +152,7 @@ public struct OpusDecoder: ~Copyable {
         return Int(count)
     }
 
-    /// Decodes one packet into samples of their own, interleaved; see ``decode(_:into:)``.
+    /// Decodes one packet into a new array of interleaved samples; see ``decode(_:into:)``.
     public mutating func decode(_ packet: [UInt8]) throws(CodecError) -> [Int16] {
         var samples = [Int16](repeating: 0, count: Self.maximumSamplesPerPacket * channels)
         let count = try packet.withUnsafeBufferPointer { packet throws(CodecError) in
@@ -164,7 +164,7 @@ public struct OpusDecoder: ~Copyable {
         return samples
     }
 
-    /// Makes up `samples` samples a channel for a packet that was lost; see ``conceal(into:)``.
+    /// Makes `samples` substitute samples per channel for a lost packet; see ``conceal(into:)``.
     public mutating func conceal(samples: Int) throws(CodecError) -> [Int16] {
         var output = [Int16](
             repeating: 0, count: min(max(samples, 0), Self.maximumSamplesPerPacket) * channels)

@@ -2,21 +2,22 @@ import Glibc
 
 /// Changes the sample rate of one channel of sound, piece by piece, with a windowed-sinc filter.
 ///
-/// The filter looks ahead, so the sound comes out ``latency`` input samples late; ``finish()`` brings what is left.
+/// The filter looks ahead, so the output is ``latency`` input samples late. ``finish()`` returns the rest.
 public struct SampleRateConverter: Sendable {
-    /// The rate of what goes in, in hertz.
+    /// The input rate, in hertz.
     public let inputRate: Int
-    /// The rate of what comes out, in hertz.
+    /// The output rate, in hertz.
     public let outputRate: Int
     private let step: Int
     private let phases: Int
     private let tapsPerPhase: Int
     private let filter: [Float]
     private var history: [Float]
-    /// Where the next output sample lies after the first sample of `history`, in steps of 1/`phases` of an input sample.
+    /// The distance of the next output sample from the first sample of `history`, in steps of 1/`phases` of an input
+    /// sample.
     private var position = 0
 
-    /// Rates that the converter takes, in hertz.
+    /// Rates that the converter accepts, in hertz.
     public static let rates = 1000...768_000
 
     /// How many input samples the filter looks ahead.
@@ -29,11 +30,11 @@ public struct SampleRateConverter: Sendable {
         self.outputRate = outputRate
         let divisor = Self.greatestCommonDivisor(inputRate, outputRate)
         // Rates with no useful common divisor would need a filter of hundreds of thousands of phases; the nearest of
-        // 4,096 phases is off by less than the noise of 16-bit samples.
+        // 4,096 phases has an error below the noise of 16-bit samples.
         let exactPhases = outputRate / divisor
         phases = min(exactPhases, 4096)
         step = phases == exactPhases ? inputRate / divisor : (inputRate * 4096 + outputRate / 2) / outputRate
-        // Below the lower of the two half rates, in cycles per input sample.
+        // This is below the lower of the two half rates, in cycles per input sample.
         let cutoff = 0.46 * min(1, Double(outputRate) / Double(inputRate))
         let widening = max(1, Double(inputRate) / Double(outputRate))
         tapsPerPhase = min(2 * Int((12 * widening).rounded(.up)), 2048)
@@ -41,7 +42,7 @@ public struct SampleRateConverter: Sendable {
         history = Array(repeating: 0, count: tapsPerPhase / 2 - 1)
     }
 
-    /// Takes more samples and appends what can be given out to `output`.
+    /// Converts more samples and appends the available result to `output`.
     public mutating func convert(_ samples: UnsafeBufferPointer<Int16>, appendingTo output: inout [Int16]) {
         if inputRate == outputRate {
             output.append(contentsOf: samples)
@@ -71,7 +72,7 @@ public struct SampleRateConverter: Sendable {
         position -= used * phases
     }
 
-    /// Appends the end of the sound, which the filter still held back, and starts anew.
+    /// Appends the end of the sound, which the filter still holds back, and resets the converter.
     public mutating func finish(appendingTo output: inout [Int16]) {
         let silence = [Int16](repeating: 0, count: latency)
         silence.withUnsafeBufferPointer { convert($0, appendingTo: &output) }
@@ -93,7 +94,7 @@ public struct SampleRateConverter: Sendable {
                 let window = 0.42 - 0.5 * cos(2 * Double.pi * place) + 0.08 * cos(4 * Double.pi * place)
                 coefficients[tap] = sinc * window
             }
-            // Each phase passes a constant unchanged, so that no tone at the phases' rate is added.
+            // Each phase passes a constant unchanged, so the filter adds no tone at the phases' rate.
             let sum = coefficients.reduce(0, +)
             for tap in 0..<tapsPerPhase {
                 filter[phase * tapsPerPhase + tap] = Float(coefficients[tap] / sum)

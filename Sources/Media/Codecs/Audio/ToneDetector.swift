@@ -1,10 +1,10 @@
 import Glibc
 
-/// Finds out which tone sound holds, by Goertzel's algorithm.
+/// Finds the tone in a sound, by Goertzel's algorithm.
 public enum ToneDetector {
-    /// The part of the sound's energy that lies at `frequency`: 1 for that tone alone, near 0 for others.
+    /// The part of the sound's energy that lies at `frequency`: 1 for that tone only, near 0 for others.
     ///
-    /// Two tones can be told apart when their distance is more than the rate divided by the number of samples.
+    /// Two tones can be distinguished when their distance is more than the rate divided by the number of samples.
     public static func share(
         of frequency: Double, in samples: UnsafeBufferPointer<Int16>, sampleRate: Int
     ) -> Double {
@@ -17,7 +17,8 @@ public enum ToneDetector {
         return power(of: frequency, in: samples, sampleRate: sampleRate) * 2 / (energy * Double(samples.count))
     }
 
-    /// The part of the sound's energy that lies at `frequency`; see ``share(of:in:sampleRate:)-(_,UnsafeBufferPointer<Int16>,_)``.
+    /// The part of the sound's energy that lies at `frequency`; see
+    /// ``share(of:in:sampleRate:)-(_,UnsafeBufferPointer<Int16>,_)``.
     public static func share(of frequency: Double, in samples: [Int16], sampleRate: Int) -> Double {
         samples.withUnsafeBufferPointer { share(of: frequency, in: $0, sampleRate: sampleRate) }
     }
@@ -29,7 +30,7 @@ public enum ToneDetector {
         in samples: UnsafeBufferPointer<Int16>, sampleRate: Int, range: ClosedRange<Double> = 100...3400
     ) -> (frequency: Double, share: Double)? {
         guard samples.count >= 16, sampleRate > 0 else { return nil }
-        // Half the distance of the transform's own lines, so that no tone falls between two steps.
+        // Half the distance between the transform's lines, so that no tone falls between two steps.
         let step = Double(sampleRate) / Double(samples.count) / 2
         let upperBound = min(range.upperBound, Double(sampleRate) / 2 - step)
         guard range.lowerBound < upperBound else { return nil }

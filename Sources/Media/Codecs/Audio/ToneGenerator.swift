@@ -1,10 +1,10 @@
 import Glibc
 
-/// A sine wave without an end, whose loudness can be changed from sample to sample.
+/// An endless sine wave whose loudness can change from sample to sample.
 public struct ToneGenerator: Sendable {
     /// The pitch in hertz. A change keeps the wave continuous.
     public var frequency: Double
-    /// Samples a second.
+    /// Samples per second.
     public let sampleRate: Int
     private var phase: Double = 0
 

@@ -1,6 +1,6 @@
 /// Why a WAV file cannot be used.
 public struct WAVError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where in the file, in bytes from its start.
+    /// The position in the file, in bytes from its start.
     public var offset: Int
     /// What is wrong there.
     public var reason: String
@@ -16,7 +16,7 @@ public struct WAVFile: Sendable {
         case integer(bits: Int)
         /// IEEE 754 samples between -1 and 1.
         case floatingPoint(bits: Int)
-        /// One byte a sample.
+        /// One byte per sample.
         case g711(G711)
 
         var bytesPerSample: Int {
@@ -29,7 +29,7 @@ public struct WAVFile: Sendable {
 
     /// How the samples are written.
     public let encoding: Encoding
-    /// Samples a second and channel.
+    /// Samples per second and channel.
     public let sampleRate: Int
     /// The number of channels, interleaved in the file.
     public let channels: Int
@@ -38,7 +38,7 @@ public struct WAVFile: Sendable {
     /// The number of samples of each channel.
     public var sampleCount: Int { sampleBytes.count / (channels * encoding.bytesPerSample) }
 
-    /// Reads a file's bytes. A file that was cut short gives the samples that it still holds.
+    /// Reads a file's bytes. A truncated file gives the samples that it still holds.
     public init(parsing bytes: [UInt8]) throws(WAVError) {
         guard bytes.count >= 12, Self.text(bytes, at: 0) == "RIFF", Self.text(bytes, at: 8) == "WAVE" else {
             throw WAVError(offset: 0, reason: "does not begin as a RIFF WAVE file")

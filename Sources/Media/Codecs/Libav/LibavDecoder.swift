@@ -2,9 +2,10 @@ import CAVCodec
 
 /// A decoder of libavcodec, which is loaded when the first one is made.
 ///
-/// It works in the calling thread alone and without hardware; what it may hold is bounded, whatever the stream asks for.
+/// It works only in the calling thread and without hardware. The memory that it may hold is bounded, whatever the
+/// stream asks for.
 struct LibavDecoder: ~Copyable {
-    /// What the decoder is told before the first frame.
+    /// What the decoder needs before the first frame.
     struct Options {
         /// The decoder's name in libavcodec.
         var name: String
@@ -12,19 +13,19 @@ struct LibavDecoder: ~Copyable {
         var codec: String
         /// The configuration record of the codec.
         var extradata: [UInt8] = []
-        /// Sound: the rate in hertz that the description names; 0 where the stream says it.
+        /// Sound: the rate in hertz from the session description; 0 where the stream states it.
         var sampleRate = 0
         /// Sound: the number of channels.
         var channels = 1
         /// ADPCM: the bits of a code word.
         var bitsPerCodedSample = 0
-        /// The largest picture: 16 megapixels are what the largest cameras send.
+        /// The largest picture: the largest cameras send 16 megapixels.
         var maximumPixels = 1 << 24
         /// The most memory for pictures that are held for reference.
         var maximumBytes = 256 << 20
     }
 
-    /// A coded frame that is longer is refused, in bytes.
+    /// The longest coded frame that is accepted, in bytes.
     static let maximumInput = 8 << 20
 
     private let decoder: OpaquePointer
@@ -58,7 +59,7 @@ struct LibavDecoder: ~Copyable {
         gatehouse_av_decoder_free(decoder)
     }
 
-    /// Takes in one coded frame and hands what comes out to `body`; the memory of a frame lives until `body` returns.
+    /// Decodes one coded frame and hands the results to `body`. The memory of a frame is valid until `body` returns.
     mutating func decode(
         _ bytes: UnsafeRawBufferPointer, timestamp: Int64 = 0, _ body: (borrowing gatehouse_av_frame) -> Void
     ) throws(CodecError) {
@@ -76,20 +77,20 @@ struct LibavDecoder: ~Copyable {
         }
     }
 
-    /// Hands out what the decoder still holds back, and starts anew.
+    /// Hands out the frames that the decoder still holds back, and resets it.
     mutating func finish(_ body: (borrowing gatehouse_av_frame) -> Void) throws(CodecError) {
         gatehouse_av_decoder_send(decoder, nil, 0, 0)
         defer { gatehouse_av_decoder_flush(decoder) }
         try receive(body)
     }
 
-    /// Forgets what was taken in.
+    /// Drops all input so far.
     mutating func flush() {
         gatehouse_av_decoder_flush(decoder)
     }
 
     private func receive(_ body: (borrowing gatehouse_av_frame) -> Void) throws(CodecError) {
-        // One coded frame brings a few at most; the bound is against a decoder that would not end.
+        // One coded frame gives a few frames at most. The bound protects against a decoder that does not end.
         for _ in 0..<64 {
             var frame = gatehouse_av_frame()
             let code = gatehouse_av_decoder_receive(decoder, &frame)
@@ -102,7 +103,7 @@ struct LibavDecoder: ~Copyable {
     }
 }
 
-/// What all codecs of libavcodec share.
+/// The parts that all codecs of libavcodec share.
 enum Libav {
     /// Loads the libraries, once for the process.
     static func load(codec: String, operation: String) throws(CodecError) {

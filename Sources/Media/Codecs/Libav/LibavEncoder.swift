@@ -1,18 +1,18 @@
 import CAVCodec
 
-/// An encoder of libavcodec, which is loaded when the first one is made. It works in the calling thread alone.
+/// An encoder of libavcodec, which is loaded when the first one is made. It works only in the calling thread.
 struct LibavEncoder: ~Copyable {
-    /// What to encode to.
+    /// The output format.
     struct Options {
         /// The encoder's name in libavcodec.
         var name: String
         /// The codec's name in errors.
         var codec: String
-        /// Bits a second; 0 where the quality decides.
+        /// Bits per second; 0 where the quality decides.
         var bitsPerSecond = 0
         /// Sound: the rate in hertz.
         var sampleRate = 0
-        /// Sound: the number of channels, which all get the same.
+        /// Sound: the number of channels, which all get the same sound.
         var channels = 1
         /// Sound: samples in a packet where the codec leaves it open.
         var frameLength = 0
@@ -53,10 +53,10 @@ struct LibavEncoder: ~Copyable {
         gatehouse_av_encoder_free(encoder)
     }
 
-    /// How many samples a channel each call of ``encode(_:_:)`` must bring.
+    /// How many samples per channel each call of ``encode(_:_:)`` must pass.
     var frameLength: Int { Int(gatehouse_av_encoder_frame_size(encoder)) }
 
-    /// Encodes one frame of mono sound and hands what comes out to `body`; the bytes live until `body` returns.
+    /// Encodes one frame of mono sound and hands the packets to `body`. The bytes are valid until `body` returns.
     mutating func encode(
         _ samples: UnsafeBufferPointer<Int16>, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
@@ -64,7 +64,7 @@ struct LibavEncoder: ~Copyable {
         try receive(body)
     }
 
-    /// Encodes one picture of full range in the encoder's size, and hands what comes out to `body`.
+    /// Encodes one full-range picture in the encoder's size, and hands the packets to `body`.
     mutating func encode(
         luma: [UInt8], chromaBlue: [UInt8], chromaRed: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {

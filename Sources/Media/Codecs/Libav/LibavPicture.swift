@@ -1,9 +1,9 @@
 import CAVCodec
 
 extension I420Frame {
-    /// Copies a picture that libavcodec decoded: planes of YUV, whatever their resolution of chroma, depth and range.
+    /// Copies a picture that libavcodec decoded: planes of YUV with any chroma resolution, depth and range.
     ///
-    /// The matrix of the colours is not looked at: what is coded by BT.709 shows by BT.601, as in most viewers.
+    /// It ignores the colour matrix: a picture in BT.709 is shown as BT.601, as in most viewers.
     init(_ picture: borrowing gatehouse_av_frame, codec: String) throws(CodecError) {
         let (width, height) = (Int(picture.width), Int(picture.height))
         guard (1...Self.maximumSide).contains(width), (1...Self.maximumSide).contains(height) else {
@@ -51,7 +51,7 @@ private struct SourcePlane {
             : (Int(row[column * 2]) | Int(row[column * 2 + 1]) << 8) >> (depth - 8)
     }
 
-    /// Copies the plane as eight bits a sample.
+    /// Copies the plane with eight bits per sample.
     func copy(width: Int, height: Int, table: [UInt8]?) -> [UInt8] {
         Array(unsafeUninitializedCapacity: width * height) { output, count in
             for y in 0..<height {
@@ -69,8 +69,8 @@ private struct SourcePlane {
         }
     }
 
-    /// Makes a chroma plane of half the picture's resolution from one of another: each sample is the mean of those that
-    /// lie over its two by two pixels.
+    /// Makes a chroma plane of half the picture's resolution from one of any other. Each sample is the mean of those
+    /// over its two by two pixels.
     func halve(pictureWidth: Int, pictureHeight: Int, shifts: (x: Int, y: Int), table: [UInt8]?) -> [UInt8] {
         let (width, height) = ((pictureWidth + 1) / 2, (pictureHeight + 1) / 2)
         return Array(unsafeUninitializedCapacity: width * height) { output, count in

@@ -1,6 +1,6 @@
 import CAVCodec
 
-/// Decodes sound by libavcodec and brings it to one channel at 48 kHz.
+/// Decodes sound by libavcodec and converts it to one channel at 48 kHz.
 final class LibavSpeechDecoder {
     private var decoder: LibavDecoder
     private var resampler: SpeechResampler
@@ -34,7 +34,7 @@ final class LibavSpeechDecoder {
         ].compactMap { $0 }
         let total = Int(frame.channels)
         let isPlanar = frame.is_planar != 0
-        // Of planes as many as the frame has room for; the rest of a concert hall is not heard at a door.
+        // As many planes as the frame has room for. A camera's sound does not need more channels.
         let channels = isPlanar ? min(total, planeList.count) : total
         guard channels > 0, let first = planeList.first, frame.samples > 0 else { return }
         func raw(_ sample: Int, _ channel: Int) -> (UnsafePointer<UInt8>, Int) {
@@ -50,7 +50,7 @@ final class LibavSpeechDecoder {
                     sum += UnsafeRawPointer(plane).load(fromByteOffset: index * 4, as: Float.self)
                 }
                 let value = sum / Float(channels) * 32768
-                // A hostile stream can make numbers that are none; they are silence.
+                // A hostile stream can produce values that are not numbers. They become silence.
                 return value.isFinite ? Int16(min(max(value.rounded(), -32768), 32767)) : 0
             }
         case GATEHOUSE_AV_SAMPLES_INT16:

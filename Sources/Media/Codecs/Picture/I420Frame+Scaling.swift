@@ -1,6 +1,6 @@
 extension I420Frame {
-    /// The largest size that has the picture's shape, is even, and is no larger than given; the picture's own, made even,
-    /// where that fits.
+    /// The largest even size with the picture's shape that is not larger than given. Where the picture's own size fits,
+    /// it is that size, made even.
     public func size(within maximumWidth: Int, _ maximumHeight: Int) -> (width: Int, height: Int) {
         let (maximumWidth, maximumHeight) = (max(2, maximumWidth), max(2, maximumHeight))
         var (width, height) = (width, height)
@@ -15,8 +15,8 @@ extension I420Frame {
         return (max(2, width & ~1), max(2, height & ~1))
     }
 
-    /// The picture in another size, between the neighbours of each sample. A picture that shrinks to less than half is
-    /// halved by means first, so that fine patterns do not flicker.
+    /// The picture in another size, interpolated between neighbouring samples. A picture that shrinks to less than half
+    /// is first halved by means, so that fine patterns do not flicker.
     public func scaled(toWidth width: Int, height: Int) -> I420Frame {
         guard width != self.width || height != self.height else { return self }
         var result = I420Frame(width: width, height: height)
@@ -31,7 +31,7 @@ extension I420Frame {
 
     private static func scale(_ plane: [UInt8], from source: (Int, Int), to target: (Int, Int)) -> [UInt8] {
         var (plane, source) = (plane, source)
-        // A side of at most 8192 is halved at most thirteen times.
+        // A side is at most 8192, so it is halved at most thirteen times.
         while source.0 >= target.0 * 2, source.1 >= target.1 * 2 {
             plane = halve(plane, source)
             source = (source.0 / 2, source.1 / 2)

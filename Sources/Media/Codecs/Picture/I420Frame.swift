@@ -8,9 +8,9 @@ public struct I420Frame: Sendable, Equatable {
     public let height: Int
     /// Brightness, 16 (black) to 235 (white), ``width`` × ``height`` samples.
     public var luma: [UInt8]
-    /// Blue difference, 128 where there is none, ``chromaWidth`` × ``chromaHeight`` samples.
+    /// Blue difference, 128 for none, ``chromaWidth`` × ``chromaHeight`` samples.
     public var chromaBlue: [UInt8]
-    /// Red difference, 128 where there is none, ``chromaWidth`` × ``chromaHeight`` samples.
+    /// Red difference, 128 for none, ``chromaWidth`` × ``chromaHeight`` samples.
     public var chromaRed: [UInt8]
 
     /// The number of samples in a row of a chroma plane.
@@ -18,10 +18,10 @@ public struct I420Frame: Sendable, Equatable {
     /// The number of rows of a chroma plane.
     public var chromaHeight: Int { (height + 1) / 2 }
 
-    /// The largest width and height that any codec here is asked to handle.
+    /// The largest width and height for any codec here.
     public static let maximumSide = 8192
 
-    /// A black picture. Sides are brought into 1 to ``maximumSide``.
+    /// A black picture. Sides are clamped to 1 to ``maximumSide``.
     public init(width: Int, height: Int) {
         self.width = min(max(width, 1), Self.maximumSide)
         self.height = min(max(height, 1), Self.maximumSide)
@@ -31,7 +31,7 @@ public struct I420Frame: Sendable, Equatable {
         chromaRed = Array(repeating: 128, count: chroma)
     }
 
-    /// A picture without samples, whose planes the caller fills before anybody sees it.
+    /// A picture without samples. The caller fills its planes before it is used.
     init(emptyWithWidth width: Int, height: Int) {
         self.width = width
         self.height = height
@@ -42,7 +42,7 @@ public struct I420Frame: Sendable, Equatable {
 
     /// Copies a picture out of a decoder's planes.
     ///
-    /// Each plane must hold `stride` bytes for every row but the last, and the plane's width for the last.
+    /// Each plane must hold `stride` bytes for every row except the last, and the plane's width for the last.
     init(
         width: Int, height: Int, planes: (UnsafePointer<UInt8>, UnsafePointer<UInt8>, UnsafePointer<UInt8>),
         lumaStride: Int, chromaStride: Int

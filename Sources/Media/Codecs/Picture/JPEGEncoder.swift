@@ -1,15 +1,15 @@
 import CJPEG
 
-/// JFIF files (ITU-T T.81 and T.871): what a snapshot is sent as.
+/// JFIF files (ITU-T T.81 and T.871), the format in which snapshots are sent.
 ///
-/// libjpeg-turbo makes them: it is one library of half a megabyte and vectorised, where libavcodec's encoder would bring
-/// sixty libraries into the process of every home whose web page shows tiles.
+/// libjpeg-turbo makes them: it is one vectorised library of half a megabyte. libavcodec's encoder would load sixty
+/// libraries into the process of every home whose web page shows tiles.
 public enum JPEGEncoder {
     /// Encodes a picture with chroma of half the resolution.
     ///
     /// - Parameter quality: libjpeg's scale, 1 (worst) to 100; other values count as the nearest of these.
     public static func encode(_ frame: I420Frame, quality: Int = 80) throws(CodecError) -> [UInt8] {
-        // JFIF has the full range; pictures here have video's.
+        // JFIF uses the full range; pictures here use video's range.
         let luma = frame.luma.map { SampleRange.fullLuma[Int($0)] }
         let chromaBlue = frame.chromaBlue.map { SampleRange.fullChroma[Int($0)] }
         let chromaRed = frame.chromaRed.map { SampleRange.fullChroma[Int($0)] }

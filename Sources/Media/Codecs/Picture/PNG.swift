@@ -1,8 +1,8 @@
 import CPNG
 
-/// Portable Network Graphics: what a snapshot is written as.
+/// Portable Network Graphics, the format in which snapshots are written.
 public enum PNG {
-    /// Encodes `image` with eight bits a channel and no transparency.
+    /// Encodes `image` with eight bits per channel and without transparency.
     public static func encode(_ image: RGBImage) throws(CodecError) -> [UInt8] {
         var header = png_image()
         header.version = png_uint_32(PNG_IMAGE_VERSION)
@@ -10,7 +10,7 @@ public enum PNG {
         header.height = png_uint_32(image.height)
         header.format = png_uint_32(PNG_FORMAT_FLAG_COLOR)
         defer { png_image_free(&header) }
-        // No compressor makes incompressible rows longer than this, so one call is enough.
+        // Even incompressible rows do not become longer than this, so one call is enough.
         var size = png_alloc_size_t(image.pixels.count + image.pixels.count / 8 + image.height * 16 + 4096)
         var isWritten = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -25,7 +25,7 @@ public enum PNG {
         return bytes
     }
 
-    /// Decodes a file of any kind that libpng reads into eight bits a channel; transparency shows black.
+    /// Decodes any file that libpng reads, to eight bits per channel. Transparency becomes black.
     public static func decode(_ bytes: [UInt8]) throws(CodecError) -> RGBImage {
         var header = png_image()
         header.version = png_uint_32(PNG_IMAGE_VERSION)

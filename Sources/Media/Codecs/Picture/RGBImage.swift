@@ -7,7 +7,7 @@ public struct RGBImage: Sendable, Equatable {
     /// Red, green, blue of each pixel, row by row.
     public var pixels: [UInt8]
 
-    /// Makes an image; nil unless `pixels` holds exactly three bytes a pixel.
+    /// Makes an image; nil unless `pixels` holds exactly three bytes per pixel.
     public init?(width: Int, height: Int, pixels: [UInt8]) {
         guard (1...I420Frame.maximumSide).contains(width), (1...I420Frame.maximumSide).contains(height),
             pixels.count == width * height * 3

@@ -11,8 +11,8 @@ final class AACSpeechDecoder: AudioDecoder {
         if let mode = format["mode"]?.lowercased(), !mode.hasPrefix("aac"), mode != "generic" {
             throw CodecError(codec: codec.name, operation: "make a decoder", reason: "the mode \(mode) is not AAC")
         }
-        // Cameras lose the parameters under a wrong payload type. AAC-LC in high bit rate is what all of them send, and
-        // the rate and the channels stand in the map as well.
+        // Some cameras put the parameters under a wrong payload type. All of them send AAC-LC in high bit rate, and
+        // `a=rtpmap` also states the rate and the channels.
         let config =
             AudioSpecificConfig.bytes(in: format)
             ?? AudioSpecificConfig(sampleRate: codec.clockRate, channels: codec.channels).bytes
@@ -66,7 +66,7 @@ final class LATMSpeechDecoder: AudioDecoder {
                 codec: codec.name, operation: "make a decoder",
                 reason: "cpresent=0 and config=\(format["config"] ?? "") cannot be read")
         }
-        // Whether the library is there is found out now and not with the first packet.
+        // A missing library is noticed now, not at the first packet.
         try Libav.load(codec: codec.name, operation: "make a decoder")
     }
 
@@ -106,7 +106,7 @@ final class LATMSpeechDecoder: AudioDecoder {
 }
 
 extension AudioSpecificConfig {
-    /// The bytes of `config` in `a=fmtp`; nil where it is missing or no configuration.
+    /// The bytes of `config` in `a=fmtp`; nil where it is missing or not a configuration.
     static func bytes(in format: FormatParameters) -> [UInt8]? {
         guard let bytes = format["config"].flatMap({ decodeHexadecimal($0) }), bytes.count <= 128,
             AudioSpecificConfig(parsing: bytes) != nil
@@ -116,7 +116,7 @@ extension AudioSpecificConfig {
 }
 
 extension MPEG4Generic.Parameters {
-    /// Reads the parameters of `a=fmtp`; without any sizes, those of the mode.
+    /// Reads the parameters of `a=fmtp`; where they state no sizes, those of the mode apply.
     init(_ format: FormatParameters) {
         func number(_ name: String) -> Int? { format[name].flatMap { Int($0) } }
         let preset: Self = format["mode"]?.lowercased() == "aac-lbr" ? .aacLowBitRate : .aacHighBitRate
@@ -154,7 +154,7 @@ func decodeHexadecimal(_ text: String) -> [UInt8]? {
             high = value
         }
     }
-    // An odd digit out is the rest of a configuration that is no whole number of bytes.
+    // A final single digit is the rest of a configuration that is not a whole number of bytes.
     if let high { bytes.append(high << 4) }
     return bytes
 }

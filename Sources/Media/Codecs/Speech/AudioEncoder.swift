@@ -1,17 +1,17 @@
 import SDP
 
-/// Turns samples at 48 kHz on one channel into RTP payloads of a codec, ready to be sent.
+/// Turns samples at 48 kHz on one channel into RTP payloads of a codec, ready to send.
 ///
 /// An encoder belongs to one thread at a time.
 public protocol AudioEncoder: AnyObject {
     /// The RTP clock's rate in hertz.
     var clockRate: Int { get }
 
-    /// How long the sound of one packet is, in ticks of the RTP clock.
+    /// The duration of one packet's sound, in ticks of the RTP clock.
     var ticksPerPacket: Int { get }
 
-    /// Takes in samples, as many as there are, and hands each payload that becomes full to `packet`, with how much the
-    /// RTP clock advances by it. The payload's memory lives until `packet` returns.
+    /// Adds any number of samples and hands each full payload to `packet`, with the advance of the RTP clock. The
+    /// payload's memory is valid until `packet` returns.
     func encode(
         _ samples: UnsafeBufferPointer<Int16>,
         _ packet: (_ payload: UnsafeRawBufferPointer, _ durationInClockTicks: Int) -> Void
@@ -25,10 +25,11 @@ public enum SpeechEncoders {
         "mpeg4-generic", "L16", "opus", "PCMU", "PCMA", "G726-16", "G726-24", "G726-32", "G726-40",
     ]
 
-    /// Makes the encoder for a codec as a camera's description names it.
+    /// Makes the encoder for a codec as a camera's session description names it.
     ///
-    /// - Parameter speechBitRate: what Opus and AAC may take, in bits a second.
-    /// - Throws: ``CodecError`` where nothing encodes it, its parameters make no sense, or a library is missing.
+    /// - Parameter speechBitRate: the bit rate of Opus and AAC, in bits per second.
+    /// - Throws: ``CodecError`` where the codec cannot be encoded, its parameters make no sense, or a library is
+    ///   missing.
     public static func make(
         for codec: MediaCodec, speechBitRate: Int = 32_000
     ) throws(CodecError) -> sending any AudioEncoder {
@@ -49,7 +50,7 @@ public enum SpeechEncoders {
         }
     }
 
-    /// Whether ``make(for:speechBitRate:)`` knows the codec. AAC is made as AAC-LC in `mpeg4-generic` only.
+    /// Whether ``make(for:speechBitRate:)`` knows the codec. AAC is encoded only as AAC-LC in `mpeg4-generic`.
     public static func canEncode(_ codec: MediaCodec) -> Bool {
         codec.isNamed("PCM") || names.contains { codec.isNamed($0) } || G726(named: codec.name) != nil
     }

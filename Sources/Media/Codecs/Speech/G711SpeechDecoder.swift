@@ -1,4 +1,4 @@
-/// PCMU and PCMA (RFC 3551, section 4.5.14), also at other rates than 8 kHz.
+/// PCMU and PCMA (RFC 3551, section 4.5.14), also at rates other than 8 kHz.
 final class G711SpeechDecoder: AudioDecoder {
     private let law: G711
     private let sampleRate: Int

@@ -2,8 +2,8 @@
 public struct G726: Hashable, Sendable {
     /// The bits of a code word: 2 for 16 kbit/s to 5 for 40 kbit/s.
     public var bitsPerSample: Int
-    /// Whether the first code word stands in an octet's most significant bits, as ATM's AAL2 does and the names
-    /// `AAL2-G726-…` say; otherwise in the least significant ones, as RFC 3551 does.
+    /// Whether the first code word is in an octet's most significant bits, as in ATM's AAL2 and under the names
+    /// `AAL2-G726-…`. Otherwise it is in the least significant ones, as in RFC 3551.
     public var isMostSignificantFirst: Bool
 
     /// Reads a name of `a=rtpmap`, for example `G726-32` or `AAL2-G726-32`; nil for any other.
@@ -13,7 +13,7 @@ public struct G726: Hashable, Sendable {
         switch isMostSignificantFirst ? String(name.dropFirst(5)) : name {
         case "G726-16": bitsPerSample = 2
         case "G726-24": bitsPerSample = 3
-        // The static payload type 2 was G721, which is the same at this rate.
+        // The static payload type 2 was G721, which is the same codec at this rate.
         case "G726-32", "G721": bitsPerSample = 4
         case "G726-40": bitsPerSample = 5
         default: return nil

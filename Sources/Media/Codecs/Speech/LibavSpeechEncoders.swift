@@ -52,8 +52,8 @@ final class AACSpeechEncoder: AudioEncoder {
                 codec: codec.name, operation: "make an encoder",
                 reason: "the mode \(mode) is wanted, AAC-hbr can be made")
         }
-        // Where a camera names HE-AAC, its core at half the rate is plain AAC-LC, but then the clock of the map is
-        // another one than the sound's. The map's rate is what a decoder without parameters would take.
+        // Where a camera names HE-AAC, its core at half the rate is plain AAC-LC, but then the clock of `a=rtpmap`
+        // differs from the sound's. A decoder without parameters would use the rate of `a=rtpmap`.
         let sampleRate = config.flatMap { $0.objectType == 2 ? $0.sampleRate : nil } ?? codec.clockRate
         let channels = min(max(config?.channels ?? codec.channels, 1), 2)
         clockRate = sampleRate
@@ -70,7 +70,7 @@ final class AACSpeechEncoder: AudioEncoder {
     ) throws(CodecError) {
         try framer.append(samples) { frame throws(CodecError) in
             try encoder.encode(frame) { unit in
-                // More than the size's 13 bits hold cannot come at these rates: a channel has 6,144 bits at most.
+                // A unit that exceeds the size's 13 bits cannot occur at these rates: a channel has 6,144 bits at most.
                 guard unit.count < 8192 else { return }
                 let head = MPEG4Generic.singleUnitHeaderLength
                 payload.removeAll(keepingCapacity: true)

@@ -1,4 +1,4 @@
-/// Samples of 16 bits as they are: L16 (RFC 3551, section 4.5.11), and the same with the least significant byte first.
+/// Plain samples of 16 bits: L16 (RFC 3551, section 4.5.11), and the same with the least significant byte first.
 final class LinearSpeechDecoder: AudioDecoder {
     private let isBigEndian: Bool
     private let sampleRate: Int

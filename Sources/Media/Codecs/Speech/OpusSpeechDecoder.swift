@@ -1,4 +1,4 @@
-/// Opus (RFC 7587): one packet is one payload. Two channels are mixed by the codec itself.
+/// Opus (RFC 7587): one packet is one payload. The codec itself mixes two channels.
 final class OpusSpeechDecoder: AudioDecoder {
     private var decoder: OpusDecoder
     private var samples = [Int16](repeating: 0, count: OpusDecoder.maximumSamplesPerPacket)

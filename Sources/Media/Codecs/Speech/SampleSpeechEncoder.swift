@@ -1,6 +1,6 @@
 import SDP
 
-/// Codecs that write every sample by itself: G.711 and linear samples (RFC 3551, sections 4.5.11 and 4.5.14).
+/// Codecs that write each sample separately: G.711 and linear samples (RFC 3551, sections 4.5.11 and 4.5.14).
 final class SampleSpeechEncoder: AudioEncoder {
     /// How a sample is written.
     enum Form {
@@ -24,7 +24,7 @@ final class SampleSpeechEncoder: AudioEncoder {
         clockRate = codec.clockRate
         channels = codec.channels
         let bytesPerSample = if case .linear = form { 2 } else { 1 }
-        // 20 ms, as RFC 3551 advises, and less where that would not fit a datagram.
+        // 20 ms, as RFC 3551 recommends, or less where that would not fit a datagram.
         var ticks = codec.clockRate / 50
         while ticks * bytesPerSample * channels > 1000 { ticks /= 2 }
         ticksPerPacket = max(1, ticks)

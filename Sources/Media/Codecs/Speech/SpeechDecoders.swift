@@ -8,9 +8,10 @@ public enum SpeechDecoders {
         "opus", "PCMU", "PCMA", "G722", "L16", "mpeg4-generic", "MP4A-LATM", "G726-16", "G726-24", "G726-32", "G726-40",
     ]
 
-    /// Makes the decoder for a codec as a description names it.
+    /// Makes the decoder for a codec as a session description names it.
     ///
-    /// - Throws: ``CodecError`` where nothing decodes it, its parameters make no sense, or a library is missing.
+    /// - Throws: ``CodecError`` where the codec cannot be decoded, its parameters make no sense, or a library is
+    ///   missing.
     public static func make(for codec: MediaCodec) throws(CodecError) -> sending any AudioDecoder {
         let name = codec.name.lowercased()
         switch name {
@@ -22,7 +23,7 @@ public enum SpeechDecoders {
             return try LinearSpeechDecoder(
                 isBigEndian: true, sampleRate: codec.clockRate, channels: codec.channels)
         case "pcm":
-            // Hikvision's name for samples as its processor holds them, least significant byte first.
+            // Hikvision's name for samples in its processor's order, least significant byte first.
             return try LinearSpeechDecoder(
                 isBigEndian: false, sampleRate: codec.clockRate, channels: codec.channels)
         case "mpeg4-generic": return try AACSpeechDecoder(codec)

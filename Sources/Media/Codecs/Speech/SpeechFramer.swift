@@ -1,4 +1,4 @@
-/// Brings sound at 48 kHz to another rate and cuts it into frames of one length.
+/// Converts sound at 48 kHz to another rate and cuts it into frames of one length.
 struct SpeechFramer {
     /// Samples in a frame.
     let frameLength: Int
@@ -17,13 +17,13 @@ struct SpeechFramer {
         self.frameLength = frameLength
     }
 
-    /// Takes in samples and hands each full frame to `body`.
+    /// Adds samples and hands each full frame to `body`.
     mutating func append(
         _ samples: UnsafeBufferPointer<Int16>, _ body: (UnsafeBufferPointer<Int16>) throws(CodecError) -> Void
     ) throws(CodecError) {
         converter.convert(samples, appendingTo: &waiting)
         var offset = 0
-        // What was taken counts as used also where encoding fails.
+        // Samples that were handed out count as used even where encoding fails.
         defer { waiting.removeFirst(min(offset, waiting.count)) }
         while waiting.count - offset >= frameLength {
             let start = offset

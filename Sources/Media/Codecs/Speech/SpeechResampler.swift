@@ -1,4 +1,4 @@
-/// Brings decoded sound to one channel at 48 kHz. It follows a rate that changes in the stream.
+/// Converts decoded sound to one channel at 48 kHz. It follows a rate that changes in the stream.
 struct SpeechResampler {
     private var converter: SampleRateConverter
     private var mono: [Int16] = []

@@ -1,10 +1,10 @@
-/// Reads the stamp out of a decoded test picture, also after compression and scaling.
+/// Reads the stamp from a decoded test picture, even after compression and scaling.
 public enum TestPictureReader {
-    /// The stamp; nil when the picture holds none, or it is damaged.
+    /// The stamp; nil when the picture holds none or the stamp is damaged.
     ///
-    /// A picture that is not a test picture passes the checksum once in four thousand million.
+    /// A picture that is not a test picture passes the checksum once in four billion.
     public static func read(_ frame: I420Frame) -> TestPictureStamp? {
-        // Below two pixels a square nothing can be told apart.
+        // Below two pixels per square nothing can be distinguished.
         guard frame.width >= TestPictureBand.columns * 2, frame.height >= TestPictureBand.rows * 2,
             let captureTime = readRow(TestPictureBand.firstRow, of: frame),
             let lower = readRow(TestPictureBand.firstRow + 1, of: frame)
@@ -17,7 +17,7 @@ public enum TestPictureReader {
         let last = TestPictureBand.bandColumns - 1
         let light = brightness(0, row, of: frame) + brightness(last, row, of: frame)
         let dark = brightness(1, row, of: frame) + brightness(last - 1, row, of: frame)
-        // A tenth of the range apart at the least; the band is drawn with eight tenths.
+        // They must be at least a tenth of the range apart. The band is drawn with eight tenths.
         guard light - dark > 40 else { return nil }
         let threshold = (light + dark) / 4
         var bits: UInt64 = 0
@@ -41,7 +41,7 @@ public enum TestPictureReader {
         return Double(sum) / Double((right - left + 1) * (bottom - top + 1))
     }
 
-    /// The middle half of a square along one side; one pixel at the least.
+    /// The middle half of a square along one side; at least one pixel.
     private static func middle(_ index: Int, of count: Int, length: Int) -> (Int, Int) {
         let first = (4 * index + 1) * length / (4 * count)
         let last = (4 * index + 3) * length / (4 * count) - 1

@@ -27,12 +27,11 @@ public struct TestPictureStamp: Hashable, Sendable {
     }
 }
 
-/// Where the blocks of the stamp lie: two rows of squares at the lower edge of the picture.
+/// The layout of the stamp's blocks: two rows of squares at the lower edge of the picture.
 ///
-/// A picture is a grid of 80 by 45 squares (8 pixels each at 640×360), so the place of a square follows from the size
-/// of the picture alone and survives scaling. The lower of the last two rows holds the frame number and the checksum,
-/// the upper one the time. Each row begins and ends with a light and a dark square, by which the reader sets its
-/// threshold.
+/// A picture is a grid of 80 by 45 squares (8 pixels each at 640×360), so a square's position depends only on the size
+/// of the picture and survives scaling. The lower of the last two rows holds the frame number and the checksum, the
+/// upper one the time. Each row begins and ends with a light and a dark square, by which the reader sets its threshold.
 enum TestPictureBand {
     static let columns = 80
     static let rows = 45

@@ -1,11 +1,11 @@
 import COpenH264
 
-/// Decodes H.264 Baseline, Main and High (ITU-T H.264) without B-frames being held back.
+/// Decodes H.264 Baseline, Main and High (ITU-T H.264). It does not hold pictures back for B-frames.
 public struct H264Decoder: ~Copyable {
     private let decoder: UnsafeMutablePointer<ISVCDecoder?>
     private let maximumPixels: Int
 
-    /// Makes a decoder that gives out no picture of more than `maximumPixels`.
+    /// Makes a decoder that does not return pictures of more than `maximumPixels`.
     public init(maximumPixels: Int = 4096 * 2304) throws(CodecError) {
         var created: UnsafeMutablePointer<ISVCDecoder?>?
         guard WelsCreateDecoder(&created) == 0, let created, let functions = created.pointee?.pointee,
@@ -35,9 +35,9 @@ public struct H264Decoder: ~Copyable {
 
     /// Decodes one access unit in the byte stream format of Annex B (NAL units after start codes).
     ///
-    /// - Returns: the picture; nil when the access unit brought none, for example parameter sets alone.
-    /// - Throws: when the access unit is damaged or decoding has not started with a key frame. The decoder may be used
-    ///   further, from the next key frame on.
+    /// - Returns: the picture; nil when the access unit gave none, for example only parameter sets.
+    /// - Throws: when the access unit is damaged or decoding has not started with a key frame. The decoder can be used
+    ///   again from the next key frame on.
     public mutating func decode(_ accessUnit: UnsafeRawBufferPointer) throws(CodecError) -> I420Frame? {
         guard accessUnit.count >= 4, let bytes = accessUnit.bindMemory(to: UInt8.self).baseAddress,
             let length = Int32(exactly: accessUnit.count), let decode = decoder.pointee?.pointee.DecodeFrameNoDelay
@@ -82,14 +82,14 @@ public struct H264Decoder: ~Copyable {
         }
     }
 
-    /// Fetches a picture that openh264 keeps in case one that is shown before it follows, as B-frames make it in the
-    /// Main and High profiles. Live streams have none, and waiting would show each picture a frame late.
+    /// Fetches a picture that openh264 holds back in case a later one is shown before it, as with B-frames in the Main
+    /// and High profiles. Live streams have no B-frames, and a wait would show each picture a frame late.
     private func takeHeldBackPicture(_ planes: inout [UnsafeMutablePointer<UInt8>?], _ info: inout SBufferInfo) {
         guard let functions = decoder.pointee?.pointee else { return }
         var held: Int32 = 0
         _ = functions.GetOption?(decoder, DECODER_OPTION_NUM_OF_FRAMES_REMAINING_IN_BUFFER, &held)
         guard held > 0 else { return }
-        // Pictures are given out only at the end of the stream, so the decoder is told that this is it.
+        // The decoder returns such pictures only at the end of the stream, so it is told that this is the end.
         var isEnd: Int32 = 1
         _ = functions.SetOption?(decoder, DECODER_OPTION_END_OF_STREAM, &isEnd)
         _ = planes.withUnsafeMutableBufferPointer { functions.FlushFrame?(decoder, $0.baseAddress, &info) }

@@ -5,8 +5,8 @@ public struct VP8Decoder: ~Copyable {
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
     private let maximumPixels: Int
 
-    /// Makes a decoder that refuses pictures of more than `maximumPixels`, so that a hostile key frame of a few bytes
-    /// cannot make it allocate hundreds of megabytes.
+    /// Makes a decoder that refuses pictures of more than `maximumPixels`. So a hostile key frame of a few bytes cannot
+    /// make it allocate hundreds of megabytes.
     public init(maximumPixels: Int = 4096 * 2304) throws(CodecError) {
         let context = UnsafeMutablePointer<vpx_codec_ctx_t>.allocate(capacity: 1)
         context.initialize(to: vpx_codec_ctx_t())
@@ -31,10 +31,10 @@ public struct VP8Decoder: ~Copyable {
     /// Decodes one whole frame.
     ///
     /// - Returns: the picture; nil for a frame that is not shown.
-    /// - Throws: when the frame is damaged or too large, or decoding has not started with a key frame. The decoder may
-    ///   be used further, from the next key frame on.
+    /// - Throws: when the frame is damaged or too large, or decoding has not started with a key frame. The decoder can
+    ///   be used again from the next key frame on.
     public mutating func decode(_ frame: UnsafeRawBufferPointer) throws(CodecError) -> I420Frame? {
-        // An empty frame would tell libvpx that one was lost.
+        // An empty frame would mean to libvpx that one was lost.
         guard frame.count >= 3, let bytes = frame.bindMemory(to: UInt8.self).baseAddress else {
             throw CodecError(
                 codec: "VP8", operation: "decode", reason: "a frame of \(frame.count) bytes is too short for a header")
@@ -57,7 +57,7 @@ public struct VP8Decoder: ~Copyable {
             lumaStride: Int(image.stride.0), chromaStride: Int(image.stride.1))
     }
 
-    /// Reads the size out of a key frame's header (RFC 6386, section 9.1) before libvpx allocates for it.
+    /// Reads the size from a key frame's header (RFC 6386, section 9.1) before libvpx allocates memory for it.
     private func checkSize(of frame: UnsafeRawBufferPointer) throws(CodecError) {
         guard frame[0] & 1 == 0 else { return }
         guard frame.count >= 10 else {

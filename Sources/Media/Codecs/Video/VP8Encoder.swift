@@ -1,8 +1,8 @@
 import CVPX
 
-/// Encodes pictures as VP8 (RFC 6386) in real time, one thread, no look-ahead and no frame left out.
+/// Encodes pictures as VP8 (RFC 6386) in real time, with one thread, without look-ahead and without skipped frames.
 ///
-/// One thread only: with more, the encoder's spinning waits cost ten times the work on a machine that is busy.
+/// It uses only one thread: with more, the encoder's spinning waits cost ten times the work on a busy machine.
 public struct VP8Encoder: ~Copyable {
     /// How to encode.
     public struct Configuration: Sendable, Hashable {
@@ -10,12 +10,12 @@ public struct VP8Encoder: ~Copyable {
         public var width: Int
         /// The pictures' height in pixels.
         public var height: Int
-        /// Pictures a second.
+        /// Pictures per second.
         public var framesPerSecond: Int
-        /// The bit rate to hold, in bits a second.
+        /// The target bit rate, in bits per second.
         public var bitsPerSecond: Int
-        /// How coarse the encoder may become, within 0 (finest) to 63. A low upper end keeps key frames from being
-        /// visibly worse than the pictures before them, and lets the bit rate go over in turbulent pictures.
+        /// How coarse the encoder may become, within 0 (finest) to 63. With a low upper end, key frames do not look
+        /// worse than the pictures before them, but turbulent pictures exceed the bit rate.
         public var quantizers: ClosedRange<Int>
         /// The effort, -16 (least) to 0.
         public var speed: Int
@@ -34,7 +34,7 @@ public struct VP8Encoder: ~Copyable {
         }
     }
 
-    /// What was asked for.
+    /// The requested configuration.
     public let configuration: Configuration
     private let context: UnsafeMutablePointer<vpx_codec_ctx_t>
     private var nextPresentationTime: Int64 = 0
@@ -93,7 +93,7 @@ public struct VP8Encoder: ~Copyable {
         context.deallocate()
     }
 
-    /// Encodes the next picture and hands the coded frame to `body`; the bytes live until `body` returns.
+    /// Encodes the next picture and hands the coded frame to `body`. The bytes are valid until `body` returns.
     ///
     /// - Parameter isKeyFrame: whether decoding must be able to start here.
     public mutating func encode<Result>(
@@ -118,7 +118,7 @@ public struct VP8Encoder: ~Copyable {
                     image.fmt = VPX_IMG_FMT_I420
                     (image.w, image.h, image.d_w, image.d_h) = (width, height, width, height)
                     (image.x_chroma_shift, image.y_chroma_shift, image.bit_depth, image.bps) = (1, 1, 8, 12)
-                    // The encoder only reads the planes; libvpx has no type for a picture that is not written to.
+                    // The encoder only reads the planes; libvpx has no type for a read-only picture.
                     image.planes.0 = UnsafeMutablePointer(mutating: luma.baseAddress)
                     image.planes.1 = UnsafeMutablePointer(mutating: chromaBlue.baseAddress)
                     image.planes.2 = UnsafeMutablePointer(mutating: chromaRed.baseAddress)

@@ -3,8 +3,8 @@ import RTP
 
 /// Decodes the video of any camera: H.264, H.265, VP9, AV1 and JPEG by libavcodec, VP8 by libvpx.
 ///
-/// It works in the calling thread, without hardware, and what a stream can make it hold is bounded. A decoder belongs to
-/// one thread at a time.
+/// It works in the calling thread, without hardware. The memory that a stream can make it hold is bounded. A decoder
+/// belongs to one thread at a time.
 public final class VideoDecoder {
     /// The codecs.
     public enum Codec: String, Sendable, Hashable, CaseIterable {
@@ -15,7 +15,7 @@ public final class VideoDecoder {
         case av1 = "AV1"
         case jpeg = "JPEG"
 
-        /// The codec that `a=rtpmap` calls `name`, whatever the case; nil for one that is not decoded.
+        /// The codec with this `name` in `a=rtpmap`, whatever the case; nil for one that is not supported.
         public init?(named name: String) {
             self.init(rawValue: name.uppercased())
         }
@@ -27,14 +27,14 @@ public final class VideoDecoder {
         public var frame: I420Frame
         /// The RTP timestamp that came with the coded frame.
         public var timestamp: UInt32
-        /// Parts were made up, because they or what they refer to were missing.
+        /// Parts were filled in, because they or their references were missing.
         public var isDamaged: Bool
     }
 
-    /// What is decoded.
+    /// The codec of the video.
     public let codec: Codec
     private let maximumPixels: Int
-    // One of them is there.
+    // Exactly one of these is set.
     private var libav: LibavDecoder?
     private var libvpx: VP8Decoder?
 
@@ -56,7 +56,7 @@ public final class VideoDecoder {
             case .h265: "hevc"
             case .vp8: "vp8"
             case .vp9: "vp9"
-            // libavcodec's own decoder needs hardware; one of two libraries behind it does without.
+            // libavcodec's own decoder needs hardware; this library, one of two behind libavcodec, does not.
             case .av1: "libdav1d"
             case .jpeg: "mjpeg"
             }
@@ -68,7 +68,7 @@ public final class VideoDecoder {
         }
     }
 
-    /// Makes a decoder for the codec that `a=rtpmap` calls `name`.
+    /// Makes a decoder for the codec with this `name` in `a=rtpmap`.
     public convenience init(codec name: String, maximumPixels: Int = 1 << 24) throws(CodecError) {
         guard let codec = Codec(named: name) else {
             throw CodecError(
@@ -78,12 +78,12 @@ public final class VideoDecoder {
         try self.init(codec, maximumPixels: maximumPixels)
     }
 
-    /// Takes in one coded frame: an access unit with start codes (H.264 and H.265, annex B), a frame of VP8 or VP9, a
-    /// temporal unit of AV1 whose units have their sizes, a JFIF file. Hands the pictures that come out to `body`, in the order of showing: none, one, or several, since
-    /// B-frames hold pictures back.
+    /// Decodes one coded frame: an access unit with start codes (H.264 and H.265, annex B), a frame of VP8 or VP9, a
+    /// temporal unit of AV1 whose units have their sizes, or a JFIF file. Hands the decoded pictures to `body` in
+    /// display order: none, one, or several, since B-frames hold pictures back.
     ///
-    /// - Throws: when the frame is damaged or decoding has not started with a key frame. The decoder may be used
-    ///   further, from the next key frame on.
+    /// - Throws: when the frame is damaged or decoding has not started with a key frame. The decoder can be used again
+    ///   from the next key frame on.
     public func decode(
         _ frame: UnsafeRawBufferPointer, timestamp: UInt32 = 0, _ body: (consuming Picture) -> Void
     ) throws(CodecError) {
@@ -95,8 +95,8 @@ public final class VideoDecoder {
         do throws(CodecError) {
             try decodeByLibav(frame, timestamp, body)
         } catch {
-            // A damaged frame can leave a decoder in a state that it does not come out of by itself. From a key frame on
-            // a new one does as well as the old one.
+            // A damaged frame can leave a decoder in a state that it does not recover from by itself. From a key frame
+            // on, a new decoder works as well as the old one.
             guard isKeyFrame(frame) else { throw error }
             libav = nil
             libav = try Self.makeLibav(codec, maximumPixels: maximumPixels)
@@ -120,13 +120,13 @@ public final class VideoDecoder {
         case .h265: AnnexBUnits(frame).contains { H265.isRandomAccessPoint(H265.type($0[0])) }
         case .vp9: VP9.isKeyFrame(frame)
         case .av1: AV1.isKeyFrame(frame)
-        // A JPEG file needs nothing that was before it, so it is no better with a new decoder.
+        // A JPEG file does not depend on earlier frames, so a new decoder would not help.
         case .jpeg, .vp8: false
         }
     }
 
-    /// Hands out the pictures that are still held back, because others might have been shown before them, and starts
-    /// anew: the next frame must be a key frame.
+    /// Hands out the pictures that are still held back because others might have been shown before them, and resets the
+    /// decoder. The next frame must be a key frame.
     public func finish(_ body: (consuming Picture) -> Void) throws(CodecError) {
         var failure: CodecError?
         try libav?.finish { deliver($0, body, &failure) }
@@ -146,9 +146,9 @@ public final class VideoDecoder {
         }
     }
 
-    /// Takes in one coded frame; see ``decode(_:timestamp:_:)``.
+    /// Decodes one coded frame; see ``decode(_:timestamp:_:)``.
     ///
-    /// - Returns: the newest picture that came out; nil where none did.
+    /// - Returns: the newest decoded picture; nil where none came out.
     public func decode(_ frame: [UInt8]) throws(CodecError) -> I420Frame? {
         var newest: I420Frame?
         try frame.withUnsafeBufferPointer { frame throws(CodecError) in
