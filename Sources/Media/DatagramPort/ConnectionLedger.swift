@@ -83,7 +83,7 @@ public final class ConnectionLedger: Sendable {
         var principals: [String: Int] = [:]
         var nextNumber: UInt64 = 0
         var counts = Counts()
-        /// How many connections there may be for the time being, since there are no descriptors for more.
+        /// The most connections for now, since the process has no descriptors for more.
         var ceiling: (total: Int, until: Instant)?
 
         mutating func total(_ limits: Limits, at now: Instant) -> Int {
@@ -92,9 +92,9 @@ public final class ConnectionLedger: Sendable {
         }
     }
 
-    /// After how long more connections are tried than there were descriptors for.
+    /// How long the lower limit lasts after the process ran out of descriptors.
     static let ceilingLifetime = Duration.seconds(10)
-    /// What is tried at least.
+    /// The lowest such limit.
     private static let lowestCeiling = 16
 
     /// How many connections a host may replace in a burst, and per second. A host that opens connections without end
@@ -175,7 +175,7 @@ public final class ConnectionLedger: Sendable {
     }
 
     /// Records that a connection belongs to a principal who has signed in, unless that principal already has its share.
-    /// - Returns: Whether the connection was a stranger's until now and is none any more.
+    /// - Returns: Whether the connection was a stranger's until now and no longer is.
     @discardableResult
     public func vouch(for connection: AnyObject, principal: String) -> Bool {
         let key = ObjectIdentifier(connection)
@@ -203,8 +203,8 @@ public final class ConnectionLedger: Sendable {
         state.withLock { state in _ = Self.remove(key, from: &state) }
     }
 
-    /// Closes strangers' connections because the process has run out of descriptors. For some seconds there may be no
-    /// more than are left, so that the next ones have to take a place of another instead of the last descriptor.
+    /// Closes strangers' connections because the process has run out of descriptors. For some seconds the limit is the
+    /// number that is left. So new connections must replace others instead of using the last descriptor.
     /// - Returns: How many were closed.
     @discardableResult
     public func shed(_ count: Int, at now: Instant = MonotonicClock.now) -> Int {
@@ -217,7 +217,7 @@ public final class ConnectionLedger: Sendable {
                 state.counts.lastHost = entry.host
                 closing.append(entry.close)
             }
-            // Some descriptors less than there were: a camera may need one.
+            // This leaves some descriptors free: a camera may need one.
             state.ceiling = (max(Self.lowestCeiling, state.entries.count), now + Self.ceilingLifetime)
             return closing
         }

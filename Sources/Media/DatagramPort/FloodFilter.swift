@@ -1,32 +1,32 @@
 import CLinuxUDP
 public import Transport
 
-/// The hosts that a listening socket takes no notice of for a moment, because it has refused one connection of theirs
-/// after the other: refusing costs far more than opening, and those of other hosts wait behind them.
+/// The hosts that a listening socket ignores for a moment, because it has refused many of their connections in a row. A
+/// refusal costs far more than an attempt, and the connections of other hosts wait behind the refused ones.
 ///
-/// The kernel drops what these hosts send before it makes a connection of it. Connections that they have already go on.
+/// The kernel drops the packets of these hosts before it makes a connection. Their existing connections go on.
 public struct FloodFilter: Sendable {
-    /// How many refused connections in one ``period`` are too many.
+    /// The number of refused connections in one ``period`` from which a host is ignored.
     public static let threshold = 16
-    /// How long refusals are counted, and how long a host is not heard.
+    /// How long refusals are counted, and how long a host is ignored.
     public static let period = Duration.seconds(1)
-    /// How many hosts can be left unheard at once.
+    /// The most hosts that can be ignored at once.
     static let maximumHosts = 256
 
     private var refusals: [TransportAddress: Int] = [:]
     private var countedSince = Instant.zero
     private var ignored: [TransportAddress: Instant] = [:]
 
-    /// Hears everybody.
+    /// A filter that ignores no host.
     public init() {}
 
-    /// The hosts that are not heard.
+    /// The hosts that are ignored.
     public var hosts: [TransportAddress] { Array(ignored.keys) }
 
-    /// When the next host is heard again; nil while all are.
+    /// When the next host is accepted again; nil while none is ignored.
     public var nextDeadline: Instant? { ignored.values.min() }
 
-    /// Notes that a connection was refused. This machine is always heard.
+    /// Records that a connection was refused. This machine is never ignored.
     /// - Returns: Whether the hosts have changed.
     public mutating func noteRefusal(of peer: TransportAddress, at now: Instant) -> Bool {
         let host = ConnectionLedger.host(of: peer)
@@ -42,12 +42,12 @@ public struct FloodFilter: Sendable {
         return true
     }
 
-    /// Does not hear these, whatever they did.
+    /// Ignores these hosts without a time limit.
     mutating func ignore(_ hosts: [TransportAddress]) {
         for host in hosts { ignored[host] = .distantFuture }
     }
 
-    /// Hears those again whose time is over.
+    /// Accepts the hosts again whose time is over.
     /// - Returns: Whether the hosts have changed.
     public mutating func expire(at now: Instant) -> Bool {
         let count = ignored.count
@@ -55,8 +55,8 @@ public struct FloodFilter: Sendable {
         return ignored.count != count
     }
 
-    /// Tells the kernel.
-    /// - Returns: False when it cannot do that; the connections are refused one by one then.
+    /// Passes the hosts to the kernel.
+    /// - Returns: False when the kernel cannot filter; the connections are then refused one by one.
     @discardableResult
     public func apply(to descriptor: Int32) -> Bool {
         let sources = ignored.keys.map { linux_udp_address($0) }

@@ -3,7 +3,7 @@ struct ReplayWindow: BitwiseCopyable {
     /// The greatest accepted index; meaningless until a packet was accepted.
     private(set) var highest: UInt64 = 0
     private var isEmpty = true
-    // Bit n stands for the index `highest - n`.
+    // Bit n represents the index `highest - n`.
     private var recent: UInt64 = 0
     private var older: UInt64 = 0
 

@@ -318,7 +318,7 @@ struct linux_udp_receipt linux_udp_receive(int descriptor, struct linux_udp_batc
     return receipt;
 }
 
-// Five instructions for each source at most, and the kernel takes 4,096.
+// Each source needs five instructions at most, and the kernel accepts 4,096.
 #define MAXIMUM_SOURCES 256
 
 static size_t ignore_if(struct sock_filter *program, uint32_t offset, uint32_t value, uint8_t otherwise) {
@@ -355,7 +355,7 @@ int linux_tcp_ignore_sources(int descriptor, const struct linux_udp_address *sou
         program[length++] = drop;
     }
     program[length++] = take;
-    // A conditional jump reaches no further than 255 instructions, so the distance stands in an unconditional one.
+    // A conditional jump reaches at most 255 instructions, so an unconditional jump covers the distance.
     program[branch] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 6, 0, 1);
     memmove(program + branch + 2, program + branch + 1, (length - branch - 1) * sizeof(program[0]));
     program[branch + 1] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, six - branch - 1);

@@ -1,6 +1,6 @@
 import RTP
 
-/// What decoders need of the codecs whose configuration is read from the stream itself.
+/// What decoders need for the codecs whose configuration is read from the stream itself.
 extension BoxWriter {
     /// HEVCDecoderConfigurationRecord (ISO/IEC 14496-15, section 8.3.3.1).
     mutating func writeH265Configuration(video: [[UInt8]], sequence: [[UInt8]], picture: [[UInt8]]) {
@@ -8,7 +8,7 @@ extension BoxWriter {
         box("hvcC") {
             $0.write(UInt8(1))
             $0.write(first?.profileTierLevel ?? [UInt8](repeating: 0, count: 12))
-            // No limit of the segmentation is known, and no kind of parallel decoding.
+            // The limit of the segmentation and the kind of parallel decoding are unknown.
             $0.write(UInt16(0xF000))
             $0.write(UInt8(0xFC))
             $0.write(UInt8(0xFC | (first?.chromaFormat ?? 1)))
@@ -23,7 +23,7 @@ extension BoxWriter {
             ]
             $0.write(UInt8(arrays.count))
             for (type, sets) in arrays {
-                // All sets of this type are here.
+                // All sets of this type follow.
                 $0.write(0x80 | type)
                 $0.write(UInt16(sets.count))
                 for set in sets {
@@ -51,7 +51,7 @@ extension BoxWriter {
         }
     }
 
-    /// The lowest level whose pictures can be this large (VP9 bitstream specification, annex A). The rate is not known,
+    /// The lowest level whose pictures can be this large (VP9 bitstream specification, annex A). The rate is unknown,
     /// so the level is a lower bound.
     private static func vp9Level(pixels: Int) -> UInt8 {
         let levels: [(pixels: Int, level: UInt8)] = [
@@ -79,9 +79,9 @@ extension BoxWriter {
 
     /// ES Descriptor Box (ISO/IEC 14496-14, section 5.6; the descriptors are those of ISO/IEC 14496-1, section 7.2.6).
     mutating func writeAACConfiguration(_ configuration: [UInt8]) {
-        // Each descriptor is its tag, its length, and what it holds; all of them are shorter than 128 bytes.
+        // Each descriptor has a tag, a length and its content. All of them are shorter than 128 bytes.
         func descriptor(_ tag: UInt8, _ body: [UInt8]) -> [UInt8] { [tag, UInt8(body.count)] + body }
-        // Audio of ISO/IEC 14496-3 as an audio stream; buffer and bit rates are not known.
+        // Audio of ISO/IEC 14496-3 as an audio stream; buffer size and bit rates are unknown.
         let decoder = descriptor(4, [0x40, 0x15] + [UInt8](repeating: 0, count: 11) + descriptor(5, configuration))
         fullBox("esds") {
             $0.write(descriptor(3, [0, 0, 0] + decoder + descriptor(6, [2])))

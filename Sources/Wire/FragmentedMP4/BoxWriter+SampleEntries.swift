@@ -29,7 +29,7 @@ extension BoxWriter {
         case .aLaw(let channels):
             writeAudioEntry("alaw", channels: channels, rate: track.timescale) { _ in }
         case .aac(let channels, let sampleRate, let configuration):
-            // The entry's rate has 16 bits; what does not fit stands in the configuration alone.
+            // The entry's rate has 16 bits; a rate that does not fit is only in the configuration.
             writeAudioEntry("mp4a", channels: channels, rate: sampleRate <= 0xFFFF ? sampleRate : 0) {
                 $0.writeAACConfiguration(configuration)
             }

@@ -6,7 +6,7 @@ public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
     case timeNotRising(track: Int, decodeTime: Int64, previous: Int64)
     /// A track's description cannot be written.
     case invalidTrack(Int, reason: String)
-    /// A stream cannot be described: files of this kind do not hold its codec, or it does not say what they need.
+    /// A stream cannot be described: files of this kind do not support its codec, or the stream lacks what they need.
     case unsupportedCodec(String, reason: String)
     /// The sample holds nothing, or more than a file can hold.
     case invalidSample(track: Int, length: Int)

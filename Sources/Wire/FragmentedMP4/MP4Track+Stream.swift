@@ -7,8 +7,8 @@ extension MP4Track {
     ///   - name: the encoding name of the RTP payload format, for example `H264`, in any case.
     ///   - clockRate: the RTP clock rate.
     ///   - keyFrame: a key frame as ``FrameAssembler`` makes it, with the parameter sets of H.264 and H.265.
-    /// - Throws: ``MP4Error/unsupportedCodec(_:reason:)`` for a codec that no file of this kind holds, and for a frame from
-    ///   which the stream cannot be described.
+    /// - Throws: ``MP4Error/unsupportedCodec(_:reason:)`` for a codec that files of this kind do not support, and for a
+    ///   frame from which the stream cannot be described.
     public init(videoCodec name: String, clockRate: Int, keyFrame: UnsafeRawBufferPointer) throws(MP4Error) {
         let codec: Codec? =
             switch name.lowercased() {
@@ -31,12 +31,12 @@ extension MP4Track {
 
     /// Describes sound.
     ///
-    /// G.722 and G.726 have no place in MP4 that players know; they have to be decoded first.
+    /// Players know no form of G.722 and G.726 in MP4; these must be decoded first.
     /// - Parameters:
     ///   - name: the encoding name of the RTP payload format, for example `PCMU`, in any case.
     ///   - clockRate: the RTP clock rate.
-    ///   - channels: how many channels the description names.
-    ///   - audioSpecificConfig: AAC's configuration, from the description's `config`.
+    ///   - channels: the number of channels in the session description.
+    ///   - audioSpecificConfig: AAC's configuration, from `config` in the session description.
     /// - Throws: ``MP4Error/unsupportedCodec(_:reason:)``.
     public init(
         audioCodec name: String, clockRate: Int, channels: Int, audioSpecificConfig: [UInt8]? = nil
@@ -89,7 +89,7 @@ extension MP4Track {
 }
 
 extension MP4Sample {
-    /// A picture as ``FrameAssembler`` makes it, in the form in which `track` holds it.
+    /// A picture as ``FrameAssembler`` makes it, in the form for `track`.
     public init(picture data: [UInt8], isKeyFrame: Bool, track: MP4Track, decodeTime: Int64) {
         let bytes =
             switch track.codec {

@@ -1,4 +1,4 @@
-/// One of a device's media profiles (ONVIF Media, section 5.2), reduced to what tells streams apart.
+/// One of a device's media profiles (ONVIF Media, section 5.2), reduced to what distinguishes streams.
 public struct MediaProfile: Sendable, Hashable {
     /// The token by which requests name it.
     public var token: String

@@ -1,9 +1,10 @@
 extension AV1 {
-    /// What a sequence header says of the stream (AV1 bitstream specification, section 5.5).
+    /// What a sequence header says about the stream (AV1 bitstream specification, section 5.5).
     public struct SequenceHeader: Equatable, Sendable {
         /// The profile: 0 Main, 1 High, 2 Professional.
         public private(set) var profile = 0
-        /// The level's index: 8 is level 4.0. Of several operating points it is that of the first, which holds all layers.
+        /// The level's index: 8 is level 4.0. Of several operating points it is that of the first one, which includes
+        /// all layers.
         public private(set) var level = 0
         /// Whether the High tier is used.
         public private(set) var isHighTier = false
@@ -11,19 +12,19 @@ extension AV1 {
         public private(set) var width = 0
         /// The largest picture's height in pixels.
         public private(set) var height = 0
-        /// The bits of a sample: 8, 10 or 12.
+        /// The bits per sample: 8, 10 or 12.
         public private(set) var bitDepth = 8
-        /// Whether there are no colours.
+        /// Whether the stream has no colours.
         public private(set) var isMonochrome = false
         /// Whether chroma is sampled half as often as the luma, horizontally.
         public private(set) var isSubsampledHorizontally = true
         /// Whether chroma is sampled half as often as the luma, vertically.
         public private(set) var isSubsampledVertically = true
-        /// Where the chroma samples are: 0 unknown, 1 beside the luma samples, 2 on them.
+        /// Where the chroma samples are: 0 unknown, 1 next to the luma samples, 2 on them.
         public private(set) var chromaSamplePosition = 0
 
-        /// Finds the sequence header of a temporal unit whose units have their sizes, and reads it.
-        /// - Returns: the header and its unit with header and size; nil when the temporal unit has none that can be read.
+        /// Finds and reads the sequence header of a temporal unit whose units have their sizes.
+        /// - Returns: the header and its unit with header and size; nil when the temporal unit has no readable one.
         public static func find(
             inTemporalUnit bytes: UnsafeRawBufferPointer
         ) -> (header: SequenceHeader, unit: UnsafeRawBufferPointer)? {
@@ -104,7 +105,7 @@ extension AV1 {
             return true
         }
 
-        /// Passes over the frame numbers and the coding tools, up to the colours.
+        /// Skips the frame numbers and the coding tools, up to the colours.
         private func skipTools(_ bits: inout PlainBitReader, isReduced: Bool) -> Bool {
             if !isReduced {
                 guard let hasFrameNumbers = bits.read(1), hasFrameNumbers == 0 || bits.skip(7) else { return false }
@@ -177,7 +178,7 @@ extension AV1 {
             return true
         }
 
-        /// Passes over a number in variable length (section 4.10.3).
+        /// Skips a variable-length number (section 4.10.3).
         private func skipVariableLength(_ bits: inout PlainBitReader) -> Bool {
             var zeros = 0
             while let bit = bits.read(1) {

@@ -36,7 +36,7 @@ struct BitReader {
         return value
     }
 
-    /// Whole bytes, from wherever the reader is.
+    /// Whole bytes from the current position, which need not be at a byte boundary.
     mutating func readBytes(_ count: Int) -> [UInt8]? {
         var result: [UInt8] = []
         for _ in 0..<count {

@@ -1,7 +1,7 @@
 extension H265 {
     /// What a sequence parameter set says about the stream (ITU-T H.265, section 7.3.2.2).
     public struct SequenceParameterSet: Equatable, Sendable {
-        /// The twelve bytes of the general profile, tier and level (section 7.3.3) as they are, which files repeat.
+        /// The twelve bytes of the general profile, tier and level (section 7.3.3) unchanged, which files repeat.
         public let profileTierLevel: [UInt8]
         /// How chroma is sampled: 0 not at all, 1 4:2:0, 2 4:2:2, 3 4:4:4.
         public let chromaFormat: Int
@@ -15,9 +15,9 @@ extension H265 {
         public let width: Int
         /// The picture's height in pixels, cropped.
         public let height: Int
-        /// The bits of a luma sample.
+        /// The bits per luma sample.
         public let bitDepth: Int
-        /// The bits of a chroma sample.
+        /// The bits per chroma sample.
         public let chromaBitDepth: Int
         /// How many pictures may come before one that is shown earlier: 0 where they come in display order.
         public let reorderedPictures: Int

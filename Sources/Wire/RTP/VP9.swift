@@ -27,7 +27,7 @@ public struct VP9PayloadDescriptor: Equatable, Sendable, BitwiseCopyable {
     public var endsFrame: Bool
     /// The picture identifier, 7 or 15 bits; nil when there is none.
     public var pictureID: UInt16?
-    /// The spatial layer, 0 to 7; 0 when there are no layers.
+    /// The spatial layer, 0 to 7; 0 without layers.
     public var spatialLayer: UInt8
 
     /// The payload is the first of a picture: it starts the frame of the lowest layer.

@@ -1,15 +1,15 @@
 extension VP9 {
-    /// What a key frame says of the stream in its uncompressed header (VP9 bitstream specification, section 6.2).
+    /// What a key frame says about the stream in its uncompressed header (VP9 bitstream specification, section 6.2).
     public struct FrameHeader: Equatable, Sendable, BitwiseCopyable {
         /// The profile, from 0 to 3.
         public let profile: Int
-        /// The bits of a sample: 8, 10 or 12.
+        /// The bits per sample: 8, 10 or 12.
         public let bitDepth: Int
         /// Whether chroma is sampled half as often as the luma, horizontally.
         public let isSubsampledHorizontally: Bool
         /// Whether chroma is sampled half as often as the luma, vertically.
         public let isSubsampledVertically: Bool
-        /// Whether samples use their full range instead of the studio's.
+        /// Whether samples use the full range instead of the studio range.
         public let isFullRange: Bool
         /// The picture's width in pixels.
         public let width: Int
@@ -22,7 +22,7 @@ extension VP9 {
             guard bits.read(2) == 2, let low = bits.read(1), let high = bits.read(1) else { return nil }
             profile = Int(high << 1 | low)
             if profile == 3, bits.read(1) != 0 { return nil }
-            // No repetition of an old frame, a key frame, and whether it is shown and how errors are resisted.
+            // Not a repeated frame; a key frame; whether it is shown; the error-resilient mode.
             guard bits.read(1) == 0, bits.read(1) == 0, bits.skip(2), bits.read(24) == 0x49_8342 else { return nil }
             var depth = 8
             if profile >= 2 {
@@ -33,7 +33,7 @@ extension VP9 {
             guard let colorSpace = bits.read(3) else { return nil }
             let isOdd = profile & 1 == 1
             if colorSpace == 7 {
-                // RGB, which only the odd profiles have, and always in full.
+                // RGB, which only the odd profiles have, always with full chroma resolution.
                 guard isOdd, bits.skip(1) else { return nil }
                 isFullRange = true
                 (isSubsampledHorizontally, isSubsampledVertically) = (false, false)

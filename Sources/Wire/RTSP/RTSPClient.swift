@@ -256,7 +256,7 @@ public struct RTSPClient: ~Copyable {
 
     // MARK: Time
 
-    /// When ``handleTimeout(at:)`` is to be called.
+    /// When to call ``handleTimeout(at:)``.
     public func nextDeadline() -> Instant? {
         // One request at a time: while one waits for its answer, a keep-alive that is due waits as well.
         pending?.deadline ?? (phase == .playing ? nextKeepAlive : nil)

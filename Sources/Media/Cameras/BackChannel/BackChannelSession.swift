@@ -140,7 +140,7 @@ struct BackChannelSession: ~Copyable {
         }
     }
 
-    /// After the talk's end: whether queued sound still has to be sent.
+    /// After the talk's end: whether queued sound must still be sent.
     private mutating func mayGoOn(at now: Instant) -> Bool {
         guard stream != nil else { return false }
         let deadline = finishBy ?? now + Self.lastWords

@@ -44,8 +44,8 @@ int64_t linux_udp_receive_drops(int descriptor);
 int linux_udp_set_checksum(int descriptor, bool enabled);
 void linux_close(int descriptor);
 
-// Lets a listening TCP socket take no notice of hosts: the kernel drops what they send before it makes a connection.
-// Of IPv4 the whole address counts, of IPv6 the upper half. With no sources, everybody is heard again.
+// Makes a listening TCP socket ignore hosts: the kernel drops their packets before it makes a connection. For IPv4 the
+// whole address counts, for IPv6 the upper half. With no sources, no host is ignored.
 int linux_tcp_ignore_sources(int descriptor, const struct linux_udp_address *sources, size_t count);
 
 // Sends `count` bytes to `destination`. A `segment_size` other than 0 cuts them into datagrams of that size; a
@@ -67,7 +67,7 @@ struct linux_udp_datagram {
 // The memory that a recvmmsg call fills. It is made once and reused for each call.
 struct linux_udp_batch;
 
-// NULL when there is no memory.
+// Returns NULL when memory runs out.
 struct linux_udp_batch *linux_udp_batch_create(uint32_t capacity, uint32_t datagram_size);
 void linux_udp_batch_destroy(struct linux_udp_batch *batch);
 uint8_t *linux_udp_batch_bytes(const struct linux_udp_batch *batch);

@@ -22,7 +22,8 @@ extension RTSPServerSession {
             request.headers["Authorization"], method: request.method, nonce: nonce?.text)
         switch verdict {
         case .accepted(let name):
-            // The first one stays: whoever changes its name on a connection would change whose place it takes.
+            // The first principal stays: a client that changes its name on a connection would change whose place it
+            // uses.
             if principal == nil { principal = name }
             return nil
         case .absent, .stale:

@@ -6,7 +6,7 @@
 /// - `setup:passive` wherever the offer allows it: as DTLS server this side chooses the SRTP profile.
 /// - Each track goes to the first `m=` line of its kind that suits it.
 /// - An `m=` line without a track is kept where it shares the transport of one that has a track: audio and video as
-///   `inactive`, a data channel with nothing behind it. The first tag of the group carries the transport of all (RFC
+///   `inactive`, a data channel without any function. The first tag of the group carries the transport of all (RFC
 ///   9143, section 7.3), and a peer with `max-bundle` cannot go on without it. The peer's transceiver stays alive. And
 ///   some peers require credentials in every media description, which a rejected one does not have.
 /// - All other `m=` lines are rejected with port 0: outside of that group, switched off by the offer itself, or of a
