@@ -5,7 +5,7 @@ import Transport
 /// output is datagrams to send, events, and the time of its next call.
 ///
 /// ```
-///                 a pair is nominated                consent runs out
+///                 a pair is nominated                consent expires
 ///   ┌──────────┐  and answered         ┌───────────┐ (30 s)            ┌──────────────┐
 ///   │ checking │ ────────────────────▶ │ connected │ ────────────────▶ │ disconnected │
 ///   └──────────┘                       └───────────┘                   └──────────────┘
@@ -35,7 +35,7 @@ import Transport
 /// - When the selected pair does not answer its consent check for a second, the agent follows a check by the peer to
 ///   another pair, without waiting for consent to expire.
 public struct ICEAgent: ~Copyable, Sendable {
-    // Who the agent is.
+    // The agent's identity.
     /// The current role; a conflict may change it.
     public internal(set) var role: ICERole
     /// The agent's own candidates, for its description.
@@ -47,7 +47,7 @@ public struct ICEAgent: ~Copyable, Sendable {
     var random: RandomSource
     var tieBreaker: UInt64
 
-    // What it knows.
+    // The agent's knowledge.
     var generation: ICEGeneration
     /// The generation before the last restart. Until a pair of the new generation is selected, its requests are
     /// answered, and the pair that it selected stays in use.
@@ -57,14 +57,14 @@ public struct ICEAgent: ~Copyable, Sendable {
     var selected: SelectedPair?
     var consent = Consent()
 
-    // When it acts.
+    // The agent's times.
     /// The latest time that it was given.
     var now: Instant
     var nextOrdinaryCheck: Instant
     var nominationDue: Instant?
     var patienceEnds: Instant?
 
-    // What it has for the driver.
+    // The output for the driver.
     var responses: [PendingResponse] = []
     var events: [ICEEvent] = []
     /// The agent's state.

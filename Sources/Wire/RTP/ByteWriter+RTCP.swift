@@ -1,8 +1,8 @@
 import Transport
 
 /// RTCP packets are written one after the other into one ``ByteWriter``: together they are a compound packet (RFC 3550,
-/// section 6.1), alone a reduced-size one (RFC 5506). Check ``ByteWriter/overflowed`` at the end: where it is set, the
-/// bytes must not be sent.
+/// section 6.1), a single one is a reduced-size packet (RFC 5506). Check ``ByteWriter/overflowed`` at the end: where it
+/// is set, the bytes must not be sent.
 extension ByteWriter {
     /// Writes a sender report with at most 31 blocks; further blocks are left out.
     public mutating func writeSenderReport(_ report: RTCPSenderReport, blocks: [RTCPReportBlock] = []) {
@@ -28,7 +28,7 @@ extension ByteWriter {
         for block in blocks { write(block) }
     }
 
-    /// Writes a source description with a canonical name, of which at most 255 bytes are used.
+    /// Writes a source description with the first 255 bytes of a canonical name.
     public mutating func writeSourceDescription(ssrc: UInt32, canonicalName: String) {
         let name = canonicalName.utf8.prefix(255)
         // The item's head has two bytes, and at least one zero byte ends the chunk.

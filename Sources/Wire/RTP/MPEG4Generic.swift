@@ -111,7 +111,7 @@ public struct MPEG4GenericDepacketizer: Sendable {
             let length = size > 0 ? size : data.count
             guard length <= MPEG4Generic.maximumUnitLength else { return false }
             if length > data.count || !fragment.isEmpty {
-                // Only a unit alone in its packet may be cut into fragments, each with the size of the whole.
+                // Only a unit that is alone in its packet may be cut into fragments. Each states the size of the whole.
                 return isFirst && takeFragment(data, of: length, body)
             }
             body(UnsafeRawBufferPointer(rebasing: data[..<length]))

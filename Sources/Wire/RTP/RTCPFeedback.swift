@@ -1,6 +1,6 @@
 /// A generic negative acknowledgement (RFC 4585, section 6.2.1): the sequence numbers that the peer misses.
 public struct RTCPNack: Sequence, IteratorProtocol {
-    /// Who asks.
+    /// The source that asks.
     public let senderSSRC: UInt32
     /// The stream that the packets belong to.
     public let mediaSSRC: UInt32
@@ -40,7 +40,7 @@ public struct RTCPFullIntraRequest: RandomAccessCollection {
         public let sequenceNumber: UInt8
     }
 
-    /// Who asks.
+    /// The source that asks.
     public let senderSSRC: UInt32
     private let entries: UnsafeRawBufferPointer
     public let startIndex = 0
@@ -63,7 +63,7 @@ public struct RTCPReceiverEstimatedMaximumBitrate: RandomAccessCollection {
     /// The letters `REMB`.
     static let identifier: UInt32 = 0x5245_4D42
 
-    /// Who estimates.
+    /// The source that estimates.
     public let senderSSRC: UInt32
     /// The estimate for all the streams together, in bits a second.
     public let bitsPerSecond: UInt64

@@ -11,7 +11,7 @@ public struct TransportFeedback: Sequence {
         public let arrival: Int64?
     }
 
-    /// Who reports.
+    /// The source that reports.
     public let senderSSRC: UInt32
     /// A stream that is reported on; the sequence numbers are those of the whole transport.
     public let mediaSSRC: UInt32

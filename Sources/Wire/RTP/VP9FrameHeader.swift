@@ -33,7 +33,7 @@ extension VP9 {
             guard let colorSpace = bits.read(3) else { return nil }
             let isOdd = profile & 1 == 1
             if colorSpace == 7 {
-                // RGB, which only the odd profiles have, always with full chroma resolution.
+                // RGB, which only the odd profiles have, always with full range and full chroma resolution.
                 guard isOdd, bits.skip(1) else { return nil }
                 isFullRange = true
                 (isSubsampledHorizontally, isSubsampledVertically) = (false, false)

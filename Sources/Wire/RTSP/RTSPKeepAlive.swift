@@ -6,7 +6,7 @@ public enum RTSPKeepAlive: String, Sendable, Hashable, CaseIterable {
     case setParameter = "set-parameter"
     /// OPTIONS, which every server knows but some do not count.
     case options
-    /// No request at all: RTCP receiver reports alone.
+    /// No request at all: only RTCP receiver reports.
     case receiverReports = "rtcp"
     /// Nothing, not even receiver reports: for a camera that does not tolerate any sign of life. Only the config
     /// chooses it.

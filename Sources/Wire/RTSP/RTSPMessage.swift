@@ -65,7 +65,7 @@ enum RTSPMessage {
 
     /// Reads the lines before the body; the body is still empty.
     init(head: String) throws(RTSPError) {
-        // Splitting on the line feed alone serves cameras that end lines without a carriage return.
+        // The split is on the line feed only, since some cameras end lines without a carriage return.
         var lines = head.utf8.split(separator: UInt8(ascii: "\n")).map { line in
             Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
         }

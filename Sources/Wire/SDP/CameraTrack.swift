@@ -2,7 +2,7 @@ import Transport
 
 /// One media description of a camera, as RTSP's DESCRIBE gives it (RFC 2326, appendix C).
 public struct CameraTrack: Hashable, Sendable {
-    /// Which way the media flows.
+    /// The direction in which the media flows.
     public enum Role: String, Hashable, Sendable, Codable {
         /// The camera sends it.
         case source
@@ -14,7 +14,7 @@ public struct CameraTrack: Hashable, Sendable {
     public var index: Int
     /// What it carries.
     public var kind: MediaKind
-    /// Which way it flows.
+    /// The direction in which it flows.
     public var role: Role
     /// The payload types with their codecs in order; never empty.
     public let payloads: [RTPPayload]

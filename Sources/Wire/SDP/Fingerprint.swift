@@ -5,7 +5,7 @@ public struct Fingerprint: Hashable, Sendable {
     /// The hash.
     public let bytes: [UInt8]
 
-    /// Describes a hash; `algorithm` is put into lower case.
+    /// Describes a hash; `algorithm` is converted to lower case.
     public init(algorithm: String, bytes: [UInt8]) {
         self.algorithm = algorithm.lowercased()
         self.bytes = bytes

@@ -33,7 +33,7 @@ public struct FormatParameters: Hashable, Sendable, ExpressibleByArrayLiteral {
         /// The value as written.
         public var value: String
 
-        /// Makes a parameter; `name` is put into lower case.
+        /// Makes a parameter; `name` is converted to lower case.
         public init(name: String, value: String) {
             self.name = name.lowercased()
             self.value = value

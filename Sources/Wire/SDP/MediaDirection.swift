@@ -1,4 +1,4 @@
-/// Which way media flows, as the maker of the description sees it (RFC 8866, section 6.7).
+/// The direction in which media flows, as the maker of the description sees it (RFC 8866, section 6.7).
 public enum MediaDirection: String, Hashable, Sendable, Codable, CaseIterable {
     case sendrecv, sendonly, recvonly, inactive
 

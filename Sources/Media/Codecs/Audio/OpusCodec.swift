@@ -57,7 +57,7 @@ public struct OpusEncoder: ~Copyable {
                 codec: "Opus", operation: "make an encoder",
                 reason: "\(configuration): " + String(cString: opus_strerror(setting)))
         }
-        // Only now, so that a throw above does not run `deinit`.
+        // Assigned last, so that a throw above does not run `deinit`.
         encoder = created
         channels = configuration.channels
     }

@@ -17,7 +17,7 @@ public struct VP8Decoder: ~Copyable {
             throw CodecError(
                 codec: "VP8", operation: "make a decoder", reason: String(cString: vpx_codec_err_to_string(result)))
         }
-        // Only now, so that a throw above does not run `deinit`.
+        // Assigned last, so that a throw above does not run `deinit`.
         self.maximumPixels = maximumPixels
         self.context = context
     }

@@ -82,7 +82,7 @@ public struct VP8Encoder: ~Copyable {
             context, Int32(VP8E_SET_CPUUSED.rawValue), Int32(min(max(configuration.speed, -16), 0)))
         _ = vpx_codec_control_VP8E_SET_STATIC_THRESHOLD(context, Int32(VP8E_SET_STATIC_THRESHOLD.rawValue), 1)
         _ = vpx_codec_control_VP8E_SET_NOISE_SENSITIVITY(context, Int32(VP8E_SET_NOISE_SENSITIVITY.rawValue), 0)
-        // Only now, so that a throw above does not run `deinit`.
+        // Assigned last, so that a throw above does not run `deinit`.
         self.configuration = configuration
         self.context = context
     }

@@ -27,7 +27,7 @@ public struct LiveViewAnswerer: Sendable {
     public var sessionVersion: UInt64
     /// The feedback that this side understands.
     public var feedback: FeedbackMessages
-    /// Whether an offer is answered with sound alone where the video codecs do not match.
+    /// Whether an offer is answered with only sound where the video codecs do not match.
     public var allowsMissingVideo: Bool
 
     /// Describes an answering side.

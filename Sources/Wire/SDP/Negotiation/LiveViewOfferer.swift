@@ -36,8 +36,8 @@ public struct LiveViewOfferer: Sendable {
 
     /// A viewer of one camera: audio (sent as well where `talks`), then video.
     /// - Parameters:
-    ///   - videoCodecs: the video codecs, the most preferred first; none for sound alone.
-    ///   - audioCodecs: the audio codecs, the most preferred first; none for a picture alone.
+    ///   - videoCodecs: the video codecs, the most preferred first; none for sound only.
+    ///   - audioCodecs: the audio codecs, the most preferred first; none for a picture only.
     ///   - ssrc: the source of talk and of receiver reports about sound. The next number is the source of reports about
     ///     pictures.
     public init(
@@ -68,7 +68,7 @@ public struct LiveViewOfferer: Sendable {
     /// What this project's own client plays and sends as sound.
     public static let audioCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
 
-    /// The offer. Calling it again gives the same one.
+    /// The offer. Another call gives the same one.
     public func offer() -> SessionDescription {
         var offer = SessionDescription(origin: Origin(sessionID: sessionID, sessionVersion: 1))
         offer.append("group", (["BUNDLE"] + media.map(\.mid)).joined(separator: " "))
