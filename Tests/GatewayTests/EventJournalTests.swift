@@ -138,11 +138,8 @@ final class LogLines: Sendable {
             set { self.metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-            function: String, line: UInt
-        ) {
-            self.lines.all.withLock { $0.append(Line(level: level, message: "\(message)")) }
+        func log(event: LogEvent) {
+            self.lines.all.withLock { $0.append(Line(level: event.level, message: "\(event.message)")) }
         }
     }
 
