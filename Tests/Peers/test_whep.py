@@ -124,6 +124,6 @@ def test_every_recorded_offer_is_answered_or_refused_with_a_reason(client: Clien
             assert value(answer.text, "fingerprint").lower() == "sha-256"
             assert client.request("DELETE", answer.headers["location"]).status == 200
         else:
-            # They are proper offers; what they lack is something in common with the camera.
-            assert answer.status == 406, f"{path.name}: {answer.status} {answer.text}"
+            # 406 where no codec is in common; 400 where the offer asks for nothing that a camera has.
+            assert answer.status in (400, 406), f"{path.name}: {answer.status} {answer.text}"
             assert answer.json["error"]["message"], path.name

@@ -160,7 +160,7 @@ class Tally:
                     self.faults.append(f"{what}: no picture")
         else:
             self.refused += 1
-            if outcome.status != 406:
+            if outcome.status not in (400, 406):
                 self.faults.append(f"{what}: status {outcome.status}: {outcome.text}")
         if ("played" if outcome.status == 201 else "refused") not in expectation(case, self.has_h264):
             self.faults.append(f"{what}: status {outcome.status} is wrong: {outcome.text}")
