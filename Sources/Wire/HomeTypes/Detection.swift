@@ -1,41 +1,21 @@
 import Foundation
 
-/// What a camera can detect. The names of traits and events are those of the Smart Device Management API where it has
-/// them (`CameraMotion.Motion`, `CameraPerson.Person`, `CameraSound.Sound`), because the Home APIs publish no event for
-/// them. Further kinds are named in the same way.
-public enum DetectionKind: String, Sendable, Codable, CaseIterable {
-    case motion, person, face, vehicle, animal, package, sound
-
-    /// The event's name on the wire, for example `Motion`.
-    public var eventName: String { self.rawValue.prefix(1).uppercased() + self.rawValue.dropFirst() }
-
-    /// The name of the trait that sends the event, for example `CameraMotion`.
-    public var traitName: String { "Camera\(self.eventName)" }
-}
-
 /// A detection by a camera.
 public struct DetectionEvent: Sendable, Codable, Hashable {
     /// The phase of a detection.
-    public enum Phase: String, Sendable, Codable, CaseIterable {
-        /// It has begun.
-        case began
-        /// It has ended.
-        case ended
-        /// It is momentary.
-        case momentary
-    }
+    public typealias Phase = DetectionPhase
 
     /// What was detected.
     public var kind: DetectionKind
     /// The phase of the detection.
-    public var phase: Phase
+    public var phase: DetectionPhase
     /// The same for the beginning and the end of one stay, as `eventSessionId` of the Smart Device Management API.
     public var eventSessionId: String
     /// When it happened by the camera's clock, which may be wrong; nil where the camera did not say.
     public var cameraTimestamp: Date?
 
     /// Describes a detection.
-    public init(kind: DetectionKind, phase: Phase, eventSessionId: String, cameraTimestamp: Date? = nil) {
+    public init(kind: DetectionKind, phase: DetectionPhase, eventSessionId: String, cameraTimestamp: Date? = nil) {
         self.kind = kind
         self.phase = phase
         self.eventSessionId = eventSessionId
@@ -58,7 +38,7 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     /// When it happened by the camera's clock.
     public var cameraTimestamp: Date?
     /// The phase of a detection.
-    public var phase: DetectionEvent.Phase?
+    public var phase: DetectionPhase?
     /// The same for the beginning and the end of one stay.
     public var eventSessionId: String?
     /// The ring tone that goes with a press.
@@ -95,26 +75,15 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     }
 }
 
+extension ReportedEventKind {
+    /// The matching detection; nil for a press.
+    public var detection: DetectionKind? { DetectionKind(rawValue: self.rawValue) }
+}
+
 /// An event that somebody reports for a device: the body of `POST /v1/devices/{id}/events`.
 public struct ReportedEvent: Sendable, Codable, Hashable {
     /// What can be reported.
-    public enum Kind: String, Sendable, Codable, CaseIterable {
-        case doorbellPressed, motion, person, face, vehicle, animal, package, sound
-
-        /// The matching detection; nil for a press.
-        public var detection: DetectionKind? { DetectionKind(rawValue: self.rawValue) }
-
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            guard let kind = Self(rawValue: try container.decode(String.self)) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected one of \(Self.names)")
-            }
-            self = kind
-        }
-
-        /// All names, for messages.
-        public static var names: String { Self.allCases.map(\.rawValue).joined(separator: ", ") }
-    }
+    public typealias Kind = ReportedEventKind
 
     /// What happened.
     public var type: Kind

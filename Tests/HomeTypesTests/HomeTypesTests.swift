@@ -2,8 +2,6 @@ import Foundation
 import HomeTypes
 import Testing
 
-@testable import HomeHub
-
 @Suite struct HomeTypesTests {
     @Test func codesCarryTheNumbersAndNamesOfGRPC() {
         #expect(HomeError.Code.allCases.map(\.rawValue) == Array(1...16))
@@ -23,6 +21,7 @@ import Testing
     }
 
     @Test func qualityHintsAreReadByNameAndByNumberAndWrittenByName() throws {
+        typealias QualityHint = Google.WebRtcLiveViewTrait.QualityHint
         func read(_ text: String) -> QualityHint? { try? JSONDecoder().decode(QualityHint.self, from: Data(text.utf8)) }
         #expect(read("\"hd\"") == .hd)
         #expect(read("2") == .hd)
@@ -54,19 +53,48 @@ import Testing
             id: "door", name: "Door", type: .doorbell,
             connectivity: .init(connectivityState: .online, dataSourceLocality: .localPeer),
             source: .init(state: .flowing, tracks: [.init(kind: "video", codec: "VP8")]),
-            traits: .init(
-                webRtcLiveView: .init(supportedTalkbackType: .directly), pushAvStreamTransport: .init(),
-                doorbellPress: .init()))
+            traits: DeviceTraits([
+                Google.WebRtcLiveViewTrait(supportedTalkbackType: .directly), Google.PushAvStreamTransportTrait(),
+                Google.DoorbellPressTrait(),
+            ]))
         let data = try JSONEncoder().encode(device)
         #expect(try JSONDecoder().decode(DeviceSnapshot.self, from: data) == device)
         #expect(device.traits["DoorbellPress"] != nil)
         #expect(device.traits["OnOff"] == nil)
     }
 
-    @Test func secretsAreComparedWhole() {
-        #expect(isEqualInConstantTime("abc", "abc"))
-        #expect(!isEqualInConstantTime("abc", "abd"))
-        #expect(!isEqualInConstantTime("abc", "ab"))
-        #expect(isEqualInConstantTime("", ""))
+    @Test func constraintsNameTheFieldAndWhatItMayBe() throws {
+        func message(_ body: () throws -> Void) -> String? {
+            do { try body() } catch { return (error as? HomeError)?.message }
+            return nil
+        }
+        typealias Live = Google.WebRtcLiveViewTrait
+        typealias Push = Google.PushAvStreamTransportTrait
+        #expect(message(Live.StartLiveViewParameters(offerSdp: "v=0").validate) == nil)
+        #expect(
+            message(Live.StartLiveViewParameters(offerSdp: "").validate)
+                == "offerSdp is empty; it must contain the viewer's SDP offer")
+        let press = Google.DoorbellPressTrait.DoorbellPressedEvent(
+            complementaryToneId: String(repeating: "ü", count: 33))
+        #expect(message(press.validate) == "complementaryToneId is longer than 64 bytes")
+        let connections = [0, 65_535].map {
+            Push.TransportConfigurationStruct(connectionID: $0, transportStatus: .active)
+        }
+        #expect(
+            message(Push(currentConnections: connections).validate)
+                == "currentConnections[1].connectionID is 65535; it must be from 0 to 65534")
+    }
+
+    @Test func traitsOfANewerGatewayAreLeftOut() throws {
+        let json = #"{"OnOff":{"onOff":true},"WebRtcLiveView":{"supportedTalkbackType":"directly"}}"#
+        let traits = try JSONDecoder().decode(DeviceTraits.self, from: Data(json.utf8))
+        #expect(traits == DeviceTraits([Google.WebRtcLiveViewTrait(supportedTalkbackType: .directly)]))
+        #expect(traits != DeviceTraits([Google.WebRtcLiveViewTrait()]))
+    }
+
+    @Test func everyCommandBelongsToItsTrait() {
+        for command in Vocabulary.commands { #expect(command.trait.supportedCommandTypes.contains(command.name)) }
+        let count = Vocabulary.traits.reduce(0) { $0 + $1.supportedCommandTypes.count }
+        #expect(count == Vocabulary.commands.count)
     }
 }

@@ -1,23 +1,3 @@
-/// Whether a device, type or trait can be reached.
-public enum ConnectivityState: String, Sendable, Codable, CaseIterable {
-    case unknown, online, offline
-    /// At least one underlying feature is online; only aggregates have it.
-    case partiallyOnline
-}
-
-/// How the home learns the state of a device.
-public enum LocalityType: String, Sendable, Codable, CaseIterable {
-    case unspecified
-    /// Device to device.
-    case direct
-    /// Through a hub in the same network.
-    case localPeer
-    /// Through something outside the network.
-    case remote
-    /// Parts differ; only aggregates have it.
-    case mixed
-}
-
 /// How a trait, type or device is connected (Home APIs, `SourceConnectivity`).
 public struct SourceConnectivity: Sendable, Codable, Hashable {
     /// Whether it can be reached.

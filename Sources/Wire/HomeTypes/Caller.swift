@@ -1,0 +1,40 @@
+/// Who sends a command, and under which conditions. It is a value that can be sent to another gateway.
+public struct Caller: Sendable, Codable, Hashable {
+    /// What a caller may do.
+    public enum Scope: String, Sendable, Codable, CaseIterable {
+        /// Read the state of the home.
+        case read
+        /// Send commands to devices.
+        case control
+    }
+
+    /// The name of the token that authenticated the request.
+    public var principal: String
+    /// What the token permits.
+    public var scopes: Set<Scope>
+    /// Names the request in logs.
+    public var requestID: String
+    /// The same for repetitions of one request, so that it takes effect once; nil where the caller gave none.
+    public var idempotencyKey: String?
+    /// The time that is left for the command, in seconds, counted from when the value was received; nil for no limit.
+    public var remainingSeconds: Double?
+    /// The caller's address; nil where it is not known.
+    public var address: String?
+    /// The addresses at which the caller has just reached the gateway.
+    public var reachedAddresses: [String]
+
+    /// Describes a caller.
+    public init(
+        principal: String, scopes: Set<Scope> = Set(Scope.allCases), requestID: String = "",
+        idempotencyKey: String? = nil, remainingSeconds: Double? = nil, address: String? = nil,
+        reachedAddresses: [String] = []
+    ) {
+        self.principal = principal
+        self.scopes = scopes
+        self.requestID = requestID
+        self.idempotencyKey = idempotencyKey
+        self.remainingSeconds = remainingSeconds
+        self.address = address
+        self.reachedAddresses = reachedAddresses
+    }
+}

@@ -1,0 +1,60 @@
+/// The checks behind the constraints of the vocabulary. A field that is absent breaks none.
+public enum Constraint {
+    /// Fails unless a number is in a range.
+    public static func range<Value: BinaryInteger>(
+        _ value: Value?, _ range: ClosedRange<Value>, _ name: String, at path: String
+    ) throws(HomeError) {
+        guard let value, !range.contains(value) else { return }
+        throw .invalidArgument(
+            "\(Self.place(name, path)) is \(value); it must be from \(range.lowerBound) to \(range.upperBound)")
+    }
+
+    /// Fails unless a text's length in bytes of UTF-8 is in a range.
+    public static func length(
+        _ value: String?, _ range: some RangeExpression<Int>, _ name: String, at path: String, hint: String = ""
+    ) throws(HomeError) {
+        guard let value else { return }
+        try Self.size(value.utf8.count, of: "byte", range, Self.place(name, path), hint)
+    }
+
+    /// Fails unless the number of a list's items is in a range.
+    public static func items(
+        _ value: [some Any]?, _ range: some RangeExpression<Int>, _ name: String, at path: String, hint: String = ""
+    ) throws(HomeError) {
+        guard let value else { return }
+        try Self.size(value.count, of: "item", range, Self.place(name, path), hint)
+    }
+
+    /// Checks a record inside a record.
+    public static func record(
+        _ value: (some VocabularyRecord)?, _ name: String, at path: String
+    ) throws(HomeError) {
+        try value?.validate(at: Self.place(name, path))
+    }
+
+    /// Checks the records of a list.
+    public static func records(
+        _ values: [some VocabularyRecord]?, _ name: String, at path: String
+    ) throws(HomeError) {
+        for (index, value) in (values ?? []).enumerated() {
+            try value.validate(at: "\(Self.place(name, path))[\(index)]")
+        }
+    }
+
+    private static func size(
+        _ count: Int, of unit: String, _ range: some RangeExpression<Int>, _ place: String, _ hint: String
+    ) throws(HomeError) {
+        guard !range.contains(count) else { return }
+        let limits = range.relative(to: 0..<(.max))
+        let hint = hint.isEmpty ? "" : "; \(hint)"
+        if count == 0 { throw .invalidArgument("\(place) is empty\(hint)") }
+        if count < limits.lowerBound {
+            throw .invalidArgument("\(place) is shorter than \(limits.lowerBound) \(unit)s\(hint)")
+        }
+        throw .invalidArgument("\(place) is longer than \(limits.upperBound - 1) \(unit)s\(hint)")
+    }
+
+    private static func place(_ name: String, _ path: String) -> String {
+        path.isEmpty ? name : "\(path).\(name)"
+    }
+}

@@ -1,0 +1,135 @@
+"""The home's vocabulary: what follows from it is up to date, and a trait is added with one file and one command."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GENERATOR = ROOT / "tools/generate-traits"
+HOME_TYPES = Path("Sources/Wire/HomeTypes")
+
+# A trait with every kind of type and constraint.
+LAMP = {
+    "name": "Lamp",
+    "identifier": "home.matter.6006.clusters.fcf0",
+    "summary": "A lamp of the tests.",
+    "source": "The tests.",
+    "enums": [{"name": "Mood", "summary": "A mood.", "values": [{"name": "warm", "number": 0}]}],
+    "bitmaps": [
+        {
+            "name": "Features",
+            "summary": "Features.",
+            "values": [{"name": "dimming", "number": 0}, {"name": "color", "number": 3}],
+        }
+    ],
+    "structs": [
+        {
+            "name": "Step",
+            "summary": "A step.",
+            "fields": [
+                {"name": "level", "id": 0, "type": "uint8", "minimum": 1, "maximum": 254, "summary": "The level."},
+                {"name": "label", "id": 1, "type": "string", "nullable": True, "summary": "A label."},
+                {
+                    "name": "delay",
+                    "id": 2,
+                    "type": "uint16",
+                    "optional": True,
+                    "nullable": True,
+                    "minimum": 5,
+                    "summary": "A delay.",
+                },
+            ],
+        }
+    ],
+    "attributes": [
+        {"name": "features", "id": 0, "type": "Features", "readOnly": True, "summary": "Features."},
+        {"name": "mood", "id": 1, "type": "Mood", "nullable": True, "summary": "The mood."},
+        {"name": "steps", "id": 2, "type": "list<Step>", "minLength": 1, "maxLength": 8, "summary": "The steps."},
+    ],
+    "commands": [
+        {
+            "name": "play",
+            "id": 0,
+            "summary": "Plays steps.",
+            "parameters": [{"name": "first", "id": 0, "type": "Step", "summary": "The first step."}],
+            "result": [{"name": "seconds", "id": 0, "type": "double", "summary": "The time it takes."}],
+        }
+    ],
+    "events": [
+        {
+            "name": "Played",
+            "id": 0,
+            "summary": "It has played.",
+            "fields": [{"name": "count", "id": 0, "type": "int64", "summary": "How many steps."}],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of what the generator reads and writes."""
+    for part in [HOME_TYPES, Path("docs/traits.md"), Path("Sources/App/WebFiles/openapi.yaml")]:
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        copy(ROOT / part, tmp_path / part)
+    return tmp_path
+
+
+def generate(project, *options):
+    return subprocess.run([GENERATOR, "--root", project, *options], capture_output=True, text=True)
+
+
+def add(project, trait):
+    (project / HOME_TYPES / "Traits" / f"{trait['name']}.json").write_text(json.dumps(trait))
+
+
+def test_the_generated_files_match_the_vocabulary(project):
+    checked = generate(project, "--check")
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_trait_is_added_with_one_file_and_one_command(project):
+    add(project, LAMP)
+    assert generate(project, "--check").returncode == 1
+    assert generate(project).returncode == 0
+    assert generate(project, "--check").returncode == 0
+    assert "LampTrait" in (project / HOME_TYPES / "Generated/Vocabulary.swift").read_text()
+    assert "## Lamp" in (project / "docs/traits.md").read_text()
+    document = (project / "Sources/App/WebFiles/openapi.yaml").read_text()
+    assert 'Lamp: {"$ref": "#/components/schemas/Lamp"}' in document and "- play" in document
+    compiled = subprocess.run(
+        ["swiftc", "-typecheck", "-swift-version", "6", *sorted((project / HOME_TYPES).rglob("*.swift"))],
+        capture_output=True,
+        text=True,
+    )
+    assert compiled.returncode == 0, compiled.stderr
+    # Without its file the trait is gone again.
+    (project / HOME_TYPES / "Traits/Lamp.json").unlink()
+    assert generate(project).returncode == 0
+    assert not (project / HOME_TYPES / "Generated/LampTrait.swift").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"identifier": "home.matter.6006.clusters.fc51"}, "identifier occurs twice"),
+        ({"identifier": "lamp"}, "is not home.matter.<vendor>.clusters.<cluster>"),
+        ({"nme": "x"}, "nme is not known"),
+        ({"attributes": [{"name": "a", "id": 0, "type": "Colour", "summary": ""}]}, "which is not declared"),
+        (
+            {"attributes": [{"name": "a", "id": 0, "type": "uint8", "maximum": 256, "summary": ""}]},
+            "does not fit into uint8",
+        ),
+        ({"attributes": [{"name": "a", "id": 0, "type": "bool", "minimum": 1, "summary": ""}]}, "not a whole number"),
+        ({"attributes": [{"name": "a", "id": 0, "type": "bool"}]}, "summary"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_what_is_wrong(project, change, words):
+    add(project, {**LAMP, "events": [], "commands": [], "structs": [], "attributes": [], **change})
+    refused = generate(project)
+    assert refused.returncode == 1
+    assert words in refused.stderr, refused.stderr

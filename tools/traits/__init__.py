@@ -1,0 +1,1 @@
+"""The generator behind tools/generate-traits."""

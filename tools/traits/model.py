@@ -1,0 +1,250 @@
+"""The vocabulary as the data files declare it, checked."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+INTEGERS = {
+    "uint8": (0, 2**8 - 1),
+    "uint16": (0, 2**16 - 1),
+    "uint32": (0, 2**32 - 1),
+    "uint64": (0, 2**64 - 1),
+    "int8": (-(2**7), 2**7 - 1),
+    "int16": (-(2**15), 2**15 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+}
+SCALARS = {*INTEGERS, "bool", "string", "double"}
+
+
+class VocabularyError(Exception):
+    """A data file that cannot be used: which one, where, and what to change."""
+
+
+@dataclass
+class Value:
+    """One value of an enum or one bit of a bitmap."""
+
+    name: str
+    number: int
+    summary: str = ""
+
+
+@dataclass
+class Choice:
+    """An enum or a bitmap."""
+
+    name: str
+    summary: str
+    values: list[Value]
+    # The name of its schema in the OpenAPI document; without one the document repeats the values.
+    schema: str | None = None
+
+
+@dataclass
+class Field:
+    """An attribute, a parameter, or a member of a struct or an event."""
+
+    name: str
+    id: int
+    type: str
+    summary: str
+    # May be absent.
+    optional: bool = False
+    # May be null.
+    nullable: bool = False
+    readOnly: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+    minLength: int | None = None
+    maxLength: int | None = None
+    # What to do about a value that breaks a constraint.
+    hint: str = ""
+
+    @property
+    def item(self) -> str | None:
+        """The type of a list's items; None for what is not a list."""
+        match = re.fullmatch(r"list<(\w+)>", self.type)
+        return match[1] if match else None
+
+
+@dataclass
+class Struct:
+    name: str
+    summary: str
+    fields: list[Field]
+
+
+@dataclass
+class Command:
+    name: str
+    id: int
+    summary: str
+    parameters: list[Field] = field(default_factory=list)
+    result: list[Field] = field(default_factory=list)
+
+
+@dataclass
+class Event:
+    name: str
+    id: int
+    summary: str
+    fields: list[Field] = field(default_factory=list)
+    # The name of the schema that the event shares with others; it has no fields of its own then.
+    payload: str | None = None
+
+
+@dataclass
+class Trait:
+    name: str
+    identifier: str
+    summary: str
+    source: str
+    enums: list[Choice] = field(default_factory=list)
+    bitmaps: list[Choice] = field(default_factory=list)
+    structs: list[Struct] = field(default_factory=list)
+    attributes: list[Field] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    # What a trait that only names a camera's event detects. Devices do not list such a trait.
+    detection: str | None = None
+
+    def choice(self, name: str) -> Choice | None:
+        return next((choice for choice in [*self.enums, *self.bitmaps] if choice.name == name), None)
+
+
+@dataclass
+class DeviceType:
+    name: str
+    kind: str
+    identifier: str
+    summary: str
+    requiredTraits: list[str]
+
+
+@dataclass
+class Vocabulary:
+    traits: list[Trait]
+    enums: list[Choice]
+    device_types: list[DeviceType]
+
+    @property
+    def device_traits(self) -> list[Trait]:
+        """The traits that devices list."""
+        return [trait for trait in self.traits if trait.detection is None]
+
+    @property
+    def detections(self) -> list[Trait]:
+        return [trait for trait in self.traits if trait.detection is not None]
+
+    @property
+    def reported_events(self) -> list[str]:
+        """The names under which the events can be reported."""
+        events = [event.name for trait in self.traits for event in trait.events]
+        return [name[0].lower() + name[1:] for name in events]
+
+    @classmethod
+    def load(cls, folder: Path) -> Vocabulary:
+        traits = [build(Trait, read(path), str(path.name)) for path in sorted((folder / "Traits").glob("*.json"))]
+        traits.sort(key=lambda trait: trait.identifier)
+        enums, device_types = [], []
+        for path in sorted((folder / "Types").glob("*.json")):
+            data = read(path)
+            enums += [build(Choice, item, path.name) for item in data.pop("enums", [])]
+            device_types += [build(DeviceType, item, path.name) for item in data.pop("deviceTypes", [])]
+            if data:
+                raise VocabularyError(f"{path.name}: {', '.join(data)} is not known; enums and deviceTypes are")
+        vocabulary = cls(traits, enums, device_types)
+        vocabulary.check()
+        return vocabulary
+
+    def check(self) -> None:
+        unique([trait.name for trait in self.traits], "a trait's name")
+        unique([trait.identifier for trait in self.traits], "a trait's identifier")
+        names = {trait.name for trait in self.traits}
+        for kind in self.device_types:
+            for missing in set(kind.requiredTraits) - names:
+                raise VocabularyError(f"{kind.name}: the required trait {missing} has no file")
+        for trait in self.traits:
+            self.check_trait(trait)
+
+    def check_trait(self, trait: Trait) -> None:
+        if not re.fullmatch(r"home\.matter\.[0-9a-f]{4}\.clusters\.[0-9a-f]{4}", trait.identifier):
+            raise VocabularyError(f"{trait.name}: {trait.identifier} is not home.matter.<vendor>.clusters.<cluster>")
+        types = SCALARS | {choice.name for choice in [*trait.enums, *trait.bitmaps, *self.enums]}
+        types |= {struct.name for struct in trait.structs}
+        groups = [("attributes", trait.attributes)]
+        groups += [(struct.name, struct.fields) for struct in trait.structs]
+        groups += [(command.name, command.parameters) for command in trait.commands]
+        groups += [(f"{command.name}'s result", command.result) for command in trait.commands]
+        groups += [(event.name, event.fields) for event in trait.events]
+        for group, fields in groups:
+            place = f"{trait.name}, {group}"
+            unique([item.name for item in fields], f"a name in {place}")
+            unique([item.id for item in fields], f"an id in {place}")
+            for item in fields:
+                check_field(item, types, place)
+        unique([command.name for command in trait.commands], f"a command of {trait.name}")
+        unique([event.name for event in trait.events], f"an event of {trait.name}")
+        for choice in [*trait.enums, *trait.bitmaps]:
+            unique([value.number for value in choice.values], f"a number of {trait.name}.{choice.name}")
+
+
+def check_field(item: Field, types: set[str], place: str) -> None:
+    if (item.item or item.type) not in types:
+        raise VocabularyError(f"{place}: {item.name} has the type {item.type}, which is not declared")
+    if (item.minimum is not None or item.maximum is not None) and item.type not in INTEGERS:
+        raise VocabularyError(f"{place}: {item.name} has a range, but {item.type} is not a whole number")
+    if (item.minLength is not None or item.maxLength is not None) and item.type != "string" and not item.item:
+        raise VocabularyError(f"{place}: {item.name} has a length, but {item.type} is neither a string nor a list")
+    if item.type in INTEGERS:
+        lowest, highest = INTEGERS[item.type]
+        if not lowest <= (item.minimum or 0) <= (item.maximum if item.maximum is not None else highest) <= highest:
+            raise VocabularyError(f"{place}: the range of {item.name} does not fit into {item.type}")
+
+
+def unique(values: list, what: str) -> None:
+    for value in values:
+        if values.count(value) > 1:
+            raise VocabularyError(f"{what} occurs twice: {value}")
+
+
+def read(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise VocabularyError(f"{path.name}: {error}") from error
+
+
+NESTED = {
+    Choice: {"values": Value},
+    Struct: {"fields": Field},
+    Command: {"parameters": Field, "result": Field},
+    Event: {"fields": Field},
+    Trait: {
+        "enums": Choice,
+        "bitmaps": Choice,
+        "structs": Struct,
+        "attributes": Field,
+        "commands": Command,
+        "events": Event,
+    },
+}
+
+
+def build(kind: type, data: dict, place: str):
+    """A value of the dataclass `kind` from a file's object."""
+    place = f"{place}, {data['name']}" if "name" in data else place
+    arguments = {}
+    for key, value in data.items():
+        if key not in kind.__dataclass_fields__:
+            raise VocabularyError(f"{place}: {key} is not known; known are {', '.join(kind.__dataclass_fields__)}")
+        inner = NESTED.get(kind, {}).get(key)
+        arguments[key] = [build(inner, item, place) for item in value] if inner else value
+    try:
+        return kind(**arguments)
+    except TypeError as error:
+        raise VocabularyError(f"{place}: {str(error).partition(') ')[2] or error}") from error

@@ -1,0 +1,167 @@
+"""The parts of the OpenAPI document that follow from the vocabulary. They are between markers:
+
+# BEGIN GENERATED name
+# END GENERATED name
+"""
+
+import json
+import re
+
+from .model import INTEGERS, Choice, Field, Trait, Vocabulary, VocabularyError
+
+MARKER = re.compile(r"^( *)# BEGIN GENERATED ([\w-]+)\n.*?^ *# END GENERATED \2\n", re.MULTILINE | re.DOTALL)
+
+
+def document(text: str, vocabulary: Vocabulary) -> str:
+    """The document with its generated parts as the vocabulary has them."""
+    parts = regions(vocabulary)
+
+    def replace(match: re.Match) -> str:
+        indent, name = match[1], match[2]
+        if name not in parts:
+            raise VocabularyError(f"openapi.yaml: nothing is generated under the name {name}")
+        body = "".join(f"{indent}{line}\n" for line in parts[name])
+        return f"{indent}# BEGIN GENERATED {name}\n{body}{indent}# END GENERATED {name}\n"
+
+    missing = set(parts) - {match[2] for match in MARKER.finditer(text)}
+    if missing:
+        raise VocabularyError(f"openapi.yaml: there is no marker for {', '.join(sorted(missing))}")
+    return MARKER.sub(replace, text)
+
+
+def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
+    traits = vocabulary.device_traits
+    commands = [command for trait in traits for command in trait.commands]
+    results = [f"{command.name}Result" for command in commands if command.result]
+    events = [event for trait in vocabulary.traits for event in trait.events]
+    members = {field.name: field for event in events for field in event.fields}
+    detections = [trait.detection for trait in vocabulary.detections]
+    return {
+        "trait-names": [f"- {trait.name}" for trait in traits],
+        "trait-schemas": [f"- {reference(trait.name)}" for trait in traits],
+        "command-names": [f"- {command.name}" for command in commands],
+        "command-parameters": [f"- {reference(command.name)}" for command in commands],
+        "command-results": [f"- {reference(name)}" for name in [*results, "Empty"]],
+        "device-types": [f"- {kind.name}" for kind in vocabulary.device_types],
+        "device-traits": [f"{trait.name}: {reference(trait.name)}" for trait in traits],
+        "event-names": [f"- {event.name}" for event in events],
+        "event-fields": [f"{name}: {flow(schema(field, None))}" for name, field in members.items()],
+        "reported-events": [f"- {name}" for name in vocabulary.reported_events],
+        "schemas": [
+            *choices(vocabulary.enums),
+            *(["DetectionKind:", *nested(enum_lines(detections))] if detections else []),
+            *[line for trait in traits for line in trait_schemas(trait)],
+        ],
+    }
+
+
+def trait_schemas(trait: Trait) -> list[str]:
+    lines = choices([*trait.enums, *trait.bitmaps])
+    lines += record(trait.name, trait.attributes, trait, trait.summary)
+    for command in trait.commands:
+        # Clients of another version may send more than this gateway knows.
+        lines += record(command.name, command.parameters, trait, command.summary, is_open=True)
+        if command.result:
+            lines += record(f"{command.name}Result", command.result, trait)
+    for event in trait.events:
+        if not event.payload:
+            common = ["deviceID: {type: string}", "timestamp: {type: string, format: date-time}"]
+            lines += record(event.name, event.fields, trait, event.summary, common=common)
+    return lines
+
+
+def choices(list_of: list[Choice]) -> list[str]:
+    lines = []
+    for choice in list_of:
+        if choice.schema:
+            lines += [f"{choice.schema}:", *nested(enum_lines([value.name for value in choice.values]))]
+    return lines
+
+
+def enum_lines(names: list[str]) -> list[str]:
+    return ["type: string", "enum:", *[f"  - {name}" for name in names]]
+
+
+def record(
+    name: str,
+    fields: list[Field],
+    trait: Trait,
+    summary: str = "",
+    is_open: bool = False,
+    common: list[str] | None = None,
+) -> list[str]:
+    common = common or []
+    required = [line.partition(":")[0] for line in common] + [field.name for field in fields if not field.optional]
+    lines = ["type: object"]
+    if summary:
+        lines += [f"description: {json.dumps(summary)}"]
+    if required:
+        lines += [f"required: [{', '.join(required)}]"]
+    if not is_open:
+        lines += ["additionalProperties: false"]
+    properties = common + [f"{field.name}: {flow(schema(field, trait))}" for field in fields]
+    if properties:
+        lines += ["properties:", *nested(properties)]
+    return [f"{name}:", *nested(lines)]
+
+
+def schema(field: Field, trait: Trait | None) -> dict:
+    """A field's schema as an object."""
+    if field.item:
+        result = {"type": "array", "items": type_schema(field.item, trait)}
+        lengths = ("minItems", "maxItems")
+    else:
+        result = type_schema(field.type, trait)
+        lengths = ("minLength", "maxLength")
+    if field.type in INTEGERS and (field.type.startswith("u") or field.minimum is not None):
+        lowest, highest = INTEGERS[field.type]
+        result["minimum"] = field.minimum if field.minimum is not None else lowest
+        highest = field.maximum if field.maximum is not None else highest
+        if highest < 2**53:
+            result["maximum"] = highest
+    for key, value in zip(lengths, (field.minLength, field.maxLength), strict=True):
+        if value is not None:
+            result[key] = value
+    if field.nullable and "type" in result:
+        result["type"] = [result["type"], "null"]
+        if "enum" in result:
+            result["enum"] = [*result["enum"], None]
+    elif field.nullable:
+        return {"anyOf": [result, {"type": "null"}], "description": field.summary}
+    if "$ref" not in result:
+        result["description"] = field.summary
+    return result
+
+
+def type_schema(name: str, trait: Trait | None) -> dict:
+    if name in INTEGERS:
+        return {"type": "integer"}
+    if name in {"bool", "string", "double"}:
+        return {"type": {"bool": "boolean", "string": "string", "double": "number"}[name]}
+    choice = trait.choice(name) if trait else None
+    if choice and choice in trait.bitmaps:
+        return {"type": "integer", "minimum": 0, "maximum": sum(1 << value.number for value in choice.values)}
+    if choice and not choice.schema:
+        return {"type": "string", "enum": [value.name for value in choice.values]}
+    for struct in trait.structs if trait else []:
+        if struct.name == name:
+            return {
+                "type": "object",
+                "required": [field.name for field in struct.fields if not field.optional],
+                "additionalProperties": False,
+                "properties": {field.name: schema(field, trait) for field in struct.fields},
+            }
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def reference(name: str) -> str:
+    return flow({"$ref": f"#/components/schemas/{name}"})
+
+
+def flow(value: object) -> str:
+    """JSON is YAML's flow style."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def nested(lines: list[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
