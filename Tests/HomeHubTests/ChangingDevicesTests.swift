@@ -12,14 +12,14 @@ import Testing
     func makeHub() -> HomeHub {
         HomeHub(
             devices: [self.device("door"), self.device("yard")], drivers: [self.door, self.yard],
-            liveView: FakeLiveView(), run: "r", now: { Date(timeIntervalSince1970: 1_000) })
+            liveView: FakeLiveView(), now: { Date(timeIntervalSince1970: 1_000) })
     }
 
     func device(_ id: String, _ name: String? = nil) -> DeviceDescription {
         DeviceDescription(id: id, name: name ?? id, kind: .camera)
     }
 
-    @Test func exactlyWhatChangedIsTold() async throws {
+    @Test func exactlyWhatChangedIsReported() async throws {
         let hub = self.makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
@@ -34,7 +34,7 @@ import Testing
         #expect(door.name == "Front door")
         await #expect(throws: HomeError.self) { try await hub.device("yard") }
 
-        // The same list again is no change.
+        // The same list again is not a change.
         let again = await hub.setDevices([self.device("porch"), self.device("door", "Front door")], drivers: [])
         #expect(again == HomeHub.DeviceChanges())
     }

@@ -6,17 +6,16 @@ import Testing
 @testable import HomeHub
 
 @Suite struct DeviceEventTests {
-    func makeHub(history: [DeviceEvent] = [], journal: @escaping @Sendable (DeviceEvent) -> Void = { _ in }) -> HomeHub
-    {
+    func makeHub(log: ChangeLog = ChangeLog(MemoryStore(log: "r"))) -> HomeHub {
         HomeHub(
             devices: [
                 .init(id: "door", name: "Door", kind: .doorbell), .init(id: "yard", name: "Yard", kind: .camera),
             ],
-            drivers: [FakeCamera("door")], liveView: FakeLiveView(), history: history, journal: journal, run: "r",
+            drivers: [FakeCamera("door")], liveView: FakeLiveView(), log: log,
             now: { Date(timeIntervalSince1970: 1_000) })
     }
 
-    @Test func aDetectionIsToldKeptAndShownWhileItLasts() async throws {
+    @Test func aDetectionIsReportedKeptAndShownWhileItLasts() async throws {
         let hub = self.makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
@@ -33,32 +32,23 @@ import Testing
         #expect(kept.map(\.trait) == ["CameraPerson", "CameraPerson"])
     }
 
-    @Test func aReturningWatcherIsToldOfTheDetectionsThatItMissed() async throws {
-        let hub = self.makeHub()
-        var first = try await hub.changes(principal: "owner").makeAsyncIterator()
-        await hub.apply(.doorbellPressed(.init()), deviceID: "door")
-        var place: String?
-        for _ in 0..<3 { place = await first.next()?.id }
-        await hub.apply(.detection(.init(kind: .motion, phase: .momentary, eventSessionId: "s")), deviceID: "door")
-        var second = try await hub.changes(principal: "owner", lastEventID: place).makeAsyncIterator()
-        for _ in 0..<2 { _ = await second.next() }
-        guard case .detection("door", _, let missed)? = await second.next()?.change else { throw UnexpectedEvent() }
-        #expect(missed.kind == .motion)
-    }
-
-    @Test func theHistoryIsBoundedAndBeginsWithWhatWasKept() async throws {
+    @Test func theHistoryBeginsWithWhatAnEarlierGatewayKept() async throws {
         let kept = (0..<300).map { index in
             DeviceEvent(
-                id: "old-\(index)", deviceID: "door", at: Date(timeIntervalSince1970: Double(index)), .init())
+                id: "old-\(index)", deviceID: "door", at: Date(timeIntervalSince1970: Double(index)),
+                Google.DoorbellPressTrait.DoorbellPressedEvent(priority: Int64(index)))
         }
-        let hub = self.makeHub(history: kept)
-        #expect(try await hub.events(of: "door").count == HomeHub.maximumEvents)
-        #expect(try await hub.events(of: "door").first?.id == "old-299")
-        #expect(try await hub.events(of: "door", after: "old-297").map(\.id) == ["old-299", "old-298"])
+        let log = ChangeLog(MemoryStore(log: "r"))
+        log.adopt(kept)
+        let hub = self.makeHub(log: log)
+        let events = try await hub.events(of: "door")
+        #expect(events.map(\.priority) == (100..<300).reversed().map(Int64.init))
+        #expect(events.first?.timestamp == Date(timeIntervalSince1970: 299))
+        #expect(try await hub.events(of: "door", after: events[2].id).map(\.priority) == [299, 298])
         // An event that nobody knows any more: everything may be newer.
         #expect(try await hub.events(of: "door", after: "gone-1").count == HomeHub.maximumEvents)
         #expect(try await hub.events(of: "door", since: Date(timeIntervalSince1970: 298)).count == 2)
-        #expect(EventHistory.capacity < 300)
+        #expect(try await hub.events(of: "yard").isEmpty)
     }
 
     @Test func theStateOfTheEventsConnectionIsShown() async throws {

@@ -16,14 +16,26 @@ import Testing
                 .init(id: "door", name: "Front door", kind: .doorbell),
                 .init(id: "yard", name: "Yard", kind: .camera),
             ],
-            drivers: [self.camera], liveView: self.liveView, run: "r", now: { Date(timeIntervalSince1970: 1_000) })
+            drivers: [self.camera], liveView: self.liveView, log: ChangeLog(MemoryStore(log: "r")),
+            now: { Date(timeIntervalSince1970: 1_000) })
     }
 
     func request(_ device: String = "door", principal: String = "owner") -> StartLiveViewRequest {
         StartLiveViewRequest(deviceID: device, principal: principal, offerSdp: "v=0\r\n")
     }
 
-    @Test func devicesStandInTheOrderOfTheConfigWithTheirRequiredTraits() async {
+    @Test func aSpeakerThatIsFoundLaterIsShown() async throws {
+        let camera = FakeCamera("door", hasSpeaker: false)
+        let hub = HomeHub(
+            devices: [.init(id: "door", name: "Front door", kind: .doorbell)], drivers: [camera],
+            liveView: self.liveView)
+        let trait = Google.WebRtcLiveViewTrait.self
+        #expect(try await hub.device("door").traits[trait]?.supportedTalkbackType == nil)
+        camera.findSpeaker()
+        #expect(try await hub.device("door").traits[trait]?.supportedTalkbackType == .directly)
+    }
+
+    @Test func devicesAreInTheOrderOfTheConfigWithTheirRequiredTraits() async {
         let devices = await self.makeHub().devices()
         #expect(devices.map(\.id) == ["door", "yard"])
         for device in devices {
@@ -31,9 +43,9 @@ import Testing
             #expect(present.isSuperset(of: device.type.type.requiredTraits))
         }
         #expect(devices[0].typeIdentifier == "home.matter.6006.types.0113")
-        #expect(devices[0].traits.doorbellPress != nil)
-        #expect(devices[1].traits.doorbellPress == nil)
-        #expect(devices[0].traits.webRtcLiveView?.supportedTalkbackType == .directly)
+        #expect(devices[0].traits[Google.DoorbellPressTrait.self] != nil)
+        #expect(devices[1].traits[Google.DoorbellPressTrait.self] == nil)
+        #expect(devices[0].traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType == .directly)
         #expect(devices[1].connectivityState == .offline)
     }
 
@@ -85,7 +97,7 @@ import Testing
             try await hub.extendLiveView(
                 deviceID: "door", mediaSessionId: id, principal: "owner", extendedDurationSeconds: 60) == 60)
         try await hub.stopLiveView(deviceID: "door", mediaSessionId: id, principal: "owner")
-        // Ending it again is no error for its owner, and nobody else learns that it has been.
+        // Ending it again is not an error for its owner, and nobody else learns that it existed.
         try await hub.stopLiveView(deviceID: "door", mediaSessionId: id, principal: "owner")
         try await hub.stopTalkback(deviceID: "door", mediaSessionId: id, principal: "owner")
         try await hub.endSession(id, principal: "owner")
@@ -97,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func aWatcherHearsTheStateFirstAndThenEveryChange() async throws {
+    @Test func aWatcherGetsTheStateFirstAndThenEveryChange() async throws {
         let hub = self.makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         let initial = [await events.next(), await events.next()].compactMap { $0?.change }
@@ -109,13 +121,13 @@ import Testing
         await hub.apply(FakeCamera.flowing, deviceID: "door")
         guard case .device(let device)? = await events.next()?.change else { throw UnexpectedEvent() }
         #expect(device.connectivityState == .online)
-        // The same state again is no change.
+        // The same state again is not a change.
         await hub.apply(FakeCamera.flowing, deviceID: "door")
         await hub.apply(.doorbellPressed(.init()), deviceID: "door")
         guard case .doorbellPressed("door", _, _)? = await events.next()?.change else { throw UnexpectedEvent() }
     }
 
-    @Test func aWatcherHearsOfItsOwnSessionsAlone() async throws {
+    @Test func aWatcherGetsOnlyItsOwnSessions() async throws {
         let hub = self.makeHub()
         var mine = try await hub.changes(principal: "owner").makeAsyncIterator()
         var others = try await hub.changes(principal: "guest").makeAsyncIterator()
@@ -127,7 +139,7 @@ import Testing
         #expect(started.session.mediaSessionId == id)
         #expect(started.expiresAt == Date(timeIntervalSince1970: 1_300))
 
-        // Counters alone are no news; a step of the start is.
+        // Counters alone are not a change; a step of the start is.
         await self.liveView.change(id) { $0.statistics.packetsSent = 10 }
         await hub.refreshSessions()
         await self.liveView.change(id) { $0.steps.append(.init(name: "pair", milliseconds: 12)) }
@@ -141,37 +153,73 @@ import Testing
         #expect(ended.session.state == "ended")
 
         await hub.sendHeartbeat()
-        #expect(await others.next()?.change == .heartbeat)
+        #expect(await others.next() == .heartbeat)
     }
 
-    @Test func aReturningWatcherIsToldOfThePressesThatItMissed() async throws {
+    @Test func commandsGoThroughTheTableWithTheirParametersChecked() async throws {
         let hub = self.makeHub()
-        var first = try await hub.changes(principal: "owner").makeAsyncIterator()
-        await hub.apply(.doorbellPressed(.init(priority: 1)), deviceID: "door")
-        var seen: HomeEvent?
-        for _ in 0..<3 { seen = await first.next() }
-        let place = try #require(seen?.id)
-        await hub.apply(.doorbellPressed(.init(priority: 2)), deviceID: "door")
-
-        var second = try await hub.changes(principal: "owner", lastEventID: place).makeAsyncIterator()
-        for _ in 0..<2 { _ = await second.next() }
-        guard case .doorbellPressed(_, _, let press)? = await second.next()?.change else { throw UnexpectedEvent() }
-        #expect(press.priority == 2)
-
-        // Nonsense repeats nothing.
-        for place in ["r-", "-", "-7", "", "r-999999999999999999999", "r-x", "r-18446744073709551615"] {
-            var third = try await hub.changes(principal: "owner", lastEventID: place).makeAsyncIterator()
-            for _ in 0..<2 { _ = await third.next() }
-            await hub.sendHeartbeat()
-            #expect(await third.next()?.change == .heartbeat, "\(place)")
+        func send(
+            _ trait: String, _ command: String, _ body: String, device: String = "door",
+            caller: Caller = Caller(principal: "owner")
+        ) async throws -> String {
+            let call = CommandCall(deviceID: device, trait: trait, command: command, caller: caller)
+            return String(decoding: try await hub.send(call, body: Data(body.utf8)), as: UTF8.self)
         }
-        // What happened in another run cannot be known: the watcher is told so.
-        var fourth = try await hub.changes(principal: "owner", lastEventID: "other-1").makeAsyncIterator()
-        for _ in 0..<2 { _ = await fourth.next() }
-        guard case .missed? = await fourth.next()?.change else { throw UnexpectedEvent() }
+        func failure(_ body: () async throws -> String) async -> HomeError? {
+            do { _ = try await body() } catch { return error as? HomeError }
+            return nil
+        }
+        let started = try await send("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0","qualityHint":"hd"}"#)
+        #expect(started.contains(#""mediaSessionId":"session-1""#))
+        #expect(await self.liveView.requests.last?.qualityHint == .hd)
+        #expect(
+            try await send(
+                "WebRtcLiveView", "changeLiveViewQuality", #"{"mediaSessionId":"session-1","qualityHint":3}"#)
+                == #"{"qualityHint":"sd"}"#)
+        #expect(try await send("WebRtcLiveView", "stopLiveView", #"{"mediaSessionId":"session-1"}"#) == "{}")
+        #expect(try await send("DoorbellPress", "press", "{}") == "{}")
+        for (body, message) in [
+            (#"{"offerSdp":""}"#, "offerSdp is empty; it must contain the viewer's SDP offer"),
+            (#"{}"#, "offerSdp is missing"),
+            (#"{"offerSdp":"v=0","qualityHint":"8k"}"#, "qualityHint: expected one of"),
+            ("{", "the body is not valid JSON"),
+        ] {
+            let error = await failure { try await send("WebRtcLiveView", "startLiveView", body) }
+            #expect(error?.code == .invalidArgument && error?.message.hasPrefix(message) == true, "\(body)")
+        }
+        #expect(await failure { try await send("OnOff", "on", "{}") }?.code == .notFound)
+        #expect(await failure { try await send("DoorbellPress", "ring", "{}") }?.code == .notFound)
+        #expect(await failure { try await send("DoorbellPress", "press", "{}", device: "attic") }?.code == .notFound)
+        let reader = Caller(principal: "guest", scopes: [.read])
+        #expect(
+            await failure { try await send("DoorbellPress", "press", "{}", caller: reader) }?.code == .permissionDenied)
+        // What a caller is survives the way to another gateway.
+        let caller = Caller(
+            principal: "guest", scopes: [.read], requestID: "r", idempotencyKey: "k", remainingSeconds: 2.5,
+            address: "192.0.2.1", reachedAddresses: ["192.0.2.2"])
+        #expect(try JSONDecoder().decode(Caller.self, from: JSONEncoder().encode(caller)) == caller)
     }
 
-    @Test func theButtonIsPressedThroughTheDriverAndTheRunningHubTellsOfIt() async throws {
+    @Test func everyCommandOfTheVocabularyHasAHandler() {
+        for command in Vocabulary.commands {
+            let call = CommandCall(
+                deviceID: "door", trait: command.trait.name, command: command.name, caller: Caller(principal: "owner"))
+            #expect(CommandTable.standard.handler(of: call) != nil, "\(command.trait.name).\(command.name)")
+        }
+    }
+
+    @Test func aBackendReportsTheAttributesOfItsTraits() async throws {
+        let hub = self.makeHub()
+        let connection = Google.PushAvStreamTransportTrait.TransportConfigurationStruct(
+            connectionID: 7, transportStatus: .active)
+        let trait = Google.PushAvStreamTransportTrait(currentConnections: [connection])
+        await hub.apply(.attributes(DeviceTraits([trait])), deviceID: "door")
+        let traits = try await hub.device("door").traits
+        #expect(traits[Google.PushAvStreamTransportTrait.self] == trait)
+        #expect(traits[Google.DoorbellPressTrait.self] != nil)
+    }
+
+    @Test func theButtonIsPressedThroughTheDriverAndTheRunningHubReportsIt() async throws {
         let hub = self.makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
@@ -185,6 +233,13 @@ import Testing
         #expect(press.doorbellPressTimeSeconds == 1)
         let error = await #expect(throws: HomeError.self) { try await hub.press("yard") }
         #expect(error?.code == .unimplemented)
+    }
+
+    @Test func secretsAreComparedWhole() {
+        #expect(isEqualInConstantTime("abc", "abc"))
+        #expect(!isEqualInConstantTime("abc", "abd"))
+        #expect(!isEqualInConstantTime("abc", "ab"))
+        #expect(isEqualInConstantTime("", ""))
     }
 
     @Test func stoppingEndsTheSessionsOfAllPrincipals() async throws {

@@ -2,18 +2,21 @@ import HomeTypes
 
 /// The live state of one device; a value that the hub keeps and that no one else sees.
 struct DeviceState {
-    var description: DeviceDescription
+    private(set) var description: DeviceDescription
     let driver: (any CameraDriver)?
     private(set) var source: CameraSourceStatus
     private(set) var connectivity: ConnectivityState
     /// The state of the connection that delivers the camera's events; nil for a camera that has none.
     var eventSource: EventSourceStatus?
+    /// The traits with their attributes.
+    private(set) var traits: DeviceTraits
     /// What the camera detects now.
     private var active: Set<DetectionKind> = []
 
     init(description: DeviceDescription, driver: (any CameraDriver)?) {
         self.description = description
         self.driver = driver
+        self.traits = DeviceTraits()
         if driver == nil {
             self.source = CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device")
             self.connectivity = .offline
@@ -21,6 +24,27 @@ struct DeviceState {
             self.source = CameraSourceStatus(state: .idle)
             self.connectivity = .unknown
         }
+        self.setCameraTraits()
+    }
+
+    /// Gives the device the traits that its description calls for.
+    private mutating func setCameraTraits() {
+        self.traits[Google.WebRtcLiveViewTrait.self] = .init()
+        if self.traits[Google.PushAvStreamTransportTrait.self] == nil {
+            self.traits[Google.PushAvStreamTransportTrait.self] = .init()
+        }
+        self.traits[Google.DoorbellPressTrait.self] = self.description.kind == .doorbell ? .init() : nil
+    }
+
+    /// Adopts another description.
+    mutating func update(_ description: DeviceDescription) {
+        self.description = description
+        self.setCameraTraits()
+    }
+
+    /// Adopts the attributes of some traits.
+    mutating func update(_ traits: DeviceTraits) {
+        for trait in traits.all { self.traits.set(trait) }
     }
 
     /// Adopts a new source state.
@@ -46,17 +70,21 @@ struct DeviceState {
     }
 
     var snapshot: DeviceSnapshot {
-        let hasSpeaker = self.driver?.hasSpeaker ?? false
-        return DeviceSnapshot(
+        DeviceSnapshot(
             id: self.description.id, name: self.description.name, type: self.description.kind,
             connectivity: SourceConnectivity(
                 connectivityState: self.connectivity,
                 dataSourceLocality: self.driver == nil ? .unspecified : .localPeer),
             source: self.source, eventSource: self.eventSource,
             activeDetections: DetectionKind.allCases.filter { self.active.contains($0) },
-            traits: DeviceTraits(
-                webRtcLiveView: Google.WebRtcLiveViewTrait(supportedTalkbackType: hasSpeaker ? .directly : nil),
-                pushAvStreamTransport: Google.PushAvStreamTransportTrait(),
-                doorbellPress: self.description.kind == .doorbell ? Google.DoorbellPressTrait() : nil))
+            traits: self.currentTraits)
+    }
+
+    /// The traits as they are now. A camera's speaker is found while the camera connects, or later.
+    private var currentTraits: DeviceTraits {
+        var traits = self.traits
+        traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType =
+            self.driver?.hasSpeaker == true ? .directly : nil
+        return traits
     }
 }

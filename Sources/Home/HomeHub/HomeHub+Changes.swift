@@ -2,50 +2,68 @@ import HomeTypes
 import Signalling
 
 extension HomeHub {
-    /// The changes in the home, for one watcher: the present state of every device and of the principal's sessions
-    /// first, then the doorbell presses that it missed since `lastEventID`, then every change.
+    /// The changes in the home, for one watcher.
+    ///
+    /// A watcher without a cursor gets the present state of every device and of the principal's sessions first, then
+    /// every change. One that returns with a cursor gets every change after it, also those of an earlier run of the
+    /// gateway. If not all of them are kept, it gets the present state first and is told that something is missing.
+    /// - Parameters:
+    ///   - cursor: the identifier of the last change that the watcher has read.
+    ///   - onCutOff: called when the watcher is cut off because it does not read.
     /// - Throws: `resourceExhausted` when too many watch already, or too many of this principal's.
     public func changes(
-        principal: String, lastEventID: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
-    ) async throws(HomeError) -> AsyncStream<HomeEvent> {
+        principal: String, after cursor: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
+    ) async throws(HomeError) -> HomeEvents {
         // Refuse first: a watcher that is refused anyway should not cost a look at the sessions.
         try self.requirePlace(principal)
         await self.refreshSessions()
+        let cursor = cursor.flatMap { $0.isEmpty ? nil : $0 }
+        var place: Int64?
+        if let cursor { place = await self.log.resume(cursor) }
         // Nothing runs in between from here on. Of many requests at once, no more are admitted than there are places.
         try self.requirePlace(principal)
-        let initial =
-            self.devices().map(HomeChange.device)
+        if let place {
+            return HomeEvents(
+                initial: [], reader: self.log.addReader(principal: principal, after: place, onCutOff: onCutOff))
+        }
+        let newest = self.log.newest
+        let reader = self.log.addReader(principal: principal, after: newest.sequence, onCutOff: onCutOff)
+        guard !self.log.isFinished else { return HomeEvents(initial: [], reader: reader) }
+        var initial = self.presentState(of: principal).map { HomeEvent($0) }
+        // Only with the last of the state does the watcher have all of it.
+        if !initial.isEmpty { initial[initial.count - 1].id = newest.text }
+        if cursor != nil { initial.append(.missed(Self.gap)) }
+        return HomeEvents(initial: initial, reader: reader)
+    }
+
+    private static let gap =
+        "changes since Last-Event-ID are not all here any more, and the present state was sent again; "
+        + "GET /v1/devices/{device}/events lists the events of a device"
+
+    private func presentState(of principal: String) -> [HomeChange] {
+        self.devices().map(HomeChange.device)
             + self.knownSessions.values
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
             .map { HomeChange.session(.started, $0) }
-        return self.changeStream.addWatcher(
-            principal: principal, initial: initial, lastEventID: lastEventID, onCutOff: onCutOff
-        ) { id in
-            Task { await self.removeWatcher(id) }
-        }
     }
 
     private func requirePlace(_ principal: String) throws(HomeError) {
-        guard let refusal = self.changeStream.refusal(of: principal) else { return }
+        guard let refusal = self.places.refusal(of: principal, holders: self.log.readers) else { return }
         throw HomeError.resourceExhausted(
             "\(self.watcherCount) watchers of /v1/events are connected: \(refusal.words); close one and try again")
     }
 
     /// How many watchers are connected.
-    public var watcherCount: Int { self.changeStream.watcherCount }
+    public var watcherCount: Int { self.log.readerCount }
 
     /// Sends every watcher a heartbeat.
     public func sendHeartbeat() {
-        self.changeStream.publish(.heartbeat)
+        self.log.sendHeartbeat()
     }
 
     /// Ends every watcher's stream, including those of later watchers.
     public func finishChanges() {
-        self.changeStream.finish()
-    }
-
-    private func removeWatcher(_ id: UInt64) {
-        self.changeStream.removeWatcher(id)
+        self.log.finish()
     }
 }

@@ -33,12 +33,16 @@ extension HomeHub {
         var order: [String] = []
         var wanted: Set<String> = []
         for device in devices where wanted.insert(device.id).inserted { order.append(device.id) }
+        // Watchers that come back know the devices of the earlier run.
+        for id in self.recalledDevices.subtracting(self.order).sorted() where !wanted.contains(id) {
+            self.publish(.deviceRemoved(deviceID: id))
+        }
         for id in self.order where !wanted.contains(id) {
             self.unfollow(id)
             self.states[id] = nil
             changes.removed.append(id)
             self.observer(id, nil)
-            self.changeStream.publish(.deviceRemoved(deviceID: id))
+            self.publish(.deviceRemoved(deviceID: id))
         }
         self.order = order
         for device in devices where wanted.remove(device.id) != nil {
@@ -47,7 +51,8 @@ extension HomeHub {
                 let state = DeviceState(description: device, driver: driver)
                 self.states[device.id] = state
                 changes.added.append(device.id)
-                self.changeStream.publish(.deviceAdded(state.snapshot))
+                let isRecalled = self.recalledDevices.contains(device.id)
+                self.publish(isRecalled ? .device(state.snapshot) : .deviceAdded(state.snapshot))
                 self.follow(driver)
                 continue
             }
@@ -56,13 +61,14 @@ extension HomeHub {
                 self.unfollow(device.id)
                 state = DeviceState(description: device, driver: driver)
             }
-            state.description = device
+            state.update(device)
             self.states[device.id] = state
             guard driver != nil || known.description != device else { continue }
             changes.changed.append(device.id)
-            if state.snapshot != known.snapshot { self.changeStream.publish(.device(state.snapshot)) }
+            if state.snapshot != known.snapshot { self.publish(.device(state.snapshot)) }
             self.follow(driver)
         }
+        self.recalledDevices = []
         return changes
     }
 

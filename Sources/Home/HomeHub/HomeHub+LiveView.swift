@@ -6,9 +6,7 @@ extension HomeHub {
     /// Starts a live view of the request's device.
     public func startLiveView(_ request: StartLiveViewRequest) async throws(HomeError) -> StartLiveViewResponse {
         try self.requireDevice(request.deviceID)
-        guard !request.offerSdp.isEmpty else {
-            throw HomeError.invalidArgument("offerSdp is empty; it must hold the viewer's SDP offer")
-        }
+        try Google.WebRtcLiveViewTrait.StartLiveViewParameters(offerSdp: request.offerSdp).validate()
         do {
             let response = try await self.liveView.startLiveView(request)
             // The watchers get the change without making the viewer wait for its answer.
@@ -76,14 +74,12 @@ extension HomeHub {
     /// Requests another quality.
     /// - Returns: the quality in use.
     public func changeLiveViewQuality(
-        deviceID: String, mediaSessionId: String, principal: String, qualityHint: HomeTypes.QualityHint
-    ) async throws(HomeError) -> HomeTypes.QualityHint {
+        deviceID: String, mediaSessionId: String, principal: String, qualityHint: QualityHint
+    ) async throws(HomeError) -> QualityHint {
         try await self.requireSession(mediaSessionId, of: deviceID, principal: principal)
         do {
-            let used = try await self.liveView.changeLiveViewQuality(
-                mediaSessionId: mediaSessionId, principal: principal,
-                qualityHint: Signalling.QualityHint(rawValue: qualityHint.rawValue) ?? .unspecified)
-            return HomeTypes.QualityHint(rawValue: used.rawValue) ?? .unspecified
+            return try await self.liveView.changeLiveViewQuality(
+                mediaSessionId: mediaSessionId, principal: principal, qualityHint: qualityHint)
         } catch {
             throw HomeError(error)
         }

@@ -79,25 +79,22 @@ extension HomeHub {
         for (id, session) in current {
             guard let earlier = self.knownSessions[id] else {
                 self.knownSessions[id] = session
-                self.changeStream.publish(.session(.started, session))
+                self.publish(.session(.started, session))
                 continue
             }
             if session.isNews(comparedTo: earlier) {
                 self.knownSessions[id] = session
-                self.changeStream.publish(.session(.changed, session))
+                self.publish(.session(.changed, session))
             }
         }
         for (id, session) in self.knownSessions.sorted(by: { $0.key < $1.key }) where current[id] == nil {
             self.knownSessions[id] = nil
-            var ended = session
-            ended.session.state = "ended"
-            ended.session.expiresInSeconds = 0
-            self.changeStream.publish(.session(.ended, ended))
+            self.publish(.session(.ended, session.ended))
         }
     }
 
     static let unknownSession = HomeError.notFound(
-        "no such session: it has ended, has never been, or belongs to somebody else")
+        "there is no such session: it has ended, never existed, or belongs to somebody else")
 }
 
 extension HomeHub {

@@ -1,5 +1,6 @@
 import HomeTypes
 import Signalling
+import Stations
 
 extension HomeHub {
     /// The newest picture of a device.

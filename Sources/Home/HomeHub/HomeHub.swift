@@ -7,10 +7,11 @@ import Signalling
 /// Commands of the trait `WebRtcLiveView` go to the signalling service. The button goes to the camera's driver. The hub
 /// is for control: no packet passes through it.
 public actor HomeHub {
-    /// How many watchers of the change stream may be connected at once. Principals share them; see ``PlaceShares``.
+    /// How many watchers of the changes may be connected at once. Principals share them; see ``PlaceShares``.
     public static let maximumWatchers = 64
 
-    let liveView: any LiveViewServing
+    let liveView: any SignallingServing
+    let commands = CommandTable.standard
     let now: @Sendable () -> Date
     var order: [String]
     var states: [String: DeviceState] = [:]
@@ -18,9 +19,10 @@ public actor HomeHub {
     var followers: [String: Follower] = [:]
     var isRunning = false
     var nextFollower: UInt64 = 0
-    var changeStream: ChangeStream
-    var history: EventHistory
-    let journal: @Sendable (DeviceEvent) -> Void
+    nonisolated let log: ChangeLog
+    let places = PlaceShares(total: HomeHub.maximumWatchers)
+    /// The devices that an earlier run knew, by their identifiers, until the first list of devices replaces them.
+    var recalledDevices: Set<String> = []
     let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
     var knownSessions: [String: SessionSnapshot] = [:]
     var sessionRefresh: Task<Void, Never>?
@@ -31,16 +33,14 @@ public actor HomeHub {
     ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
     ///   - drivers: the cameras behind them; a device without one is offline.
     ///   - liveView: who serves live views.
-    ///   - history: the events that an earlier run has kept, oldest first.
-    ///   - journal: takes each event, to keep it for a later run.
+    ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
-    ///   - run: a name of this run of the process, part of the change stream's places.
     ///   - now: the wall clock.
     public init(
-        devices: [DeviceDescription], drivers: [any CameraDriver], liveView: any LiveViewServing,
-        history: [DeviceEvent] = [], journal: @escaping @Sendable (DeviceEvent) -> Void = { _ in },
+        devices: [DeviceDescription], drivers: [any CameraDriver], liveView: any SignallingServing,
+        log: ChangeLog = ChangeLog(),
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
-        run: String = UUID().uuidString.prefix(8).lowercased(), now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         var order: [String] = []
         for device in devices where self.states[device.id] == nil {
@@ -51,10 +51,15 @@ public actor HomeHub {
         self.order = order
         self.liveView = liveView
         self.now = now
-        self.changeStream = ChangeStream(run: run, places: PlaceShares(total: Self.maximumWatchers))
-        self.history = EventHistory(history)
-        self.journal = journal
+        self.log = log
         self.observer = observer
+        for change in log.recall() {
+            switch change {
+            case .device(let device), .deviceAdded(let device): self.recalledDevices.insert(device.id)
+            case .session(_, let session): log.append(.session(.ended, session.ended), at: now())
+            case .deviceRemoved, .doorbellPressed, .detection, .missed: break
+            }
+        }
     }
 
     // MARK: Devices
@@ -78,7 +83,7 @@ public actor HomeHub {
     public func press(_ id: String) async throws(HomeError) {
         let state = try self.state(of: id)
         guard state.description.kind == .doorbell else {
-            throw HomeError.unimplemented("device \(id) is no doorbell: it has no trait DoorbellPress")
+            throw HomeError.unimplemented("device \(id) is not a doorbell: it has no trait DoorbellPress")
         }
         guard let driver = state.driver else {
             throw HomeError.unavailable("no camera is connected to device \(id)")
@@ -92,28 +97,30 @@ public actor HomeHub {
     func apply(_ update: CameraUpdate, deviceID: String) {
         if self.states[deviceID] != nil { self.observer(deviceID, update) }
         switch update {
-        case .source(let status):
-            guard var state = self.states[deviceID] else { return }
-            let before = state.snapshot
-            state.update(status)
-            self.states[deviceID] = state
-            if state.snapshot != before { self.changeStream.publish(.device(state.snapshot)) }
-        case .doorbellPressed(let event):
-            self.note(event, deviceID: deviceID)
+        case .source(let status): self.change(deviceID) { $0.update(status) }
+        case .eventSource(let status): self.change(deviceID) { $0.eventSource = status }
+        case .attributes(let traits): self.change(deviceID) { $0.update(traits) }
+        case .doorbellPressed(let press):
+            self.publish(.doorbellPressed(deviceID: deviceID, at: self.now(), press))
         case .detection(let detection):
-            guard var state = self.states[deviceID] else { return }
-            let before = state.snapshot
-            state.update(detection)
-            self.states[deviceID] = state
-            self.note(detection, deviceID: deviceID)
-            if state.snapshot != before { self.changeStream.publish(.device(state.snapshot)) }
-        case .eventSource(let status):
-            guard var state = self.states[deviceID] else { return }
-            let before = state.snapshot
-            state.eventSource = status
-            self.states[deviceID] = state
-            if state.snapshot != before { self.changeStream.publish(.device(state.snapshot)) }
+            guard self.states[deviceID] != nil else { return }
+            self.publish(.detection(deviceID: deviceID, at: self.now(), detection))
+            self.change(deviceID) { $0.update(detection) }
         }
+    }
+
+    /// Changes a device's state, and reports it if it is another one then.
+    private func change(_ deviceID: String, _ body: (inout DeviceState) -> Void) {
+        guard var state = self.states[deviceID] else { return }
+        let before = state.snapshot
+        body(&state)
+        self.states[deviceID] = state
+        if state.snapshot != before { self.publish(.device(state.snapshot)) }
+    }
+
+    /// Adds a change to the log, from where every watcher gets it.
+    func publish(_ change: HomeChange) {
+        self.log.append(change, at: self.now())
     }
 
     func state(of id: String) throws(HomeError) -> DeviceState {

@@ -31,6 +31,14 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
         try container.encode(self.expiresAt, forKey: .expiresAt)
     }
 
+    /// The same session after its end.
+    var ended: SessionSnapshot {
+        var ended = self
+        ended.session.state = "ended"
+        ended.session.expiresInSeconds = 0
+        return ended
+    }
+
     /// Whether a watcher should get the difference. Counters and the passing of time alone are not reported.
     func isNews(comparedTo earlier: SessionSnapshot) -> Bool {
         self.session.state != earlier.session.state || self.session.isTalking != earlier.session.isTalking

@@ -22,21 +22,4 @@ public enum HomeChange: Sendable, Equatable {
     case detection(deviceID: String, at: Date, DetectionEvent)
     /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.
     case missed(reason: String)
-    /// Nothing changed. It is sent regularly so that a dead connection is noticed.
-    case heartbeat
-}
-
-/// A change with its place in the stream.
-public struct HomeEvent: Sendable, Equatable {
-    /// The place, opaque to clients: which run of the gateway, and which change of that run. Empty where there is no
-    /// place to return to (the state that is sent first, heartbeats).
-    public var id: String
-    /// The change.
-    public var change: HomeChange
-
-    /// Names a change.
-    public init(id: String, change: HomeChange) {
-        self.id = id
-        self.change = change
-    }
 }

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import HomeTypes
+import LiveViewClient
+
+/// `gatehouse events`: prints what changes in the home.
+struct EventsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "Print what changes in the home, until it is interrupted.",
+        discussion: """
+            It begins with the present state. With --after it begins behind a change that was read before, and misses \
+            nothing, also over a restart of the gateway. When the connection is lost, it goes on where it was.
+            """)
+
+    @Option(help: ArgumentHelp("The id of the last change that was read.", valueName: "id"))
+    var after: String?
+
+    @Flag(help: "Print one JSON object a line: event, id and data.")
+    var json = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    /// What a person wants to know of a change.
+    private struct Summary: Decodable {
+        struct Session: Decodable { var deviceID: String }
+        var id: String?
+        var deviceID: String?
+        var connectivityState: String?
+        var change: String?
+        var phase: String?
+        var reason: String?
+        var session: Session?
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        var cursor = after
+        var isFirst = true
+        while !Task.isCancelled {
+            do throws(HomeError) {
+                try await connection.events(after: cursor) { event in
+                    isFirst = false
+                    if let id = event.id { cursor = id }
+                    show(event)
+                }
+            } catch {
+                // A gateway that was reached once is waited for.
+                guard !isFirst, error.code == .unavailable else {
+                    return try await reportingHomeErrors { throw error }
+                }
+            }
+            try await Task.sleep(for: .seconds(2))
+        }
+    }
+
+    private func show(_ event: GatewayEvent) {
+        if json {
+            let id = event.id.map { "\"\($0)\"" } ?? "null"
+            return printJSON(Data(#"{"data":\#(event.data),"event":"\#(event.name)","id":\#(id)}"#.utf8))
+        }
+        let summary = try? JSONDecoder().decode(Summary.self, from: Data(event.data.utf8))
+        let device = summary?.deviceID ?? summary?.session?.deviceID ?? summary?.id ?? ""
+        let words = [summary?.connectivityState, summary?.change, summary?.phase, summary?.reason].compactMap { $0 }
+        print("\(event.name)  \(device)  \(words.joined(separator: " "))")
+    }
+}

@@ -1,0 +1,64 @@
+import HomeTypes
+import Signalling
+
+extension CommandTable {
+    /// The commands of all traits that the hub itself handles.
+    static let standard: CommandTable = {
+        var table = CommandTable()
+        table.addLiveView()
+        table.addDoorbell()
+        return table
+    }()
+
+    /// The trait `WebRtcLiveView`, which the signalling service serves.
+    private mutating func addLiveView() {
+        typealias Live = Google.WebRtcLiveViewTrait
+        self.on(Live.StartLiveView.self) { hub, call, parameters in
+            let started = try await hub.startLiveView(
+                StartLiveViewRequest(
+                    deviceID: call.deviceID, principal: call.caller.principal, offerSdp: parameters.offerSdp,
+                    qualityHint: parameters.qualityHint.flatMap { QualityHint(rawValue: $0.number) },
+                    reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address))
+            return Live.StartLiveViewResult(
+                mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,
+                liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes)
+        }
+        self.on(Live.ExtendLiveView.self) { hub, call, parameters in
+            Live.ExtendLiveViewResult(
+                liveSessionDurationSeconds: try await hub.extendLiveView(
+                    deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId,
+                    principal: call.caller.principal, extendedDurationSeconds: parameters.extendedDurationSeconds))
+        }
+        self.on(Live.StopLiveView.self) { hub, call, parameters in
+            try await hub.stopLiveView(
+                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal)
+            return NoFields()
+        }
+        self.on(Live.StartTalkback.self) { hub, call, parameters in
+            try await hub.startTalkback(
+                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal,
+                offerSdp: parameters.offerSdp)
+            return NoFields()
+        }
+        self.on(Live.StopTalkback.self) { hub, call, parameters in
+            try await hub.stopTalkback(
+                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal)
+            return NoFields()
+        }
+        self.on(Live.ChangeLiveViewQuality.self) { hub, call, parameters in
+            let used = try await hub.changeLiveViewQuality(
+                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal,
+                qualityHint: QualityHint(rawValue: parameters.qualityHint.number) ?? .unspecified)
+            return Live.ChangeLiveViewQualityResult(
+                qualityHint: Live.QualityHint(number: used.rawValue) ?? .unspecified)
+        }
+    }
+
+    /// The trait `DoorbellPress`, whose command goes to the camera's driver.
+    private mutating func addDoorbell() {
+        self.on(Google.DoorbellPressTrait.Press.self) { hub, call, _ in
+            try await hub.press(call.deviceID)
+            return NoFields()
+        }
+    }
+}

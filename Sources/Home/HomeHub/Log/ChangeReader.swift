@@ -1,0 +1,245 @@
+import Dispatch
+import Foundation
+import HomeTypes
+import Transport
+
+/// One reader of the change log, with its own place. It holds its place until it is released.
+public final class ChangeReader: Sendable {
+    /// What the log knows of a reader.
+    struct Place {
+        let principal: String
+        /// The number of the last entry that the reader has got or may not see.
+        var sequence: Int64
+        /// Whether a heartbeat waits for the reader, and how many came since it last asked.
+        var heartbeats = 0
+        /// Wakes the reader, which waits for something new.
+        var waiting: CheckedContinuation<Void, Never>?
+        /// Called when the reader is cut off, because it may not be reading and would not see the end of its stream.
+        let onCutOff: @Sendable () -> Void
+
+        /// Takes the continuations of all readers that wait.
+        static func takeWaiting(_ readers: inout [UInt64: Place]) -> [CheckedContinuation<Void, Never>] {
+            var waiting: [CheckedContinuation<Void, Never>] = []
+            for id in readers.keys {
+                if let continuation = readers[id]?.waiting {
+                    waiting.append(continuation)
+                    readers[id]?.waiting = nil
+                }
+            }
+            return waiting
+        }
+    }
+
+    private enum Step {
+        case entries(ArraySlice<LogEntry>, principal: String)
+        case heartbeat
+        case store(Int64)
+        case wait
+        case cutOff
+        case end
+    }
+
+    static let cutOff =
+        "this stream was read too slowly and ends here; connect again with Last-Event-ID to go on"
+
+    private let log: ChangeLog
+    private let id: UInt64
+    /// Whether the reader has been told that it is cut off.
+    private let isTold = Locked(false)
+
+    init(_ log: ChangeLog, id: UInt64) {
+        self.log = log
+        self.id = id
+    }
+
+    deinit {
+        self.log.remove(self.id)
+    }
+
+    /// What comes next, a few at a time; nil at the end of the stream or when the task is cancelled.
+    public func next() async -> [HomeEvent]? {
+        while true {
+            if Task.isCancelled { return nil }
+            switch self.step() {
+            case .entries(let entries, let principal):
+                let events = self.visible(entries, to: principal)
+                if !events.isEmpty { return events }
+            case .heartbeat: return [.heartbeat]
+            case .store(let sequence):
+                guard let entries = await self.log.read(after: sequence) else { return self.tell() }
+                guard let principal = self.take(entries, after: sequence) else { return self.tell() }
+                let events = self.visible(entries[...], to: principal)
+                if !events.isEmpty { return events }
+            case .wait:
+                await self.wait()
+            case .cutOff: return self.tell()
+            case .end: return nil
+            }
+        }
+    }
+
+    /// What the reader can have now.
+    private func step() -> Step {
+        self.log.state.withLock { state in
+            guard var place = state.readers[self.id] else { return state.isFinished ? .end : .cutOff }
+            defer { state.readers[self.id] = place }
+            if place.sequence < state.committed {
+                guard let first = state.tail.first, place.sequence >= first.sequence - 1 else {
+                    return .store(place.sequence)
+                }
+                let start = state.tail.partitioningIndex { $0.sequence > place.sequence }
+                let entries = state.tail[start...].prefix(ChangeLog.batch)
+                place.sequence = entries.last?.sequence ?? place.sequence
+                place.heartbeats = min(place.heartbeats, 1)
+                return .entries(entries, principal: place.principal)
+            }
+            if place.heartbeats > 0 {
+                place.heartbeats = 0
+                return .heartbeat
+            }
+            if state.isFinished, state.pending.isEmpty, !state.isWriting { return .end }
+            return .wait
+        }
+    }
+
+    /// Goes behind what the store had.
+    /// - Returns: the reader's principal, or nil when something between is missing in the store.
+    private func take(_ entries: [LogEntry], after sequence: Int64) -> String? {
+        self.log.state.withLock { state in
+            guard var place = state.readers[self.id] else { return nil }
+            let next = entries.first?.sequence ?? state.tail.first?.sequence ?? state.next
+            let last = entries.last?.sequence ?? sequence
+            guard next == sequence + 1, last == sequence + Int64(entries.count) else { return nil }
+            // The store may lack what it failed to take; the newest part in memory may have it.
+            place.sequence = last
+            place.heartbeats = min(place.heartbeats, 1)
+            state.readers[self.id] = place
+            return place.principal
+        }
+    }
+
+    private func visible(_ entries: ArraySlice<LogEntry>, to principal: String) -> [HomeEvent] {
+        entries.compactMap { entry in
+            guard entry.principal == nil || entry.principal == principal else { return nil }
+            return HomeEvent(entry, log: self.log.identity.log)
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = self.log.state.withLock { state -> Bool in
+                    guard let place = state.readers[self.id] else { return true }
+                    if place.sequence < state.committed || place.heartbeats > 0 { return true }
+                    if state.isFinished, state.pending.isEmpty, !state.isWriting { return true }
+                    if Task.isCancelled { return true }
+                    state.readers[self.id]?.waiting = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            self.log.state.withLock { state in
+                defer { state.readers[self.id]?.waiting = nil }
+                return state.readers[self.id]?.waiting
+            }?.resume()
+        }
+    }
+
+    private func tell() -> [HomeEvent]? {
+        let isFirst = self.isTold.withLock { isTold in
+            defer { isTold = true }
+            return !isTold
+        }
+        self.log.remove(self.id)
+        return isFirst ? [.missed(Self.cutOff)] : nil
+    }
+}
+
+extension ChangeLog {
+    /// How many readers are connected.
+    var readerCount: Int { self.state.withLock { $0.readers.count } }
+
+    /// The principals of the readers, once for each.
+    var readers: [String] { self.state.withLock { $0.readers.values.map(\.principal) } }
+
+    /// Adds a reader behind a place.
+    public func addReader(
+        principal: String, after sequence: Int64, onCutOff: @escaping @Sendable () -> Void = {}
+    ) -> ChangeReader {
+        let id = self.state.withLock { state in
+            let id = state.nextReader
+            state.nextReader &+= 1
+            if !state.isFinished {
+                state.readers[id] = ChangeReader.Place(principal: principal, sequence: sequence, onCutOff: onCutOff)
+            }
+            return id
+        }
+        return ChangeReader(self, id: id)
+    }
+
+    func remove(_ reader: UInt64) {
+        self.state.withLock { $0.readers.removeValue(forKey: reader) }?.waiting?.resume()
+    }
+
+    /// Sends every reader a heartbeat. One that has left several unread is cut off: it holds a place and reads nothing.
+    func sendHeartbeat() {
+        let (waiting, cut) = self.state.withLock { state in
+            var cut: [ChangeReader.Place] = []
+            for id in state.readers.keys {
+                state.readers[id]?.heartbeats += 1
+                if let place = state.readers[id], place.waiting == nil, place.heartbeats > Self.patience {
+                    cut.append(place)
+                    state.readers[id] = nil
+                }
+            }
+            return (ChangeReader.Place.takeWaiting(&state.readers), cut)
+        }
+        self.wake(waiting)
+        for place in cut { place.onCutOff() }
+        self.retry()
+    }
+
+    /// The place behind a cursor; nil for one that is not of this log, or whose successors are not all kept.
+    func resume(_ text: String) async -> Int64? {
+        guard let cursor = LogCursor(text), cursor.log == self.identity.log else { return nil }
+        let found = self.state.withLock { state -> Bool? in
+            guard cursor.sequence < state.next else { return false }
+            guard let first = state.tail.first, cursor.sequence >= first.sequence else { return nil }
+            let index = state.tail.partitioningIndex { $0.sequence >= cursor.sequence }
+            guard index < state.tail.endIndex else { return cursor.incarnation == self.identity.incarnation }
+            return state.tail[index].incarnation == cursor.incarnation
+        }
+        if let found { return found ? cursor.sequence : nil }
+        await self.settle()
+        let isComplete = await self.onReadingQueue { store in
+            try store.isComplete(after: cursor.sequence, incarnation: cursor.incarnation)
+        }
+        return isComplete == true ? cursor.sequence : nil
+    }
+
+    /// The entries after a number from the store; nil when it cannot be read.
+    func read(after sequence: Int64) async -> [LogEntry]? {
+        await self.onReadingQueue { store in
+            try store.entries(after: sequence, limit: Self.batch)
+        }
+    }
+
+    /// The events of a subject, newest first; nil when they cannot be read.
+    func events(of subject: String, since: Date?, after text: String?, limit: Int) async -> [LogEntry]? {
+        await self.settle()
+        // A cursor of another log is older than everything that is kept here.
+        let cursor = text.flatMap(LogCursor.init).flatMap { $0.log == self.identity.log ? $0.sequence : nil }
+        return await self.onReadingQueue { store in
+            try store.events(of: subject, since: since, after: cursor, limit: limit)
+        }
+    }
+
+    private func onReadingQueue<Value: Sendable>(
+        _ body: @escaping @Sendable (any LocalStore) throws -> Value
+    ) async -> Value? {
+        await withCheckedContinuation { continuation in
+            self.reading.async { continuation.resume(returning: try? body(self.store)) }
+        }
+    }
+}

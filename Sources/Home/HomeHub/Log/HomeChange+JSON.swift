@@ -1,0 +1,169 @@
+import Foundation
+import HomeTypes
+import Signalling
+
+/// The JSON of changes, which the event stream sends and the log keeps.
+extension HomeChange {
+    /// A change in the form that the log keeps.
+    struct Encoded {
+        var name: String
+        var subject: String
+        var effect: LogEntry.Effect?
+        var principal: String?
+        var data: String
+    }
+
+    /// The data of the event `session`.
+    private struct SessionData: Codable {
+        var change: SessionChange
+        var session: SessionSnapshot
+    }
+
+    /// The data of the event `deviceRemoved`.
+    private struct RemovedData: Codable {
+        var deviceID: String
+    }
+
+    /// The data of the event `missed`.
+    private struct MissedData: Codable {
+        var reason: String
+    }
+
+    /// The data of the event `DoorbellPressed`.
+    private struct PressData: Codable {
+        var deviceID: String
+        var timestamp: Date
+        var complementaryToneId: String?
+        var doorbellPressTimeSeconds: Int64?
+        var priority: Int64?
+    }
+
+    /// The data of what a camera detects: the events `Motion`, `Person`, `Sound` and their kin.
+    private struct DetectionData: Codable {
+        var deviceID: String
+        var trait: String
+        var timestamp: Date
+        var cameraTimestamp: Date?
+        var phase: DetectionPhase
+        var eventSessionId: String
+    }
+
+    static func subject(ofDevice id: String) -> String { "device/\(id)" }
+
+    func encoded() -> Encoded {
+        switch self {
+        case .device(let device), .deviceAdded(let device):
+            var name = "device"
+            if case .deviceAdded = self { name = "deviceAdded" }
+            return Encoded(
+                name: name, subject: Self.subject(ofDevice: device.id), effect: .replaces, data: Self.json(device))
+        case .deviceRemoved(let id):
+            return Encoded(
+                name: "deviceRemoved", subject: Self.subject(ofDevice: id), effect: .removes,
+                data: Self.json(RemovedData(deviceID: id)))
+        case .session(let change, let session):
+            return Encoded(
+                name: "session", subject: "session/\(session.session.mediaSessionId)",
+                effect: change == .ended ? .removes : .replaces, principal: session.session.principal,
+                data: Self.json(SessionData(change: change, session: session)))
+        case .doorbellPressed(let id, let timestamp, let press):
+            return Encoded(
+                name: Google.DoorbellPressTrait.DoorbellPressedEvent.name, subject: Self.subject(ofDevice: id),
+                data: Self.json(
+                    PressData(
+                        deviceID: id, timestamp: timestamp, complementaryToneId: press.complementaryToneId,
+                        doorbellPressTimeSeconds: press.doorbellPressTimeSeconds, priority: press.priority)))
+        case .detection(let id, let timestamp, let detection):
+            return Encoded(
+                name: detection.kind.eventName, subject: Self.subject(ofDevice: id),
+                data: Self.json(
+                    DetectionData(
+                        deviceID: id, trait: detection.kind.traitName, timestamp: timestamp,
+                        cameraTimestamp: detection.cameraTimestamp, phase: detection.phase,
+                        eventSessionId: detection.eventSessionId)))
+        case .missed(let reason):
+            return Encoded(name: "missed", subject: "", data: Self.json(MissedData(reason: reason)))
+        }
+    }
+
+    /// Reads a change; nil for one that this version does not know.
+    init?(name: String, data: String) {
+        func read<Value: Decodable>(_ type: Value.Type) -> Value? {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return try? decoder.decode(type, from: Data(data.utf8))
+        }
+        switch name {
+        case "device":
+            guard let device = read(DeviceSnapshot.self) else { return nil }
+            self = .device(device)
+        case "deviceAdded":
+            guard let device = read(DeviceSnapshot.self) else { return nil }
+            self = .deviceAdded(device)
+        case "deviceRemoved":
+            guard let removed = read(RemovedData.self) else { return nil }
+            self = .deviceRemoved(deviceID: removed.deviceID)
+        case "session":
+            guard let session = read(SessionData.self) else { return nil }
+            self = .session(session.change, session.session)
+        case "missed":
+            guard let missed = read(MissedData.self) else { return nil }
+            self = .missed(reason: missed.reason)
+        case Google.DoorbellPressTrait.DoorbellPressedEvent.name:
+            guard let press = read(PressData.self) else { return nil }
+            self = .doorbellPressed(
+                deviceID: press.deviceID, at: press.timestamp,
+                .init(
+                    complementaryToneId: press.complementaryToneId,
+                    doorbellPressTimeSeconds: press.doorbellPressTimeSeconds, priority: press.priority))
+        default:
+            guard let kind = DetectionKind.allCases.first(where: { $0.eventName == name }),
+                let detection = read(DetectionData.self)
+            else { return nil }
+            self = .detection(
+                deviceID: detection.deviceID, at: detection.timestamp,
+                DetectionEvent(
+                    kind: kind, phase: detection.phase, eventSessionId: detection.eventSessionId,
+                    cameraTimestamp: detection.cameraTimestamp))
+        }
+    }
+
+    private static func json(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // JSON without line breaks. Only a number that is not finite has no JSON, and these values hold none.
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+}
+
+extension DeviceEvent {
+    /// An event of the log; nil for an entry that is none.
+    init?(_ entry: LogEntry, log: String) {
+        let id = LogCursor(log: log, incarnation: entry.incarnation, sequence: entry.sequence).text
+        switch HomeChange(name: entry.name, data: entry.data) {
+        case .doorbellPressed(let device, _, let press)?:
+            self.init(id: id, deviceID: device, at: entry.timestamp, press)
+        case .detection(let device, _, let detection)?:
+            self.init(id: id, deviceID: device, at: entry.timestamp, detection)
+        default: return nil
+        }
+    }
+
+    /// The change that the event reports; nil for one of a kind that this version does not know.
+    var change: HomeChange? {
+        if self.event == Google.DoorbellPressTrait.DoorbellPressedEvent.name {
+            return .doorbellPressed(
+                deviceID: self.deviceID, at: self.timestamp,
+                .init(
+                    complementaryToneId: self.complementaryToneId,
+                    doorbellPressTimeSeconds: self.doorbellPressTimeSeconds, priority: self.priority))
+        }
+        guard let kind = DetectionKind.allCases.first(where: { $0.eventName == self.event }) else { return nil }
+        return .detection(
+            deviceID: self.deviceID, at: self.timestamp,
+            DetectionEvent(
+                kind: kind, phase: self.phase ?? .momentary, eventSessionId: self.eventSessionId ?? "",
+                cameraTimestamp: self.cameraTimestamp))
+    }
+}

@@ -1,0 +1,32 @@
+/// The changes in the home for one watcher, one after the other.
+public struct HomeEvents: AsyncSequence, Sendable {
+    public typealias Element = HomeEvent
+    public typealias Failure = Never
+
+    /// What comes before the changes: the present state, and a word about what is missing.
+    let initial: [HomeEvent]
+    let reader: ChangeReader
+
+    /// Reads one stream of changes.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var ready: [HomeEvent]
+        private var index = 0
+        private let reader: ChangeReader
+
+        init(_ events: HomeEvents) {
+            self.ready = events.initial
+            self.reader = events.reader
+        }
+
+        public mutating func next() async -> HomeEvent? {
+            while self.index == self.ready.count {
+                guard let events = await self.reader.next() else { return nil }
+                (self.ready, self.index) = (events, 0)
+            }
+            defer { self.index += 1 }
+            return self.ready[self.index]
+        }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+}

@@ -1,0 +1,32 @@
+/// A place in a change log, as clients hold it. To them it is an opaque string.
+///
+/// It names the log, so that a place in another gateway's log or in one that was replaced is not mistaken. It names the
+/// run of the gateway as well: an entry that a reader got and that a power cut took from the disk has a successor with
+/// the same number in the next run.
+public struct LogCursor: Hashable, Sendable {
+    /// The log.
+    public var log: String
+    /// The run of the gateway.
+    public var incarnation: Int64
+    /// The number of the last entry that was read.
+    public var sequence: Int64
+
+    init(log: String, incarnation: Int64, sequence: Int64) {
+        self.log = log
+        self.incarnation = incarnation
+        self.sequence = sequence
+    }
+
+    /// Reads a cursor; nil for text that no log has given out.
+    init?(_ text: String) {
+        guard text.utf8.count <= 64 else { return nil }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, let incarnation = Int64(parts[1]), incarnation >= 0,
+            let sequence = Int64(parts[2]), sequence >= 0
+        else { return nil }
+        self.init(log: String(parts[0]), incarnation: incarnation, sequence: sequence)
+    }
+
+    /// The cursor as clients hold it.
+    public var text: String { "\(self.log)-\(self.incarnation)-\(self.sequence)" }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// One change in the change log.
+public struct LogEntry: Sendable, Hashable {
+    /// What an entry leaves behind as the present state of one thing.
+    public enum Effect: String, Sendable, Codable {
+        /// The entry is now the thing's state.
+        case replaces
+        /// The thing is gone.
+        case removes
+    }
+
+    /// The place in the log. It grows by one with every entry of the log, across restarts.
+    public var sequence: Int64
+    /// The run of the gateway that wrote the entry.
+    public var incarnation: Int64
+    /// When it happened, by the gateway's clock.
+    public var timestamp: Date
+    /// The name of the change on the wire, for example `device` or `DoorbellPressed`.
+    public var name: String
+    /// What the entry is about: `device/…` or `session/…`.
+    public var subject: String
+    /// What becomes of the subject's state; nil for an event, which leaves no state.
+    public var effect: Effect?
+    /// The only principal that may see the entry; nil for everybody.
+    public var principal: String?
+    /// The change as JSON.
+    public var data: String
+
+    /// Describes an entry.
+    public init(
+        sequence: Int64, incarnation: Int64, timestamp: Date, name: String, subject: String, effect: Effect?,
+        principal: String? = nil, data: String
+    ) {
+        self.sequence = sequence
+        self.incarnation = incarnation
+        self.timestamp = timestamp
+        self.name = name
+        self.subject = subject
+        self.effect = effect
+        self.principal = principal
+        self.data = data
+    }
+
+    /// Whether it is an event, which the history of its device lists.
+    public var isEvent: Bool { self.effect == nil }
+
+    /// About how many bytes it takes in memory and in the store.
+    var size: Int { self.data.utf8.count + self.name.utf8.count + self.subject.utf8.count + 64 }
+}

@@ -1,0 +1,85 @@
+import GRDB
+
+/// What exists in the home, in a SQLite file of this gateway.
+public final class SQLiteSharedStore: SharedStore {
+    /// The file in the state folder.
+    public static let fileName = "shared.sqlite"
+
+    public let home: String
+    /// Where a damaged file went when the store was opened; nil when it was not damaged.
+    public let damaged: String?
+    private let path: String
+    private let pool: DatabasePool
+
+    /// Opens the store in a file, or begins it with a new home.
+    public init(path: String) throws(StoreFailure) {
+        let opened = try DatabaseFile.open(path, migrator: Self.migrator)
+        self.path = path
+        self.pool = opened.pool
+        self.damaged = opened.damaged
+        do {
+            self.home = try opened.pool.write { database in
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO objects VALUES ('home', 'home', 1, ?)",
+                    arguments: [LogIdentity.newName()])
+                return try String.fetchOne(database, sql: "SELECT body FROM objects WHERE kind = 'home'") ?? ""
+            }
+        } catch {
+            throw DatabaseFile.failure(path, error)
+        }
+    }
+
+    private static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("objects") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE objects (
+                        kind TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL,
+                        PRIMARY KEY (kind, id)) WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }()
+
+    public func object(_ kind: String, _ id: String) throws(StoreFailure) -> SharedObject? {
+        try self.fetch("SELECT * FROM objects WHERE kind = ? AND id = ?", [kind, id]).first
+    }
+
+    public func objects(_ kind: String) throws(StoreFailure) -> [SharedObject] {
+        try self.fetch("SELECT * FROM objects WHERE kind = ? ORDER BY id", [kind])
+    }
+
+    public func write(
+        _ kind: String, _ id: String, _ body: String, expecting version: Int64
+    ) throws(StoreFailure) -> Int64? {
+        do {
+            return try self.pool.write { database in
+                if version == 0 {
+                    try database.execute(
+                        sql: "INSERT OR IGNORE INTO objects VALUES (?, ?, 1, ?)", arguments: [kind, id, body])
+                } else {
+                    try database.execute(
+                        sql:
+                            "UPDATE objects SET body = ?, version = version + 1 WHERE kind = ? AND id = ? AND version = ?",
+                        arguments: [body, kind, id, version])
+                }
+                return database.changesCount == 1 ? version + 1 : nil
+            }
+        } catch {
+            throw DatabaseFile.failure(self.path, error)
+        }
+    }
+
+    private func fetch(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) -> [SharedObject] {
+        do {
+            return try self.pool.read { database in
+                try Row.fetchAll(database, sql: sql, arguments: arguments).map {
+                    SharedObject(id: $0["id"], version: $0["version"], body: $0["body"])
+                }
+            }
+        } catch {
+            throw DatabaseFile.failure(self.path, error)
+        }
+    }
+}

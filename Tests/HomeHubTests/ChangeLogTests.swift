@@ -1,0 +1,327 @@
+import Foundation
+import GRDB
+import HomeFakes
+import HomeTypes
+import Signalling
+import Testing
+import Transport
+
+@testable import HomeHub
+
+/// The change log in its file: nothing is lost, whatever becomes of readers, process and disk.
+@Suite struct ChangeLogTests {
+    let folder = TestFolder()
+
+    private var path: String { self.folder.path + "/local.sqlite" }
+
+    private func open(_ retention: LogRetention = LogRetention()) throws -> SQLiteLocalStore {
+        try SQLiteLocalStore(path: self.path, retention: retention, now: { Date(timeIntervalSince1970: 1_000) })
+    }
+
+    private func append(_ range: Range<Int64>, to log: ChangeLog) {
+        for number in range {
+            log.append(
+                .doorbellPressed(deviceID: "door", at: Date(timeIntervalSince1970: 1_000), .init(priority: number)),
+                at: Date(timeIntervalSince1970: 1_000))
+        }
+    }
+
+    private func numbers(_ events: [HomeEvent]) -> [Int64] {
+        events.compactMap { if case .doorbellPressed(_, _, let press) = $0.change { press.priority } else { nil } }
+    }
+
+    /// The sequence numbers of the events: nothing is decoded.
+    private func sequences(_ events: [HomeEvent]) -> [Int64] { events.compactMap { LogCursor($0.id)?.sequence } }
+
+    @Test(.timeLimit(.minutes(3))) func nothingIsLostOverManyChangesWithReadersThatComeGoAndStall() async throws {
+        let total: Int64 = 100_000
+        let log = ChangeLog(try self.open())
+        let complete = Locked(0)
+        await withTaskGroup { group in
+            group.addTask {
+                for start in stride(from: Int64(0), to: total, by: 100) {
+                    self.append(start..<start + 100, to: log)
+                    await Task.yield()
+                }
+            }
+            // Some read to the end, some leave after a while and return to their place, some begin late.
+            for reader in 0..<12 {
+                group.addTask {
+                    var next: Int64 = 1
+                    var rounds = 0
+                    while next <= total, rounds < 100_000 {
+                        rounds += 1
+                        let stream = log.addReader(principal: "owner", after: next - 1)
+                        var batches = 0
+                        while next <= total, let events = await stream.next() {
+                            for sequence in self.sequences(events) {
+                                guard sequence == next else {
+                                    Issue.record("\(sequence) instead of \(next)")
+                                    return
+                                }
+                                next += 1
+                            }
+                            batches += 1
+                            // One that stalls reads the store when it goes on: the memory has forgotten its place.
+                            if reader % 3 == 1 { for _ in 0..<200 { await Task.yield() } }
+                            if reader % 3 == 2, batches == 1 + reader { break }
+                        }
+                    }
+                    complete.withLock { $0 += next == total + 1 ? 1 : 0 }
+                }
+            }
+        }
+        #expect(complete.withLock { $0 } == 12)
+        #expect(log.status.problem == nil)
+        #expect(log.status.lost == 0)
+    }
+
+    @Test func readersGoOnAfterARestartWithNothingMissed() async throws {
+        var place: LogCursor?
+        var log = ChangeLog(try self.open())
+        self.append(0..<10, to: log)
+        log.flush()
+        place = log.newest
+        self.append(10..<700, to: log)
+        log.flush()
+        let first = log.identity
+        log = ChangeLog(try self.open())
+        #expect(log.identity.log == first.log && log.identity.gateway == first.gateway)
+        #expect(log.identity.incarnation == first.incarnation + 1)
+        self.append(700..<710, to: log)
+        let text = try #require(place?.text)
+        let sequence = try #require(await log.resume(text))
+        let stream = log.addReader(principal: "owner", after: sequence)
+        log.finish()
+        var events: [HomeEvent] = []
+        while let next = await stream.next() { events += next }
+        #expect(self.numbers(events) == Array(10..<710))
+    }
+
+    /// A run that a power cut ended has delivered more than the disk has kept.
+    @Test func aCursorOfAnEntryThatTheDiskLostIsNotTakenForItsSuccessor() async throws {
+        let first = ChangeLog(try self.open())
+        self.append(0..<3, to: first)
+        first.flush()
+        let lost = first.cursor(5).text
+        let second = ChangeLog(try self.open())
+        self.append(3..<9, to: second)
+        second.flush()
+        #expect(await second.resume(lost) == nil)
+        #expect(await second.resume(second.cursor(5).text) == 5)
+        #expect(await second.resume(first.cursor(3).text) == 3)
+        #expect(await second.resume(first.cursor(4).text) == nil)
+    }
+
+    @Test func aHomeThatRestartsTellsReturningWatchersWhatBecameOfItsDevicesAndSessions() async throws {
+        func makeHub() throws -> HomeHub {
+            HomeHub(
+                devices: [], drivers: [], liveView: FakeLiveView(), log: ChangeLog(try self.open()),
+                now: { Date(timeIntervalSince1970: 1_000) })
+        }
+        func device(_ id: String) -> DeviceDescription { DeviceDescription(id: id, name: id, kind: .doorbell) }
+        let first = try makeHub()
+        await first.setDevices([device("door"), device("yard")], drivers: [FakeCamera("door")])
+        await first.apply(FakeCamera.flowing, deviceID: "door")
+        let started = try await first.startLiveView(
+            StartLiveViewRequest(deviceID: "door", principal: "owner", offerSdp: "v=0\r\n"))
+        await first.refreshSessions()
+        let place = first.log.newest.text
+        first.log.flush()
+
+        let second = try makeHub()
+        await second.setDevices([device("door"), device("porch")], drivers: [FakeCamera("door")])
+        let mine = try await second.changes(principal: "owner", after: place)
+        let others = try await second.changes(principal: "guest", after: place)
+        await second.finishChanges()
+        var told: [String] = []
+        for await event in mine {
+            switch event.change {
+            case .session(let change, let session)?:
+                #expect(session.session.mediaSessionId == started.mediaSessionId)
+                told.append("session \(change)")
+            case .device(let device)?: told.append("device \(device.id) \(device.connectivityState)")
+            case .deviceAdded(let device)?: told.append("deviceAdded \(device.id)")
+            case .deviceRemoved(let id)?: told.append("deviceRemoved \(id)")
+            default: told.append(event.name)
+            }
+        }
+        #expect(told == ["session ended", "deviceRemoved yard", "device door unknown", "deviceAdded porch"])
+        // The session of another principal stays its secret.
+        for await event in others { #expect(event.name != "session") }
+    }
+
+    @Test func whatIsTooOldOrTooMuchIsDroppedAndCursorsBeforeItAreRefused() async throws {
+        let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        var retention = LogRetention()
+        retention.stateSeconds = 100
+        retention.eventSeconds = 1_000
+        let store = try SQLiteLocalStore(path: self.path, retention: retention, now: { clock.withLock { $0 } })
+        let log = ChangeLog(store)
+        func removed(at seconds: Double) {
+            log.append(.deviceRemoved(deviceID: "d"), at: Date(timeIntervalSince1970: seconds))
+        }
+        removed(at: 1_000)
+        self.append(0..<2, to: log)
+        removed(at: 1_150)
+        log.flush()
+        clock.withLock { $0 = Date(timeIntervalSince1970: 1_200) }
+        try store.trim()
+        // The first change of state is gone; the events stay.
+        #expect(try store.entries(after: 0, limit: 10).map(\.sequence) == [2, 3, 4])
+        #expect(await ChangeLog(store).resume("\(log.identity.log)-1-0") == nil)
+        #expect(await ChangeLog(store).resume("\(log.identity.log)-1-2") == 2)
+        clock.withLock { $0 = Date(timeIntervalSince1970: 2_100) }
+        try store.trim()
+        #expect(try store.entries(after: 0, limit: 10).isEmpty)
+        // Numbers are not given out twice.
+        #expect(try store.lastSequence() == 4)
+        let again = ChangeLog(try self.open())
+        #expect(again.newest.sequence == 4)
+    }
+
+    @Test func theFileIsBoundedInBytes() async throws {
+        var retention = LogRetention()
+        retention.bytes = 200_000
+        let log = ChangeLog(try self.open(retention))
+        self.append(0..<20_000, to: log)
+        log.flush()
+        #expect(log.status.problem == nil)
+        let store = try self.open(retention)
+        let kept = try store.entries(after: 0, limit: 100_000)
+        #expect(kept.last?.sequence == 20_000)
+        #expect(kept.reduce(0) { $0 + $1.size } <= retention.bytes)
+        let attributes = try FileManager.default.attributesOfItem(atPath: self.path)
+        #expect(try #require(attributes[.size] as? Int) < 4 * retention.bytes)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test(arguments: ["garbage", "header", "middle"]) func aDamagedFileGoesAsideAndANewLogBegins(kind: String)
+        async throws
+    {
+        var log = ChangeLog(try self.open())
+        self.append(0..<2_000, to: log)
+        log.flush()
+        let place = log.newest.text
+        let identity = log.identity
+        // Closes the file, so that all of it is in its place.
+        log = ChangeLog()
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: self.path)))
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: self.path + suffix) }
+        switch kind {
+        case "garbage": bytes = Array("this is not a database, but it is long enough to be one\n".utf8)
+        case "header": for index in 0..<100 { bytes[index] = 0xAA }
+        default:
+            try #require(bytes.count > 12_000)
+            for index in 4_096..<12_000 { bytes[index] = UInt8(truncatingIfNeeded: index &* 7) }
+        }
+        try Data(bytes).write(to: URL(fileURLWithPath: self.path))
+        let store = try self.open()
+        let aside = try #require(store.damaged)
+        #expect(FileManager.default.fileExists(atPath: aside))
+        let again = ChangeLog(store)
+        #expect(again.identity.log != identity.log)
+        #expect(await again.resume(place) == nil)
+        self.append(0..<3, to: again)
+        again.flush()
+        #expect(again.status.problem == nil && again.status.written == 3)
+    }
+
+    @Test func aFailingStoreIsReportedOnceAndDoesNotStopTheReaders() async throws {
+        let store = FailingStore()
+        let reports = Locked<[String?]>([])
+        let log = ChangeLog(store) { status in reports.withLock { $0.append(status.problem) } }
+        let stream = log.addReader(principal: "owner", after: 0)
+        self.append(0..<10, to: log)
+        log.flush()
+        store.isFailing.withLock { $0 = true }
+        self.append(10..<20, to: log)
+        log.flush()
+        #expect(log.status.waiting == 10)
+        #expect(log.status.problem == "store: the disk is full")
+        self.append(20..<30, to: log)
+        log.flush()
+        var events: [HomeEvent] = []
+        while events.count < 30, let next = await stream.next() { events += next }
+        #expect(self.numbers(events) == Array(0..<30))
+        // A reader that comes during the outage goes on in memory.
+        #expect(await log.resume(log.cursor(15).text) == 15)
+        store.isFailing.withLock { $0 = false }
+        log.flush()
+        #expect(log.status.problem == nil && log.status.waiting == 0 && log.status.lost == 0)
+        #expect(store.memory.entries(after: 0, limit: 100).count == 30)
+        #expect(reports.withLock { $0 } == ["store: the disk is full", nil])
+    }
+
+    @Test func aLongOutageIsBoundedAndWhatIsLostIsCounted() async throws {
+        let store = FailingStore()
+        store.isFailing.withLock { $0 = true }
+        let log = ChangeLog(store)
+        let total = Int64(ChangeLog.maximumWaiting + 44)
+        self.append(0..<total, to: log)
+        log.flush()
+        #expect(log.status.lost == 44)
+        store.isFailing.withLock { $0 = false }
+        log.flush()
+        let kept = store.memory.entries(after: 0, limit: 10_000)
+        #expect(kept.first?.sequence == 45 && kept.count == ChangeLog.maximumWaiting)
+    }
+
+    @Test func aFullDiskIsReportedByItsName() throws {
+        let store = try self.open()
+        try store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 40") }
+        let log = ChangeLog(store)
+        self.append(0..<20_000, to: log)
+        log.flush()
+        #expect(log.status.problem?.contains("the disk is full") == true, "\(log.status)")
+    }
+
+    @Test func theHomeAndItsObjectsAreKeptAndChangedByCompareAndSet() throws {
+        let path = self.folder.path + "/shared.sqlite"
+        let store = try SQLiteSharedStore(path: path)
+        #expect(try store.object("room", "hall") == nil)
+        #expect(try store.write("room", "hall", "{}", expecting: 0) == 1)
+        #expect(try store.write("room", "hall", "{}", expecting: 0) == nil)
+        #expect(try store.write("room", "hall", #"{"name":"Hall"}"#, expecting: 1) == 2)
+        #expect(try store.write("room", "hall", "{}", expecting: 1) == nil)
+        let again = try SQLiteSharedStore(path: path)
+        #expect(again.home == store.home && !store.home.isEmpty)
+        #expect(try again.objects("room") == [SharedObject(id: "hall", version: 2, body: #"{"name":"Hall"}"#)])
+    }
+}
+
+/// A store that fails on demand.
+final class FailingStore: LocalStore {
+    let memory = MemoryStore(log: "f")
+    let isFailing = Locked(false)
+
+    var identity: LogIdentity { self.memory.identity }
+    func lastSequence() -> Int64 { self.memory.lastSequence() }
+    func append(_ entries: [LogEntry]) throws(StoreFailure) {
+        if self.isFailing.withLock({ $0 }) { throw StoreFailure(path: "store", reason: "the disk is full") }
+        self.memory.append(entries)
+    }
+    func entries(after sequence: Int64, limit: Int) -> [LogEntry] {
+        self.memory.entries(after: sequence, limit: limit)
+    }
+    func isComplete(after sequence: Int64, incarnation: Int64) -> Bool {
+        self.memory.isComplete(after: sequence, incarnation: incarnation)
+    }
+    func events(of subject: String, since: Date?, after sequence: Int64?, limit: Int) -> [LogEntry] {
+        self.memory.events(of: subject, since: since, after: sequence, limit: limit)
+    }
+    func state() -> [LogEntry] { self.memory.state() }
+}
+
+/// A folder that is removed with the value.
+final class TestFolder: Sendable {
+    let path: String
+
+    init() {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        self.path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+}
