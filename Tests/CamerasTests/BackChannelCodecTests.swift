@@ -14,7 +14,7 @@ import Testing
             .first { isEncoded($0.payload.codec) }
     }
 
-    @Test func theBestOfTwentyIsTaken() throws {
+    @Test func theBestOfTwentyIsUsed() throws {
         // The list of a Dahua camera, shortened names of the same form.
         let list = """
             m=audio 0 RTP/AVP 0 8 96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113
@@ -55,7 +55,7 @@ import Testing
         #expect(chosen == ["MPEG4-GENERIC/48000", "L16/16000", "PCMU/16000", "G726-40/8000", "opus/48000/2"])
     }
 
-    @Test func ofEqualsTheCamerasOrderDecides() throws {
+    @Test func betweenEqualsTheCamerasOrderDecides() throws {
         let first = try Self.choose("m=audio 0 RTP/AVP 8 0\na=control:back\na=sendonly")
         #expect(first?.name == "PCMA/8000" && first?.payload.payloadType == 8)
         // One track for each codec: the better codec's track is set up.
@@ -72,7 +72,7 @@ import Testing
         #expect(several?.controlURI == "two")
     }
 
-    @Test func noSpeakerAndNoCodecAreToldApart() throws {
+    @Test func noSpeakerAndNoCommonCodecAreDistinguished() throws {
         #expect(try Self.choose("m=audio 0 RTP/AVP 0\na=recvonly") == nil)
         #expect(try Self.choose("m=audio 0 RTP/AVP 97\na=rtpmap:97 SPEEX/8000\na=sendonly") == nil)
     }

@@ -6,7 +6,7 @@ import Transport
 
 @testable import Cameras
 
-/// Asking for the back channel of a camera that may take it badly.
+/// Asks for the back channel of a camera that may not handle the request well.
 @Suite(.timeLimit(.minutes(1))) struct BackChannelDiscoveryTests {
     static let speaker =
         CameraSimulator.description
@@ -26,7 +26,7 @@ import Transport
         return (items.states.last, source)
     }
 
-    @Test func theSpeakerIsDescribedAndNotSetUp() async throws {
+    @Test func theSpeakerIsDescribedButNotSetUp() async throws {
         let (state, source) = try await Self.play(
             CameraSimulator.answers(
                 description: Self.speaker, media: [.bytes(CameraQuirkTests.video)],
@@ -41,7 +41,8 @@ import Transport
         #expect(channel.payloads.map(\.payloadType) == [0, 8, 97])
     }
 
-    @Test(arguments: ["refuses", "hangs", "closes", "resets"]) func aCameraThatTakesItBadlyIsAskedWithout(
+    @Test(arguments: ["refuses", "hangs", "closes", "resets"])
+    func aCameraThatRejectsTheRequiredFeatureIsAskedWithoutIt(
         what: String
     ) async throws {
         let (state, source) = try await Self.play(
@@ -57,7 +58,7 @@ import Transport
                     }
                 }))
         #expect(state == .flowing)
-        // Only the refusal says what is meant; the rest may have been chance.
+        // Only the refusal is clear; the rest may have been chance.
         #expect(source.profile.backChannel == (what == "refuses" ? .refused : nil))
         #expect(source.backChannel == nil)
     }
@@ -67,7 +68,7 @@ import Transport
             ("closes", nil, .breaksConnection), ("closes", .described, .described), ("refuses", .described, .described),
             ("fails", nil, .refused), ("fails", .described, .described),
         ] as [(String, CameraProfile.BackChannelSupport?, CameraProfile.BackChannelSupport)])
-    func onlyRepetitionIsAVerdict(
+    func onlyRepeatedFailureIsAVerdict(
         what: String, before: CameraProfile.BackChannelSupport?, after: CameraProfile.BackChannelSupport
     ) async throws {
         let camera = try CameraSimulator(
@@ -96,7 +97,7 @@ import Transport
         #expect(source.profile.backChannel == after)
     }
 
-    @Test func noVerdictIsForEver() {
+    @Test func noVerdictLastsForever() {
         var inquiry = BackChannelInquiry(at: .zero)
         let later = Instant.zero + BackChannelInquiry.verdictLifetime
         for known in [CameraProfile.BackChannelSupport.refused, .breaksConnection] {
@@ -105,13 +106,13 @@ import Transport
         }
         inquiry.ask(at: later)
         #expect(!inquiry.mayAsk(.refused, at: later + .seconds(1)))
-        // A speaker that was described is asked for again soon, however often the question was taken badly.
+        // A speaker that was described is asked for again soon, however often the request failed.
         for _ in 0..<5 { #expect(inquiry.suspect(.described) == nil) }
         #expect(!inquiry.mayAsk(.described, at: later + .seconds(599)))
         #expect(inquiry.mayAsk(.described, at: later + .seconds(600)))
     }
 
-    @Test func failuresWithAnswersBetweenThemAreNoRepetition() {
+    @Test func failuresWithAnswersBetweenThemAreNotARepetition() {
         var inquiry = BackChannelInquiry(at: .zero)
         for _ in 0..<3 {
             #expect(inquiry.suspect(nil) == nil)

@@ -7,7 +7,8 @@ import Transport
 
 @testable import Cameras
 
-/// The speaker against a camera that speaks bytes on the loopback interface. What is awaited is an event, never a time.
+/// The speaker against a camera that speaks bytes on the loopback interface. The tests wait for events, never for a
+/// time.
 @Suite(.timeLimit(.minutes(1))) struct BackChannelSpeakerTests {
     static let head = """
         v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=test\r\nt=0 0\r\na=control:*\r\n\
@@ -16,7 +17,7 @@ import Transport
         """
     static let speaker = "m=audio 0 RTP/AVP 8 0\r\na=control:back\r\na=sendonly\r\n"
 
-    /// A camera whose description with the feature ends in `track`, and which answers SETUP and PLAY as told.
+    /// A camera whose description with the feature ends in `track`, and which answers SETUP and PLAY as instructed.
     static func camera(
         _ track: String = speaker, describe: Int = 200,
         setUp: @escaping @Sendable (String) -> RTSPResponse = {
@@ -39,7 +40,7 @@ import Transport
                 }, closes: closes))
     }
 
-    /// The states that a talk tells.
+    /// The states that a talk reports.
     final class States: Sendable {
         let stream: AsyncStream<SpeakerState>
         let continuation: AsyncStream<SpeakerState>.Continuation
@@ -76,7 +77,7 @@ import Transport
             case .request(let request): requests.append(request)
             case .packet(0, let bytes):
                 sound += bytes.dropFirst(12)
-                // What is said is loud; its end is heard before the talk ends.
+                // The sound is loud; its end is heard before the talk ends.
                 if !hasEnded, sound.filter({ abs(Int(G711.aLaw.decode($0)) - 8000) < 300 }).count > 600 {
                     hasEnded = true
                     speaker.end()
@@ -124,7 +125,8 @@ import Transport
             (try Self.camera(play: 503), .sessionRefused("the camera refused PLAY with status 503")),
             (
                 try Self.camera(describe: 401),
-                .unauthorized("the camera asks for credentials in no way that is supported (Basic and Digest are)")
+                .unauthorized(
+                    "the camera asks for credentials by a method that is not supported (Basic and Digest are)")
             ),
         ]
         for (server, refusal) in cases {
@@ -147,7 +149,7 @@ import Transport
         }
     }
 
-    @Test func aCameraThatGoesAwayBreaksTheTalkOff() async throws {
+    @Test func aCameraThatGoesAwayEndsTheTalk() async throws {
         let server = try Self.camera(closes: true)
         defer { server.stop() }
         let (speaker, states) = try Self.begin(server)

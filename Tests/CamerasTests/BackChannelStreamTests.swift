@@ -1,4 +1,5 @@
 import Codecs
+import PacketFakes
 import RTP
 import SDP
 import Testing
@@ -63,7 +64,7 @@ import Transport
         #expect(zip(views, views.dropFirst()).allSatisfy { $1.time &- $0.time == 960 })
     }
 
-    @Test func aGatewayThatSleptLeavesOutWhatIsLate() throws {
+    @Test func aGatewayThatSleptDropsWhatIsLate() throws {
         var line = try Line(.pcma, payloadType: 8)
         for frame in 0..<5 { try line.run(at: .zero + .milliseconds(20 * frame)) }
         try line.run(at: .zero + .milliseconds(5_080))
@@ -75,7 +76,7 @@ import Transport
         #expect(last.sequence &- views[4].sequence <= 2)
     }
 
-    @Test func aConnectionThatTakesNothingGetsNothingOld() throws {
+    @Test func aConnectionThatAcceptedNothingGetsNothingOld() throws {
         var line = try Line(.pcmu)
         for frame in 0..<10 { try line.run(at: .zero + .milliseconds(20 * frame)) }
         for frame in 10..<60 { try line.run(at: .zero + .milliseconds(20 * frame), backlog: .milliseconds(300)) }
@@ -83,12 +84,12 @@ import Transport
         for frame in 60..<70 { try line.run(at: .zero + .milliseconds(20 * frame)) }
         let views = try line.packets.map { try Self.view($0.bytes) }
         #expect(views.count == 20)
-        // Numbers go on, as nothing was lost on the way; time shows the pause.
+        // Numbers continue, because nothing was lost on the way; the timestamps show the pause.
         #expect(views[10].sequence == views[9].sequence &+ 1)
         #expect(Int(views[10].time &- views[9].time) >= 50 * 160)
     }
 
-    @Test func reportsTellWhatWasSent() throws {
+    @Test func reportsStateWhatWasSent() throws {
         var line = try Line(.pcmu)
         for frame in 0..<501 { try line.run(at: .zero + .milliseconds(20 * frame)) }
         #expect(line.reports.count == 3)

@@ -1,3 +1,4 @@
+import PacketFakes
 import RTP
 import RTSP
 import SDP
@@ -6,7 +7,8 @@ import Transport
 
 @testable import Cameras
 
-/// Cameras that break off, drip, flood, or take keep-alives badly: each costs its own session and nothing else.
+/// Cameras that break off, send byte by byte, flood, or handle keep-alives badly: each costs its own session and
+/// nothing else.
 @Suite(.timeLimit(.minutes(2))) struct BrokenCameraTests {
     /// A camera that sends `limit` bytes on each connection, or all that it has, and then ends it.
     private static func cut(after limit: Int, resets: Bool) -> CameraSimulator.Script {
@@ -55,7 +57,7 @@ import Transport
             return
         }
         #expect(!reason.isEmpty)
-        // What came whole was handed out.
+        // Complete packets were passed on.
         #expect(items.packets(ofTrack: 0).count <= 2)
     }
 
@@ -106,7 +108,7 @@ import Transport
         #expect(items.states.contains(.describing))
     }
 
-    /// The answers of a camera whose sessions last a second without a keep-alive, and which takes `keepAlive` for one.
+    /// The answers of a camera whose sessions last a second without a keep-alive, and which accepts `keepAlive` as one.
     private static func endingAfterASecond(
         _ request: CameraSimulator.Request, keepAlive: () -> [CameraSimulator.Step]
     ) -> [CameraSimulator.Step] {
@@ -142,7 +144,7 @@ import Transport
         source.stop()
     }
 
-    /// Sound of a rate that G.726 does not have, and a report on where it would come.
+    /// Sound at a rate that G.726 does not have, and a report in the place of its packets.
     @Test func reportsOfATrackThatIsNotPulledAreHarmless() async throws {
         let description =
             "v=0\r\ns=x\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 VP8/90000\r\na=control:v\r\n"
@@ -205,7 +207,7 @@ import Transport
         #expect(ages.note(ended(119, .getParameter)) == .getParameter)
     }
 
-    @Test func silentSoundIsToldAndTakesNoPictureDown() async throws {
+    @Test func silentSoundIsReportedAndDoesNotStopThePicture() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [
                 .bytes(CameraQuirkTests.video + interleaved(2, DatagramTests.audio(1)))

@@ -16,7 +16,7 @@ import Testing
         return sink
     }
 
-    @Test(.timeLimit(.minutes(1))) func theCameraTellsItsTracksThenFlowsAndStopsWhenTold() async {
+    @Test(.timeLimit(.minutes(1))) func theCameraAnnouncesItsTracksFlowsAndStops() async {
         let camera = BuiltInCamera(Self.small)
         for _ in 0..<2 {
             let sink = await start(camera) { $0 == .state(.flowing) }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPressIsToldOnce() async {
+    @Test(.timeLimit(.minutes(1))) func aPressIsReportedOnce() async {
         let camera = BuiltInCamera(Self.small)
         #expect(!camera.press())
         let (events, continuation) = AsyncStream.makeStream(of: CameraEvent.self)
@@ -72,7 +72,7 @@ import Testing
         #expect(sink.collected.events.last == .state(.stopped))
     }
 
-    @Test func aCameraThatIsLetGoStops() {
+    @Test func aReleasedCameraStops() {
         let sink = CollectingSink()
         do {
             let camera = BuiltInCamera(Self.small)

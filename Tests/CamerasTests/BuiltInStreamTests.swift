@@ -24,6 +24,7 @@ import Transport
         perform: (inout BuiltInStream, _ elapsed: Double) -> Void = { _, _ in }
     ) throws -> CollectingSink.Collection {
         let sink = CollectingSink()
+        let inlets = sink.open(BuiltInStream.tracks)
         var stream = try stream(configuration)
         let end = start + .milliseconds(Int64(seconds * 1000))
         while stream.nextDeadline < end {
@@ -31,7 +32,7 @@ import Transport
             let elapsed = (now - start).inSeconds
             perform(&stream, elapsed)
             try stream.advance(
-                to: now, wallClock: noon + UInt64(elapsed * 1e6), speakerLevel: nil, sink: sink,
+                to: now, wallClock: noon + UInt64(elapsed * 1e6), speakerLevel: nil, inlets: inlets, sink: sink,
                 clock: { now + .milliseconds(2) })
         }
         return sink.collected
@@ -72,7 +73,7 @@ import Transport
         #expect(collected.packets(of: 1).allSatisfy { $0.header.payloadType == 111 })
     }
 
-    @Test func flagsTellWhereFramesBeginAndEnd() throws {
+    @Test func flagsMarkWhereFramesBeginAndEnd() throws {
         let collected = try Self.run(seconds: 1, configuration: .init(name: "Test"))
         let video = collected.packets(of: 0)
         for (packet, next) in zip(video, video.dropFirst()) {
@@ -97,7 +98,7 @@ import Transport
                 stream.requestKeyFrame()
             }
         }.frames
-        // The interval counts anew from the one that was asked for.
+        // The interval starts again at the key frame that was requested.
         #expect(asked.indices.filter { asked[$0].isKeyFrame } == [0, 30, 90])
     }
 
@@ -145,13 +146,15 @@ import Transport
         }
     }
 
-    @Test func picturesThatCameTooLateAreLeftOutAndTimestampsKeepTheirGrid() throws {
+    @Test func picturesThatAreTooLateAreSkippedAndTimestampsKeepTheirGrid() throws {
         let sink = CollectingSink()
+        let inlets = sink.open(BuiltInStream.tracks)
         var stream = try Self.stream(Self.small)
         for milliseconds in [0, 20, 40, 60, 80, 1000, 1020] as [Int64] {
             let now = Self.start + .milliseconds(milliseconds)
             try stream.advance(
-                to: now, wallClock: Self.noon + UInt64(milliseconds) * 1000, speakerLevel: nil, sink: sink,
+                to: now, wallClock: Self.noon + UInt64(milliseconds) * 1000, speakerLevel: nil, inlets: inlets,
+                sink: sink,
                 clock: { now })
         }
         let frames = sink.collected.frames

@@ -1,5 +1,6 @@
 import Cameras
 import Codecs
+import Intake
 import RTP
 import Transport
 
@@ -27,7 +28,19 @@ final class CollectingSink: CameraSink {
 
     var collected: Collection { collection.withLock { $0 } }
 
-    func receive(_ batch: PacketBatch, track: Int) {
+    private struct Inlet: PacketInlet {
+        let sink: CollectingSink
+        let track: Int
+
+        func deliver(_ batch: PacketBatch) { sink.receive(batch, track: track) }
+    }
+
+    func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
+        handle(.tracks(tracks))
+        return tracks.indices.map { Inlet(sink: self, track: $0) }
+    }
+
+    private func receive(_ batch: PacketBatch, track: Int) {
         collection.withLock { collection in
             collection.batches += 1
             for packet in batch.packets {

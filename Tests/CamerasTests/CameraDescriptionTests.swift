@@ -1,3 +1,4 @@
+import Intake
 import RTSP
 import SDP
 import Testing
@@ -33,7 +34,7 @@ import Testing
         #expect(camera.tracks[0].controlURI == "rtsp://cam/live/")
     }
 
-    @Test func parametersUnderTheAudioAreFound() throws {
+    @Test func parametersUnderTheAudioSectionAreFound() throws {
         let camera = try read(
             "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "a=control:v", "m=audio 0 RTP/AVP 8",
             "a=rtpmap:0 PCMA/8000",
@@ -46,14 +47,14 @@ import Testing
         let camera = try read(
             "m=audio 0 RTP/AVP 97", "a=rtpmap:97 MPEG4-GENERIC/16000", "a=control:a", "m=audio 0 RTP/AVP 98",
             "a=rtpmap:98 opus/48000/1", "a=control:b", "m=video 0 RTP/AVP 96", "a=rtpmap:96 VP8/90000", "a=control:c")
-        // All of them, what viewers take as it is before the rest.
+        // All of them; those that viewers play directly come first.
         #expect(camera.tracks.map(\.description.codec.name) == ["VP8", "opus", "MPEG4-GENERIC"])
         #expect(camera.tracks[1].description.codec.channels == 2)
         #expect(camera.tracks.map(\.controlURI) == ["rtsp://cam/live/c", "rtsp://cam/live/b", "rtsp://cam/live/a"])
         #expect(camera.notes.isEmpty)
     }
 
-    @Test func backChannelsAreLeftOutUnlessEverythingIsMarkedSo() throws {
+    @Test func backChannelsAreNotPulledUnlessEverythingIsMarkedAsOne() throws {
         let withBackChannel = try read(
             "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "a=recvonly", "m=audio 0 RTP/AVP 8", "a=sendonly")
         #expect(withBackChannel.tracks.count == 1)
@@ -89,7 +90,7 @@ import Testing
             ])
     }
 
-    @Test func encryptionInsideOfTLSIsNotAskedFor() throws {
+    @Test func encryptionInsideTLSIsNotRequested() throws {
         let secure = try RTSPSource(address: "rtsps://10.0.0.1:7441/AbC?enableSrtp")
         #expect(secure.notes.count == 1 && secure.notes.first?.contains("enableSrtp") == true)
         let plain = try RTSPSource(address: "rtsp://10.0.0.1:7447/AbC?enableSrtp")
@@ -117,7 +118,7 @@ import Testing
                 == ["rtsp://cam/live/trackID=1", "rtsp://cam/live/trackID=2", "rtsp://cam/live/trackID=0"])
     }
 
-    @Test func h265WithSomeParameterSetsTellsItsProfile() throws {
+    @Test func theProfileOfH265IsReadFromSomeOfItsParameterSets() throws {
         // Of 640×360, Main profile, level 2.1: only the sequence parameter set.
         let camera = try read(
             "m=video 0 RTP/AVP 96", "a=rtpmap:96 H265/90000",
@@ -136,14 +137,14 @@ import Testing
         #expect(camera.tracks.map(\.description.payloadType) == [26, 0, 11])
     }
 
-    @Test func aPayloadTypeThatIsOfNoUseGivesWayToTheNext() throws {
+    @Test func aUselessPayloadTypeIsSkippedForTheNext() throws {
         let camera = try read(
             "m=video 0 RTP/AVP 99 96", "a=rtpmap:99 X-OWN/90000", "a=rtpmap:96 H264/90000",
             "m=audio 0 RTP/AVP 98 8", "a=rtpmap:98 X-SOUND/8000")
         #expect(camera.tracks.map(\.description.payloadType) == [96, 8])
     }
 
-    @Test func ofTwoMapsOfAStaticPayloadTypeTheAssignedOneHolds() throws {
+    @Test func theAssignedMappingOfAStaticPayloadTypeWins() throws {
         let camera = try read("m=audio 0 RTP/AVP 0", "a=rtpmap:0 PCMA/8000", "a=rtpmap:0 PCMU/8000")
         #expect(camera.tracks.map(\.description.codec.name) == ["PCMU"])
     }
@@ -154,15 +155,15 @@ import Testing
         #expect(camera.tracks.isEmpty)
         #expect(
             camera.notes == [
-                "video (m-line 1) has no supported codec (H264/9000, where the clock rate of video is 90000)",
-                "audio (m-line 2) has no supported codec (L16/1, where a clock rate from 4000 to 192000 is taken)",
+                "video (m-line 1) has no supported codec (H264/9000, where video needs a clock rate of 90000)",
+                "audio (m-line 2) has no supported codec (L16/1, where a clock rate from 4000 to 192000 is supported)",
             ])
         #expect(
             camera.refusal == "the camera offers nothing that can be played: " + camera.notes.joined(separator: "; "))
         #expect(try read("a=tool:x").refusal?.hasSuffix(": there is no m= line") == true)
     }
 
-    /// A camera of the client's own kind of "sendonly everywhere", beside what is no media of its own.
+    /// A camera that marks everything as sendonly, next to a section that is not its own media.
     @Test func metadataDoesNotMakeTheSoundASpeaker() throws {
         let camera = try read(
             "m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/90000", "a=sendonly", "m=audio 0 RTP/AVP 8", "a=sendonly",

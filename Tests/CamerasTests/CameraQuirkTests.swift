@@ -1,4 +1,6 @@
 import Glibc
+import Intake
+import PacketFakes
 import RTP
 import RTSP
 import SDP
@@ -27,7 +29,7 @@ import Transport
 //                                                 RTSPURLTests.srtp; here: junkInsteadOfControlPackets
 // 21 Content-Base in every broken form .......... RTSPURLTests.bases; here: brokenBases
 // 22 no Content-Type, no control, control first . RTSPURLTests.controls; here: everyDescriptionPlays
-// 23 Transport answers .......................... HeaderTests, DatagramTests.oddTransportAnswersAreLivedWith;
+// 23 Transport answers .......................... HeaderTests, DatagramTests.oddTransportAnswersAreTolerated;
 //                                                 here: transportAnswersOverTCP
 // 24 RTP-Info without sense ..................... HeaderTests.rtpInfoWithImpossibleNumbers; here: oddAnswersToPlay
 // 25 empty status message, lower-case headers ... here: oddMessages
@@ -35,7 +37,7 @@ import Transport
 // 27 401 unless User-Agent is sent .............. here: aUserAgentIsAlwaysSent
 // 28 static payload types without rtpmap ........ samples; here: everyDescriptionPlays
 // 29 lost FU-A starts, large NALs, slices ....... IncomingTrackTests
-// 30 datagrams of 10 kB, long GOPs .............. DatagramTests.datagramsOfTenKilobytesAreCutForViewers
+// 30 datagrams of 10 kB, long GOPs .............. DatagramTests.datagramsOfTenKilobytesAreSplitForViewers
 @Suite(.timeLimit(.minutes(2))) struct CameraQuirkTests {
     static let video = interleaved(0, DatagramTests.video(1, frame: 1, key: true))
 
@@ -92,8 +94,8 @@ import Transport
         #expect(states.last == .flowing, "\(notes)")
     }
 
-    /// Sound first, no control at all: the channels are numbered by position, and the payload types tell the tracks apart
-    /// whichever way the camera takes the channels.
+    /// Sound first, no control at all: the channels are numbered by position, and the payload types distinguish the
+    /// tracks, whichever way the camera uses the channels.
     @Test(arguments: [(video: UInt8(2), audio: UInt8(0)), (video: 0, audio: 2)])
     func tracksWithoutControlAreNumberedByPosition(channels: (video: UInt8, audio: UInt8)) async throws {
         let description =

@@ -14,7 +14,7 @@ final class CameraSimulator: Sendable {
         var method: String { String(head.prefix { $0 != " " }) }
         var uri: String { head.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
 
-        /// The value of a header line; nil where there is none.
+        /// The value of a header line; nil if there is none.
         func header(_ name: String) -> String? {
             for line in head.split(separator: "\r\n").dropFirst() where line.lowercased().hasPrefix(name + ":") {
                 return String(line.dropFirst(name.count + 1).drop { $0 == " " })
@@ -99,7 +99,7 @@ final class CameraSimulator: Sendable {
         _ = Glibc.write(ends[1], &byte, 1)
     }
 
-    /// The first note that `accepts`; nil where the camera has ended before.
+    /// The first record that `accepts`; nil if the camera has ended before.
     func note(_ accepts: (Note) -> Bool) async -> Note? {
         for await note in notes where accepts(note) { return note }
         return nil

@@ -23,7 +23,7 @@ import Transport
         return nil
     }
 
-    @Test func pausesGrowAndDiffer() {
+    @Test func pausesGrowAndAreJittered() {
         var circuit = CircuitBreaker()
         var random = RandomSource.seeded(5)
         var pauses: [Double] = []
@@ -36,7 +36,7 @@ import Transport
         #expect(Set(pauses).count == 12)
     }
 
-    @Test func aWrongPasswordIsTriedThreeTimesAndThenLeftForAQuarterOfAnHour() throws {
+    @Test func aWrongPasswordIsTriedThreeTimesAndThenOnlyAfterAQuarterOfAnHour() throws {
         var circuit = CircuitBreaker()
         var random = RandomSource.seeded(1)
         let opened = try #require(open(&circuit, .credentialsRefused, from: .zero, random: &random))
@@ -86,7 +86,7 @@ import Transport
             }
         }
         #expect(hasOpened && refused == 3)
-        // The trial meets a camera that is away: that is no wrong password, and it is tried soon again.
+        // The trial meets a camera that is away: that is not a wrong password, and it is tried again soon.
         guard case .retry = circuit.fail(.unreachable, at: .zero, random: &random) else {
             Issue.record("another kind of failure does not open it")
             return

@@ -1,4 +1,5 @@
 import Glibc
+import PacketFakes
 import RTP
 import RTSP
 import Testing
@@ -35,8 +36,8 @@ import Transport
         }
     }
 
-    /// A datagram that waited in a port that nobody reads would keep the source's thread awake.
-    @Test func portsOfARefusedTrackAreGivenBack() async throws {
+    /// A datagram that waits in a port that nobody reads would keep the source's thread awake.
+    @Test func portsOfARefusedTrackAreReturned() async throws {
         let ports = Locked<[UInt16]>([])
         let camera = try CameraSimulator(
             CameraSimulator.answers(special: { request in
@@ -88,7 +89,7 @@ import Transport
         let source = try RTSPSource(address: "rtsp://[::1]:\(camera.port)/live", configuration: configuration)
         source.start(sink: sink)
         let items = await sink.take(until: Self.frame(12_000))
-        // The way through a firewall is opened from the ports that the camera was told.
+        // The path through a firewall is opened from the ports that the camera was given.
         #expect(await camera.note { if case .datagram = $0 { true } else { false } } != nil)
         source.stop()
         #expect(items.packets(ofTrack: 0).map(\.timestamp) == [0, 6000, 12_000])
@@ -99,7 +100,7 @@ import Transport
     @Test(arguments: [
         ("10.9.9.9", true), ("0.0.0.0", true), ("::1", true), ("127.0.0.1", false), ("camera.lan", false),
     ])
-    func aSourceThatIsNotWherePacketsComeFromIsNoted(address: String, isWrong: Bool) async throws {
+    func aSourceAddressThatDiffersFromThePacketsIsRecorded(address: String, isWrong: Bool) async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(
                 transport: "RTP/AVP;unicast;source=\(address);client_port=$CLIENT;server_port=$UDP-$RTCP",
@@ -113,7 +114,7 @@ import Transport
         #expect(source.profile.quirks.contains(.wrongSource) == isWrong)
     }
 
-    @Test func aClockThatLeapsIsNoted() async throws {
+    @Test func aClockThatJumpsIsRecorded() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [
                 .datagram(Self.video(1, frame: 0, key: true), track: 0),
@@ -134,7 +135,7 @@ import Transport
         #expect(source.profile.quirks.contains(.clockLeaps))
     }
 
-    @Test func packetsComeInOrderFromTheCameraAlone() async throws {
+    @Test func onlyPacketsFromTheCameraArriveAndInOrder() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [
                 .datagram(Self.video(65_535, frame: 0, key: true), track: 0),
@@ -167,7 +168,7 @@ import Transport
         #expect(items.packets(ofTrack: 1).count == 1)
     }
 
-    @Test func theWayIsOpenedAndAKeyFrameIsAskedForOverItsControlPort() async throws {
+    @Test func thePathIsOpenedAndAKeyFrameIsRequestedOverTheControlPort() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [.datagram(Self.video(1, frame: 0, ssrc: 0x0102_0304), track: 0)]))
         defer { camera.stop() }
@@ -211,7 +212,7 @@ import Transport
         "RTP/AVP/UDP;unicast;client_port=$CLIENT;source=10.9.9.9;server_port=9-10",
         "RTP/AVP;unicast;client_port=$CLIENT;source=;server_port=$UDP;ssrc= 00000007",
     ])
-    func oddTransportAnswersAreLivedWith(transport: String) async throws {
+    func oddTransportAnswersAreTolerated(transport: String) async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(
                 transport: transport, media: [.datagramFromOtherPort(Self.video(1, frame: 1, key: true), track: 0)]))
@@ -226,7 +227,7 @@ import Transport
         source.stop()
     }
 
-    @Test func datagramsOfTenKilobytesAreCutForViewers() async throws {
+    @Test func datagramsOfTenKilobytesAreSplitForViewers() async throws {
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [
                 .datagram(Self.video(1, frame: 1, key: true, [UInt8](repeating: 5, count: 10_000)), track: 0)
@@ -243,7 +244,7 @@ import Transport
         #expect(packets.map(\.payload.count).reduce(0, +) >= 10_000)
     }
 
-    @Test func channelsInAnswerToPortsAreTaken() async throws {
+    @Test func channelsInAnswerToPortsAreAccepted() async throws {
         let packet = Self.video(1, frame: 1, key: true)
         let camera = try CameraSimulator(
             CameraSimulator.answers(
@@ -253,7 +254,7 @@ import Transport
         let sink = RecordingSink()
         let source = try Self.source(camera)
         source.start(sink: sink)
-        // Both tracks were given the same channels; the payload type tells them apart.
+        // Both tracks were given the same channels; the payload type distinguishes them.
         let items = await sink.take { if case .packets(_, 1) = $0 { true } else { $0.isBackingOff } }
         #expect(items.states.last == .flowing)
         #expect(items.packets(ofTrack: 1).count == 1)
@@ -262,7 +263,7 @@ import Transport
         source.stop()
     }
 
-    @Test func senderReportsAndStrayControlPacketsOnTheMediaPortAreTold() async throws {
+    @Test func senderReportsAndStrayControlPacketsOnTheMediaPortAreRead() async throws {
         let report: [UInt8] =
             [0x80, 200, 0, 6, 0, 0, 0, 7, 0xE0, 0, 0, 1, 0x80, 0, 0, 0] + [0, 0, 0x17, 0x70] + [0, 0, 0, 1, 0, 0, 0, 4]
         let camera = try CameraSimulator(
@@ -307,7 +308,7 @@ import Transport
         source.stop()
     }
 
-    @Test(arguments: [CameraProfile.Carriage.tcp, .udp]) func aSilentCarriageGivesWayToTheOther(
+    @Test(arguments: [CameraProfile.Carriage.tcp, .udp]) func aSilentTransportIsReplacedByTheOther(
         known: CameraProfile.Carriage
     ) async throws {
         // Only the carriage that the profile does not know brings packets.
@@ -325,7 +326,7 @@ import Transport
         }
         source.start(sink: sink)
         let items = await sink.take { $0 == .event(.state(.flowing)) || $0.isBackingOff }
-        // Packets of the connection that nobody agreed on are not taken for media over UDP.
+        // Packets of the connection that were not agreed on are not mistaken for media over UDP.
         #expect(items.states.last == .flowing)
         #expect(source.profile.carriage == (known == .udp ? .tcp : .udp))
         source.stop()
@@ -340,6 +341,6 @@ import Transport
         let items = await sink.take(until: \.isBackingOff)
         source.stop()
         guard case .backingOff(_, let reason)? = items.states.last else { return }
-        #expect(reason == "the camera agreed to play and sent no video over UDP")
+        #expect(reason == "the camera agreed to play but sent no video over UDP")
     }
 }

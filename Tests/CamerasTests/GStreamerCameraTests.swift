@@ -1,4 +1,5 @@
 import Glibc
+import PacketFakes
 import RTP
 import RTSP
 import SDP
@@ -48,7 +49,7 @@ struct GStreamerCameraTests {
         }
         #expect(packets.allSatisfy { $0.payload.count <= PayloadLimit.standard })
         if video == "H264" {
-            // Every key frame begins with its parameter sets, also where the camera keeps them to its description.
+            // Every key frame begins with its parameter sets, even if the camera sends them only in its description.
             for packet in packets where packet.flags.contains([.startsFrame, .keyFrame]) {
                 let first = packet.payload[0] & 0x1F
                 #expect(first == 7 || first == 24 && packet.payload[3] & 0x1F == 7)
@@ -71,7 +72,7 @@ struct GStreamerCameraTests {
         }
     }
 
-    @Test func aCameraThatComesBackIsFoundAgain() async throws {
+    @Test func aCameraThatReturnsIsFoundAgain() async throws {
         let first = try GStreamerCamera([])
         let sink = RecordingSink()
         let source = try RTSPSource(address: "rtsp://127.0.0.1:\(first.port)/vp8")

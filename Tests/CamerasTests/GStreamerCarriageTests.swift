@@ -1,3 +1,4 @@
+import PacketFakes
 import RTP
 import RTSP
 import SDP
@@ -10,7 +11,7 @@ import Testing
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: GStreamerCamera.isInstalled, "GStreamer's RTSP server is not installed"))
 struct GStreamerCarriageTests {
-    /// Pulls a second of pictures and sound; answers what was found out.
+    /// Pulls a second of pictures and sound; returns the findings.
     private func pull(
         _ address: String, untilReport: Bool = false, _ change: (inout RTSPSource.Configuration) -> Void
     ) async throws -> (profile: CameraProfile, items: [RecordingSink.Item]) {
@@ -25,7 +26,7 @@ struct GStreamerCarriageTests {
         var failures = 0
         let items = await sink.take { item in
             if case .event(.senderReport) = item { hasReport = true }
-            // The server is busy (503) while it takes the first attempt apart; the next one comes in half a second.
+            // The server is busy (503) while it cleans up the first attempt; the next one comes in half a second.
             if item.isBackingOff { failures += 1 }
             guard case .packets(let packets, let track) = item else { return failures == 3 }
             if track == 0 { frames += packets.filter { $0.flags.contains(.marker) }.count }
@@ -76,7 +77,7 @@ struct GStreamerCarriageTests {
         #expect(again.certificateFingerprint == fingerprint)
     }
 
-    @Test func anotherCertificateIsTold() async throws {
+    @Test func anotherCertificateIsReported() async throws {
         let camera = try GStreamerCamera(["--tls"])
         defer { camera.stop() }
         var configuration = RTSPSource.Configuration()
@@ -103,7 +104,7 @@ struct GStreamerCarriageTests {
         #expect(!refused.states.contains(.describing))
     }
 
-    @Test func aProbeSaysWhatComes() throws {
+    @Test func aProbeReportsWhatArrives() throws {
         let camera = try GStreamerCamera(["--key-interval", "0.5", "--user", "cam", "--password", "hunter2"])
         defer { camera.stop() }
         let url = try RTSPURL(parsing: "rtsp://cam:hunter2@127.0.0.1:\(camera.port)/h264")

@@ -9,7 +9,7 @@ import Transport
 @Suite(.timeLimit(.minutes(1))) struct LoginTests {
     private static let both = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"\r\n"
 
-    /// A camera that takes credentials in one way, or in none; counts those that it refused.
+    /// A camera that accepts credentials in one way, or in none; counts those that it refused.
     private static func camera(takes scheme: String?, _ refused: Locked<[String]>) throws -> CameraSimulator {
         try CameraSimulator(
             CameraSimulator.answers(
@@ -76,7 +76,7 @@ import Transport
 
     /// Two sources with a wrong password, in virtual time: each session answers once, or once more where the ledger says
     /// so.
-    @Test(arguments: 0..<50) func aWrongPasswordIsToldLessThanFiveTimes(seed: Int) {
+    @Test(arguments: 0..<50) func aWrongPasswordIsSentFewerThanFiveTimes(seed: Int) {
         var random = RandomSource.seeded(UInt64(seed))
         var ledger = LoginLedger()
         var due = [Instant.zero, Instant.zero + .milliseconds(Int.random(in: 0...20_000, using: &random))]

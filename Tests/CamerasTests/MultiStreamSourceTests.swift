@@ -1,3 +1,4 @@
+import Intake
 import RTP
 import SDP
 import Testing
@@ -5,9 +6,9 @@ import Transport
 
 @testable import Cameras
 
-/// A source that does what a test tells it.
+/// A source that does what a test says.
 private final class ToldSource: CameraSource {
-    private let state = Locked<(sink: (any CameraSink)?, requests: [Int])>((nil, []))
+    private let state = Locked<(sink: (any CameraSink)?, inlets: [any PacketInlet], requests: [Int])>((nil, [], []))
 
     var speaker: (any CameraSpeaker)? { nil }
     var isRunning: Bool { state.withLock { $0.sink != nil } }
@@ -19,6 +20,10 @@ private final class ToldSource: CameraSource {
     }
     func requestKeyFrame(track: Int) { state.withLock { $0.requests.append(track) } }
     func tell(_ event: CameraEvent) { state.withLock { $0.sink }?.handle(event) }
+    func open(_ tracks: [TrackDescription]) {
+        guard let inlets = state.withLock({ $0.sink })?.open(tracks) else { return }
+        state.withLock { $0.inlets = inlets }
+    }
 
     func send(track: Int) {
         var pool = PacketBatchPool()
@@ -27,7 +32,7 @@ private final class ToldSource: CameraSource {
                 .init(offset: 0, length: 0, timestamp: 0, sequenceNumber: 0, payloadType: 96, flags: .startsFrame),
                 payload: $0)
         }
-        if let batch = pool.finish(arrival: .zero) { state.withLock { $0.sink }?.receive(batch, track: track) }
+        if let batch = pool.finish(arrival: .zero) { state.withLock { $0.inlets[track] }.deliver(batch) }
     }
 }
 
@@ -40,7 +45,19 @@ private final class ToldSource: CameraSource {
     private final class Sink: CameraSink {
         let events = Locked<[CameraEvent]>([])
         let received = Locked<[Int]>([])
-        func receive(_ batch: PacketBatch, track: Int) { received.withLock { $0.append(track) } }
+
+        private struct Inlet: PacketInlet {
+            let sink: Sink
+            let track: Int
+
+            func deliver(_ batch: PacketBatch) { sink.received.withLock { $0.append(track) } }
+        }
+
+        func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
+            handle(.tracks(tracks))
+            return tracks.indices.map { Inlet(sink: self, track: $0) }
+        }
+
         func handle(_ event: CameraEvent) { events.withLock { $0.append(event) } }
 
         var tracks: [TrackDescription] {
@@ -63,31 +80,35 @@ private final class ToldSource: CameraSource {
         source.start(sink: sink)
     }
 
-    @Test func theConnectionsOfASourceThatTakesItsPlaceAreOthers() throws {
-        main.tell(.tracks([Self.video]))
+    @Test func aReplacementSourceHasItsOwnConnections() throws {
+        main.open([Self.video])
         let (other, otherMain, otherSink) = (MultiStreamSource(main: sub, substream: sub), sub, Sink())
         other.start(sink: otherSink)
-        otherMain.tell(.tracks([Self.video]))
+        otherMain.open([Self.video])
         let connections = (sink.tracks + otherSink.tracks).compactMap(\.connection)
         #expect(connections.count >= 2 && Set(connections).count == connections.count)
     }
 
-    @Test func whereTheSubstreamStandsIsKnown() {
+    @Test func theStateOfTheSubstreamIsKnown() {
         main.tell(.state(.flowing))
         sub.tell(.state(.backingOff(seconds: 2, reason: "gone")))
         #expect(sink.states.last == .flowing)
         #expect(source.substreamState == .backingOff(seconds: 2, reason: "gone"))
     }
 
-    @Test func theTracksOfBothAreOneCamerasTracks() {
-        sub.tell(.tracks([Self.video]))
+    @Test func theTracksOfBothStreamsBelongToOneCamera() {
+        sub.open([Self.video])
         #expect(sink.tracks.map(\.stream) == [.sub])
-        main.tell(.tracks([Self.video, Self.audio]))
+        main.open([Self.video, Self.audio])
         #expect(sink.tracks.map(\.stream) == [.main, .main, .sub])
         #expect(sink.tracks.map(\.kind) == [.video, .audio, .video])
         main.send(track: 1)
+        // The other stream's inlet is the one that it was lent.
         sub.send(track: 0)
-        #expect(sink.received.withLock { $0 } == [1, 2])
+        #expect(sink.received.withLock { $0 } == [1, 0])
+        sub.open([Self.video])
+        sub.send(track: 0)
+        #expect(sink.received.withLock { $0 } == [1, 0, 2])
         source.requestKeyFrame(track: 2)
         source.requestKeyFrame(track: 0)
         source.requestKeyFrame(track: 9)
@@ -99,37 +120,37 @@ private final class ToldSource: CameraSource {
 
     @Test func tracksAreAwaitedUntilBothHaveAnswered() {
         #expect(source.awaitsTracks)
-        sub.tell(.tracks([Self.video]))
+        sub.open([Self.video])
         sub.tell(.state(.flowing))
         main.tell(.state(.connecting))
         #expect(source.awaitsTracks)
-        main.tell(.tracks([Self.video, Self.audio]))
+        main.open([Self.video, Self.audio])
         #expect(!source.awaitsTracks)
-        // What is known of a camera that rests is good enough for whoever wakes it.
+        // What is known about an idle camera is good enough for whoever wakes it.
         source.stop()
         source.start(sink: sink)
         #expect(!source.awaitsTracks)
     }
 
     @Test func aStreamThatFailsIsNotAwaited() {
-        main.tell(.tracks([Self.video]))
+        main.open([Self.video])
         sub.tell(.state(.backingOff(seconds: 1, reason: "unreachable")))
         #expect(!source.awaitsTracks)
     }
 
     @Test func aStreamThatStartsAgainLeavesTheOtherAlone() {
-        main.tell(.tracks([Self.video]))
-        sub.tell(.tracks([Self.video]))
+        main.open([Self.video])
+        sub.open([Self.video])
         let before = sink.tracks.map(\.connection)
         sub.tell(.state(.backingOff(seconds: 1, reason: "reset")))
-        sub.tell(.tracks([Self.video]))
+        sub.open([Self.video])
         let after = sink.tracks.map(\.connection)
         #expect(after[0] == before[0] && after[1] != before[1])
-        // Telling more of the same packets is no restart.
+        // More information about the same packets is not a restart.
         var profiled = Self.video
         profiled.reordersPictures = true
         main.tell(.state(.flowing))
-        main.tell(.tracks([profiled]))
+        main.open([profiled])
         #expect(sink.tracks[0].connection == before[0] && sink.tracks[0].reordersPictures)
     }
 

@@ -1,4 +1,5 @@
 import Codecs
+import PacketFakes
 import RTP
 import RTSP
 import Testing
@@ -6,7 +7,7 @@ import Transport
 
 @testable import Cameras
 
-/// Cameras that serve one session alone: a talk goes over the source's own session.
+/// Cameras that serve only one session: a talk goes over the source's own session.
 @Suite(.timeLimit(.minutes(1))) struct OneSessionCameraTests {
     static let description = """
         v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=test\r\nt=0 0\r\na=control:*\r\n\
@@ -68,7 +69,7 @@ import Transport
         }
     }
 
-    @Test(arguments: ["tcp", "udp"]) func theSourcesSessionBeginsAnewWithTheSpeaker(carriage: String) async throws {
+    @Test(arguments: ["tcp", "udp"]) func theSourcesSessionRestartsWithTheSpeaker(carriage: String) async throws {
         let memory = Locked(Memory())
         let camera = try Self.camera(memory, carriage: carriage)
         defer { camera.stop() }
@@ -107,7 +108,7 @@ import Transport
         }
         source.stop()
         #expect(memory.withLock { $0.requires } == [false, true, false, true, false])
-        // Nothing of it looks like a failure, and the numbers go on.
+        // None of this looks like a failure, and the numbers continue.
         #expect(!items.contains { $0.isBackingOff })
         let packets = items.packets(ofTrack: 0) + (await sink.rest()).packets(ofTrack: 0)
         #expect(packets.count == 5)
@@ -117,7 +118,7 @@ import Transport
         }
     }
 
-    @Test func aSpeakerThatIsRefusedLeavesThePicture() async throws {
+    @Test func aRefusedSpeakerDoesNotStopThePicture() async throws {
         let memory = Locked(Memory())
         let camera = try Self.camera(memory, carriage: "tcp", takesSpeaker: false)
         defer { camera.stop() }
@@ -135,7 +136,7 @@ import Transport
         }
         _ = await sink.take(until: isFlowing)
         #expect(!source.profile.quirks.contains(.oneSession))
-        // The next talk is refused as well, and nobody who watches is disturbed for it again.
+        // The next talk is refused as well, without disturbing the viewers again.
         let plays = memory.withLock { $0.plays }
         speaker.begin { states.continuation.yield($0) }
         guard case .refused(.sessionRefused)? = await states.next() else {

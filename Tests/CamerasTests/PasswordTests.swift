@@ -5,7 +5,7 @@ import Transport
 
 @testable import Cameras
 
-/// A hostile camera, or somebody who answers in a camera's place, wants to read the password.
+/// A hostile camera, or somebody who answers in its place, tries to read the password.
 @Suite(.timeLimit(.minutes(1))) struct PasswordTests {
     private static let digest = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\"\r\n"
     private static let basic = "WWW-Authenticate: Basic realm=\"b\"\r\n"
@@ -14,10 +14,10 @@ import Transport
     /// `admin:pass-word` as Basic writes it.
     private static let encoded = Base64.encode(Array("admin:\(password)".utf8))
 
-    /// What a camera asks for, and everything that it has been told.
+    /// What a camera asks for, and everything that it has received.
     private final class Camera: Sendable {
         let challenge = Locked(PasswordTests.digest)
-        /// The method for which it asks; every one where it is nil.
+        /// The method that it challenges; every one if it is nil.
         let asksFor = Locked<String?>(nil)
         let heard = Locked<[String]>([])
 
@@ -67,7 +67,7 @@ import Transport
         return reason
     }
 
-    @Test func aCameraThatHasTakenDigestIsNotToldThePasswordLater() async throws {
+    @Test func aCameraThatAcceptedDigestIsNotSentThePasswordLater() async throws {
         let camera = Camera()
         let simulator = try camera.start()
         defer { simulator.stop() }
@@ -94,7 +94,7 @@ import Transport
         #expect(camera.toldPassword)
     }
 
-    @Test func aCameraThatAsksForBasicWithinASessionIsNotToldThePassword() async throws {
+    @Test func aCameraThatAsksForBasicWithinASessionIsNotSentThePassword() async throws {
         let camera = Camera()
         let simulator = try CameraSimulator(
             CameraSimulator.answers(special: { request in
@@ -109,7 +109,7 @@ import Transport
         #expect(!camera.toldPassword)
     }
 
-    @Test func aTunnelIsNotToldThePassword() async throws {
+    @Test func aTunnelIsNotSentThePassword() async throws {
         let camera = Camera()
         camera.challenge.withLock { $0 = Self.basic }
         let simulator = try CameraSimulator { request in
@@ -133,7 +133,7 @@ import Transport
     }
 
     @Test(arguments: [digest, basic])
-    func anotherPortIsNotToldThePassword(challenge: String) async throws {
+    func anotherPortIsNotSentThePassword(challenge: String) async throws {
         let other = Camera()
         other.challenge.withLock { $0 = challenge }
         let elsewhere = try other.start()
@@ -152,7 +152,7 @@ import Transport
         #expect(!heard.isEmpty && heard.allSatisfy { !$0.contains("Authorization") })
     }
 
-    @Test func theSpeakersSessionIsNotToldThePassword() async throws {
+    @Test func theSpeakersSessionIsNotSentThePassword() async throws {
         let camera = Camera()
         camera.challenge.withLock { $0 = Self.basic }
         let simulator = try camera.start()
@@ -172,7 +172,7 @@ import Transport
         #expect(!camera.toldPassword)
     }
 
-    @Test func aDeviceIsNotToldThePassword() async throws {
+    @Test func aDeviceIsNotSentThePassword() async throws {
         let heard = Locked<[String]>([])
         let device = try CameraSimulator { request in
             heard.withLock { $0.append(request.head) }
@@ -210,7 +210,7 @@ import Transport
     }
 }
 
-/// A camera that sends the gateway to where it must not go.
+/// A camera that redirects the gateway to a place where it must not go.
 @Suite(.timeLimit(.minutes(1))) struct RedirectionTests {
     private static func addresses(_ host: String) throws -> [SocketAddress] {
         try CameraSocket.lookUp(host: host, port: 554).get()
@@ -234,7 +234,7 @@ import Transport
         ("::1", true, false), ("::", true, false), ("::ffff:127.0.0.1", true, false),
         ("fe80::1", false, true), ("::ffff:169.254.169.254", false, true), ("2001:db8::1", false, false),
     ])
-    func addressesOfIPv6AreToldApart(text: String, isLoopback: Bool, isLinkLocal: Bool) throws {
+    func addressesOfIPv6AreDistinguished(text: String, isLoopback: Bool, isLinkLocal: Bool) throws {
         guard CameraSimulator.hasIPv6 else { return }
         let address = try #require(try Self.addresses(text).first)
         #expect(address.isLoopback == isLoopback && address.isLinkLocal == isLinkLocal)

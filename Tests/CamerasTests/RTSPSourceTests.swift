@@ -1,3 +1,4 @@
+import PacketFakes
 import RTP
 import RTSP
 import SDP
@@ -5,7 +6,7 @@ import Testing
 
 @testable import Cameras
 
-/// The source against a server on the loopback interface. What is awaited is an event and never a time.
+/// The source against a server on the loopback interface. The tests wait for events, never for a time.
 @Suite(.timeLimit(.minutes(1))) struct RTSPSourceTests {
     static func video(_ number: Int, frame: Int, key: Bool = false, marker: Bool = true, ssrc: UInt32 = 7) -> [UInt8] {
         interleaved(
@@ -165,7 +166,7 @@ import Testing
         #expect(items.states.dropLast().last == .stalled(track: 0))
     }
 
-    @Test func aKeyFrameIsAskedForOverTheControlChannel() async throws {
+    @Test func aKeyFrameIsRequestedOverTheControlChannel() async throws {
         let server = try TestCameraServer(
             .good(media: { _ in [Self.video(1, frame: 0, key: true, ssrc: 0x0102_0304)] }))
         defer { server.stop() }
@@ -187,7 +188,7 @@ import Testing
         source.stop()
     }
 
-    @Test func aStreamThatBeginsInTheMiddleIsAskedForAKeyFrame() async throws {
+    @Test func aKeyFrameIsRequestedFromAStreamThatBeginsInTheMiddle() async throws {
         let server = try TestCameraServer(.good(media: { _ in [Self.video(1, frame: 0, key: false)] }))
         defer { server.stop() }
         let source = try Self.source(server)
@@ -259,7 +260,7 @@ import Testing
         #expect(reason == "cannot connect: Connection refused")
     }
 
-    @Test func aProfileThatIsNotDescribedIsLearntFromTheStream() async throws {
+    @Test func aProfileThatIsNotDescribedIsLearnedFromTheStream() async throws {
         var script = TestCameraServer.Script.good(media: { _ in
             let units: [[UInt8]] = [[0x67, 0x64, 0, 0x28, 1], [0x68, 1], [0x65, 0x88, 1]]
             return units.enumerated().map { index, unit in
@@ -285,7 +286,7 @@ import Testing
         #expect(items.states.last == .flowing)
     }
 
-    @Test func aSourceThatIsLetGoOfEnds() async throws {
+    @Test func aReleasedSourceEnds() async throws {
         let server = try TestCameraServer(.good(media: { _ in [Self.video(1, frame: 0, key: true)] }))
         defer { server.stop() }
         let sink = RecordingSink()

@@ -1,3 +1,5 @@
+import Intake
+import PacketFakes
 import RTP
 
 @testable import Cameras
@@ -16,7 +18,19 @@ final class RecordingSink: CameraSink {
         (items, continuation) = AsyncStream.makeStream()
     }
 
-    func receive(_ batch: PacketBatch, track: Int) {
+    private struct Inlet: PacketInlet {
+        let sink: RecordingSink
+        let track: Int
+
+        func deliver(_ batch: PacketBatch) { sink.receive(batch, track: track) }
+    }
+
+    func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
+        handle(.tracks(tracks))
+        return tracks.indices.map { Inlet(sink: self, track: $0) }
+    }
+
+    private func receive(_ batch: PacketBatch, track: Int) {
         let packets = batch.packets.map {
             ReceivedPacket(
                 sequenceNumber: $0.sequenceNumber, timestamp: $0.timestamp, flags: $0.flags,
@@ -40,7 +54,7 @@ final class RecordingSink: CameraSink {
         return taken
     }
 
-    /// What is left after the source has been stopped.
+    /// What remains after the source has been stopped.
     func rest() async -> [Item] { await take { _ in false } }
 }
 

@@ -31,7 +31,7 @@ import Transport
         #expect(!shared.take(try Self.talk()))
     }
 
-    @Test func aRefusalIsNoVerdictForEver() throws {
+    @Test func aRefusalIsNotRememberedForever() throws {
         let shared = Self.shared()
         shared.attach(try #require(SourceControl()))
         let talk = try Self.talk()

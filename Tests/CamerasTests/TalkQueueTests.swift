@@ -11,7 +11,7 @@ import Transport
         var spoken = 0
         var frame = [Int16](repeating: 0, count: TalkQueue.frameLength)
 
-        /// Says 20 ms: a sample's value tells when it was said, in milliseconds, so that its age can be read.
+        /// Says 20 ms: a sample's value is the time at which it was said, in milliseconds, so its age can be read.
         mutating func say(at millisecond: Int, quiet: Bool = false) {
             let samples = [Int16](repeating: quiet ? 0 : Int16(truncatingIfNeeded: millisecond), count: 960)
             samples.withUnsafeBufferPointer { queue.push($0) }
@@ -22,7 +22,7 @@ import Transport
         mutating func pull() -> Int { frame.withUnsafeMutableBufferPointer { queue.pull(into: $0) } }
     }
 
-    @Test func whatIsSaidComesOutInOrderAfterTwoPackets() {
+    @Test func theTalkComesOutInOrderAfterTwoPackets() {
         var line = Line()
         line.pull()
         #expect(line.frame.allSatisfy { $0 == 0 } && line.queue.filled == 960)
@@ -53,7 +53,7 @@ import Transport
         #expect(line.frame[0] == 2_400)
     }
 
-    @Test func aBurstDelaysForAMomentAndNotForGood() {
+    @Test func aBurstDelaysTheTalkOnlyForAMoment() {
         var line = Line()
         // Half a second of speech, 160 ms without a packet, and all of them at once.
         var clock = 100
@@ -67,7 +67,7 @@ import Transport
         #expect(line.queue.milliseconds <= 30, "after eight seconds nothing waits without need")
     }
 
-    @Test func aBurstIsGoneAtOnceWhereNobodySpeaks() {
+    @Test func aBurstIsDroppedAtOnceWhileNobodySpeaks() {
         var line = Line()
         for _ in 0..<9 { line.say(at: 0, quiet: true) }
         for _ in 0..<26 {
@@ -79,7 +79,7 @@ import Transport
 
     @Test(arguments: [-1000, -200, 200, 1000]) func driftDoesNotAddUp(partsPerMillion: Int) {
         var line = Line()
-        // Two minutes: the talker's 20 ms take a little less or more of the gateway's.
+        // Two minutes: the talker's 20 ms are a little shorter or longer than the gateway's.
         var due = 0.0
         let step = 20.0 * (1 - Double(partsPerMillion) / 1_000_000)
         var (highest, silent) = (0.0, 0)
@@ -98,7 +98,7 @@ import Transport
         #expect(silent <= 10 + max(0, -partsPerMillion) * 120 / 20_000 * 3)
     }
 
-    @Test func lostPacketsBecomeSilenceAndDelayStays() {
+    @Test func lostPacketsBecomeSilenceAndTheDelayStays() {
         var line = Line()
         var random = RandomSource.seeded(7)
         var silent = 0
@@ -107,7 +107,7 @@ import Transport
             if line.pull() < 960 { silent += 1 }
             #expect(line.queue.milliseconds <= 60)
         }
-        // Each tenth packet is lost; gathering anew costs one more frame each time.
+        // Every tenth packet is lost; collecting packets again costs one more frame each time.
         #expect((250...700).contains(silent))
     }
 
@@ -147,7 +147,7 @@ import Transport
         #expect(line.frame[0] == 7)
     }
 
-    @Test func theLastWordsGoOutWithoutGathering() {
+    @Test func theLastWordsAreSentWithoutWaiting() {
         var line = Line()
         line.say(at: 5)
         line.queue.finish()

@@ -7,7 +7,7 @@ final class TestCameraServer: Sendable {
     struct Script: Sendable {
         /// The answer to a request; the CSeq is added. Nil leaves the request without an answer.
         var answer: @Sendable (RTSPRequest) -> RTSPResponse?
-        /// What is sent after the answer to PLAY, one entry a write. The argument counts the connections from 0.
+        /// What is sent after the answer to PLAY, one entry per write. The argument counts the connections from 0.
         var media: @Sendable (Int) -> [[UInt8]] = { _ in [] }
         /// Whether the server closes the connection after the media.
         var closes = false
@@ -143,7 +143,7 @@ extension TestCameraServer.Script {
     }
 }
 
-/// A packet as it stands in the stream.
+/// A packet in the form that the stream has.
 func interleaved(_ channel: UInt8, _ packet: [UInt8]) -> [UInt8] {
     [0x24, channel, UInt8(packet.count >> 8), UInt8(packet.count & 0xFF)] + packet
 }

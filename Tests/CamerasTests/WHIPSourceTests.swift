@@ -1,3 +1,4 @@
+import PacketFakes
 import RTP
 import SDP
 import Testing
@@ -73,7 +74,7 @@ import Transport
         #expect(items.states.dropFirst() == [.connecting, .connecting, .flowing, .stopped])
     }
 
-    @Test func aPictureThatStandsStillIsTold() async throws {
+    @Test func aPictureThatFreezesIsReported() async throws {
         let (source, sink) = (WHIPSource(), RecordingSink())
         source.start(sink: sink)
         let publication = try #require(begin(source))
@@ -89,7 +90,7 @@ import Transport
         #expect(await sink.rest().states.dropFirst(2) == [.flowing, .stalled(track: 0), .flowing, .stopped])
     }
 
-    @Test func picturesInAnotherOrderAreTold() async throws {
+    @Test func picturesOutOfDisplayOrderAreReported() async throws {
         let (source, sink) = (WHIPSource(), RecordingSink())
         source.start(sink: sink)
         let publication = try #require(begin(source))
@@ -106,7 +107,7 @@ import Transport
         #expect(told == [false, true])
     }
 
-    @Test func aPublisherIsToldThatItsSourceWasStopped() throws {
+    @Test func aPublisherLearnsThatItsSourceWasStopped() throws {
         let (source, sink, told) = (WHIPSource(), RecordingSink(), Names())
         source.start(sink: sink)
         let tellFirst: @Sendable () -> Void = { told.add("first") }

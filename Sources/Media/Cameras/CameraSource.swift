@@ -1,4 +1,4 @@
-import RTP
+import Intake
 import SDP
 import Transport
 
@@ -70,8 +70,7 @@ public enum SourceState: Sendable, Equatable {
 public enum CameraEvent: Sendable, Equatable {
     /// The source's state changed.
     case state(SourceState)
-    /// The tracks that will come, in the order of the indices used elsewhere. Sent before their first packet, and again
-    /// after each reconnection, since the camera's settings may have changed in between.
+    /// The source has reported its tracks; see ``CameraSink/open(_:)``.
     case tracks([TrackDescription])
     /// A mapping of wall-clock time to media time (RFC 3550, section 6.4.1): `ntp` in the 32.32 format of NTP.
     case senderReport(track: Int, ntp: UInt64, rtpTimestamp: UInt32)
@@ -81,11 +80,13 @@ public enum CameraEvent: Sendable, Equatable {
     case detection(CameraDetection)
 }
 
-/// Receives the packets and events of a source. All methods are called on the source's own thread and must not block.
+/// Receives the tracks and events of a source. All methods are called on the source's own thread and must not block.
 public protocol CameraSink: Sendable {
-    /// Receives the packets of one track from one wake-up, usually one frame.
-    func receive(_ batch: PacketBatch, track: Int)
-    /// Receives an event.
+    /// The source reports the tracks that will come, in the order of the indices used elsewhere: before their first
+    /// packet, and again after each reconnection, since the camera's settings may have changed in between.
+    /// - Returns: where the packets of each track go from now on, in the same order.
+    func open(_ tracks: [TrackDescription]) -> [any PacketInlet]
+    /// Receives an event, but for the tracks.
     func handle(_ event: CameraEvent)
 }
 
@@ -99,15 +100,37 @@ public protocol CameraSource: Sendable {
     func requestKeyFrame(track: Int)
     /// The camera's speaker, where it has one.
     var speaker: (any CameraSpeaker)? { get }
-    /// Where publishers deliver media, if it is published and not pulled.
-    var publishing: WHIPSource? { get }
+    /// Takes the media of publishers, where the camera is published and not pulled.
+    var publishing: (any PublicationTaker)? { get }
+    /// The camera's button, where it can be pressed from here.
+    var button: (any CameraButton)? { get }
+    /// What the camera's speaker received, where it measures that.
+    var speakerMeasurement: SpeakerMeasurement? { get }
+    /// What the source has found out about the camera besides its tracks; nil where there is nothing to find out, or
+    /// nothing has been found out yet.
+    var report: CameraReport? { get }
+    /// What counts the refused logins of the camera; nil where nobody logs in.
+    var logins: CameraLogins? { get }
+    /// Counts logins together with another stream of the same camera, where both have the same credentials. A wrong
+    /// password then counts once for both.
+    func share(_ logins: CameraLogins)
     /// Whether more tracks will be reported soon: one of the camera's streams is still connecting for the first time.
     var awaitsTracks: Bool { get }
 }
 
 extension CameraSource {
     /// Most sources pull.
-    public var publishing: WHIPSource? { nil }
+    public var publishing: (any PublicationTaker)? { nil }
+    /// Most cameras' buttons are at the door.
+    public var button: (any CameraButton)? { nil }
+    /// Most speakers play.
+    public var speakerMeasurement: SpeakerMeasurement? { nil }
+    /// A source that finds nothing out.
+    public var report: CameraReport? { nil }
+    /// A source that does not log in.
+    public var logins: CameraLogins? { nil }
+    /// A source that does not log in.
+    public func share(_ logins: CameraLogins) {}
     /// Most sources report all of their tracks at once.
     public var awaitsTracks: Bool { false }
 }

@@ -59,15 +59,15 @@ extension SpeakerRefusal: CustomStringConvertible {
         case .unreachable(let reason): "the camera's speaker cannot be reached: \(reason)"
         case .unauthorized(let reason): "the camera's speaker needs credentials: \(reason)"
         case .noBackChannel:
-            "the camera describes no speaker (no audio track for the way back); it may have to be switched on in the "
+            "the camera describes no speaker (no back channel); it may have to be enabled in the "
                 + "camera's settings"
         case .noCommonCodec(let offered):
-            "the camera's speaker takes \(offered.joined(separator: ", ")), of which the gateway encodes none"
+            "the camera's speaker accepts \(offered.joined(separator: ", ")), and the gateway can encode none of them"
         case .needsDatagrams:
-            "the camera takes sound over UDP alone; talkback needs RTP over the RTSP connection (interleaved)"
+            "the camera accepts sound only over UDP; talkback needs RTP over the RTSP connection (interleaved)"
         case .sessionRefused(let reason):
             "the camera refuses the session for its speaker: \(reason); it may serve one client at a time"
-        case .brokenOff(let reason): "the way to the camera's speaker broke: \(reason)"
+        case .brokenOff(let reason): "the connection to the camera's speaker was lost: \(reason)"
         case .gatewayFault(let reason): "the gateway could not open the camera's speaker: \(reason)"
         }
     }

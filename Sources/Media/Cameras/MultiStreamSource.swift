@@ -1,4 +1,4 @@
-import RTP
+import Intake
 import SDP
 import Synchronization
 import Transport
@@ -18,10 +18,16 @@ public final class MultiStreamSource: CameraSource {
     public init(main: any CameraSource, substream: any CameraSource) {
         self.main = main
         self.substream = substream
-        if let main = main as? RTSPSource, let substream = substream as? RTSPSource { substream.shareLogins(of: main) }
+        if let logins = main.logins { substream.share(logins) }
     }
 
     public var speaker: (any CameraSpeaker)? { main.speaker ?? substream.speaker }
+
+    public var report: CameraReport? {
+        var report = main.report ?? CameraReport()
+        report.add(substreamState, substream.report)
+        return report
+    }
 
     /// The state of the smaller stream, which the camera's state does not include.
     public var substreamState: SourceState { combined.substreamState }
@@ -55,7 +61,7 @@ extension MultiStreamSource {
         let stream: TrackDescription.Stream
         let combined: Combined
 
-        func receive(_ batch: PacketBatch, track: Int) { combined.receive(batch, track: track, of: stream) }
+        func open(_ tracks: [TrackDescription]) -> [any PacketInlet] { combined.open(tracks, of: stream) }
         func handle(_ event: CameraEvent) { combined.handle(event, of: stream) }
     }
 
@@ -80,10 +86,9 @@ extension MultiStreamSource {
         private let sink = Locked<(any CameraSink)?>(nil)
         /// The meaning of the indices. It is locked only briefly, so that the sink can ask for a key frame.
         private let tracks = Locked(Tracks())
-        /// Locked while the sink receives tracks and packets, so that an index means the same on both sides. A
-        /// substream's index counts from the number of the main stream's tracks. Without the lock, a batch in flight
-        /// while the main stream reports other tracks would reach the wrong track. Only the two sources' threads share
-        /// the lock. The sink only puts a batch into an inlet, which takes a microsecond, and new tracks are rare.
+        /// Locked while the sink receives tracks and events, so that an index means the same on both sides. A
+        /// substream's index counts from the number of the main stream's tracks. Packets go to their track's inlet,
+        /// which stays the same while the other stream reports its tracks.
         private let order = Locked(Progress())
 
         func begin(_ sink: any CameraSink) { self.sink.withLock { $0 = sink } }
@@ -109,22 +114,24 @@ extension MultiStreamSource {
             stream == .main ? track : tracks.withLock { $0.main.count } + track
         }
 
-        func receive(_ batch: PacketBatch, track: Int, of stream: TrackDescription.Stream) {
-            let sink = sink.withLock { $0 }
-            order.withLock { _ in sink?.receive(batch, track: index(track, of: stream)) }
+        func open(_ described: [TrackDescription], of stream: TrackDescription.Stream) -> [any PacketInlet] {
+            // A source that is being stopped has nowhere to send to.
+            guard let sink = sink.withLock({ $0 }) else { return described.map { _ in ClosedInlet() } }
+            return order.withLock { progress in
+                let inlets = sink.open(take(described, of: stream, &progress))
+                return Array(stream == .main ? inlets.prefix(described.count) : inlets.suffix(described.count))
+            }
         }
 
         func handle(_ event: CameraEvent, of stream: TrackDescription.Stream) {
             guard let sink = sink.withLock({ $0 }) else { return }
             order.withLock { progress in
                 switch event {
-                case .tracks(let described):
-                    sink.handle(.tracks(take(described, of: stream, &progress)))
                 case .state(let state):
                     if let state = take(state, of: stream, &progress) { sink.handle(.state(state)) }
                 case .senderReport(let track, let ntp, let timestamp):
                     sink.handle(.senderReport(track: index(track, of: stream), ntp: ntp, rtpTimestamp: timestamp))
-                case .buttonPressed, .detection:
+                case .tracks, .buttonPressed, .detection:
                     sink.handle(event)
                 }
             }

@@ -1,10 +1,11 @@
+import Intake
 import RTP
 import SDP
 import Transport
 
 /// A camera whose media a publisher sends (RFC 9725). It waits, and accepts one publisher at a time. A new publisher
 /// replaces the one before, because an encoder that lost its network comes back before the gateway can notice.
-public final class WHIPSource: CameraSource {
+public final class WHIPSource: CameraSource, PublicationTaker {
     private struct State {
         var sink: (any CameraSink)?
         var current: Publication?
@@ -19,7 +20,7 @@ public final class WHIPSource: CameraSource {
     /// Nothing is sent to a publisher.
     public var speaker: (any CameraSpeaker)? { nil }
 
-    public var publishing: WHIPSource? { self }
+    public var publishing: (any PublicationTaker)? { self }
 
     public func start(sink: any CameraSink) {
         state.withLock { $0.sink = sink }
@@ -40,11 +41,6 @@ public final class WHIPSource: CameraSource {
         state.withLock { $0.current }?.requestKeyFrame(track)
     }
 
-    /// Makes a publisher the camera, in place of the one before; nil while the source is not started.
-    /// - Parameters:
-    ///   - tracks: what the publisher sends.
-    ///   - requestKeyFrame: asks the publisher for a key frame of a track.
-    ///   - stopped: called when the source is stopped while this publisher is the camera.
     public func begin(
         _ tracks: [TrackDescription], requestKeyFrame: @escaping @Sendable (Int) -> Void,
         stopped: @escaping @Sendable () -> Void
@@ -59,11 +55,10 @@ public final class WHIPSource: CameraSource {
         }
         guard let (sink, publication) = started else { return nil }
         sink.handle(.state(.connecting))
-        sink.handle(.tracks(tracks))
+        publication.open()
         return publication
     }
 
-    /// A publisher has gone. The state says why. Nothing happens when another one has replaced it.
     public func end(_ publication: Publication, reason: String) {
         publication.close()
         let sink = state.withLock { state -> (any CameraSink)? in
@@ -77,9 +72,10 @@ public final class WHIPSource: CameraSource {
 
 /// What one publisher sends to a ``WHIPSource``.
 public final class Publication: @unchecked Sendable {
-    // Proof for @unchecked: only `receive`, `receiveNothing` and `receiveSenderReport` touch `tracks`, `descriptions`,
-    // `isFlowing` and `isStalled`, and only the one thread that receives the publisher's packets calls them. `isClosed`
-    // is behind a lock, and the rest never changes.
+    // Proof for @unchecked: only `open`, `receive`, `receiveNothing` and `receiveSenderReport` touch `tracks`,
+    // `descriptions`, `isFlowing` and `isStalled`. Only the one thread that receives the publisher's packets calls them,
+    // but for the first `open`, which returns before anybody else has the publication. `isClosed` is behind a lock, and
+    // the rest never changes.
 
     private final class Track {
         var incoming: IncomingTrack
@@ -109,14 +105,19 @@ public final class Publication: @unchecked Sendable {
         self.stopped = stopped
         self.descriptions = descriptions
         watched = descriptions.firstIndex { $0.kind == .video } ?? 0
-        tracks = descriptions.enumerated().map { index, description in
+        tracks = descriptions.map { description in
             guard let format = IncomingTrack.Format(description.codec) else { return nil }
             return Track(
                 IncomingTrack(
-                    CameraDescription.Track(description: description, format: format, controlURI: ""),
-                    firstSequenceNumber: 0
-                ) { sink.receive($0, track: index) })
+                    IncomingTrack.Description(
+                        format: format, clockRate: description.codec.clockRate, payloadType: description.payloadType),
+                    firstSequenceNumber: 0, inlet: ClosedInlet()))
         }
+    }
+
+    /// Reports the tracks, and takes the inlets for them.
+    func open() {
+        for (track, inlet) in zip(tracks, sink.open(descriptions)) { track?.incoming.inlet = inlet }
     }
 
     func close() { isClosed.withLock { $0 = true } }
@@ -127,7 +128,7 @@ public final class Publication: @unchecked Sendable {
         tracks[track]?.incoming.receive(packet, at: now)
         if tracks[track]?.incoming.reordering.isReordering == true, !descriptions[track].reordersPictures {
             descriptions[track].reordersPictures = true
-            sink.handle(.tracks(descriptions))
+            open()
         }
         if !isFlowing || isStalled && track == watched {
             isFlowing = true

@@ -3,7 +3,7 @@ import Transport
 
 @testable import Cameras
 
-/// A debouncer in virtual time, and what came out of it in short words.
+/// A debouncer in virtual time, and its output in short words.
 struct DebouncerWorld {
     var debouncer = EventDebouncer()
     var now = Instant(nanoseconds: 0)
@@ -60,7 +60,7 @@ struct DebouncerWorld {
 }
 
 @Suite struct EventDebouncerTests {
-    @Test func whatBeginsAndEndsIsToldOnceEach() {
+    @Test func eachBeginningAndEachEndIsReportedOnce() {
         var world = DebouncerWorld()
         #expect(world.say(true) == ["motion began"])
         for _ in 0..<10 {
@@ -74,7 +74,7 @@ struct DebouncerWorld {
         #expect(world.wait(.seconds(1000)) == [])
     }
 
-    @Test func flappingIsOneStay() {
+    @Test func aFlappingSensorIsOneDetection() {
         var world = DebouncerWorld()
         #expect(world.say(true) == ["motion began"])
         for _ in 0..<20 {
@@ -87,7 +87,7 @@ struct DebouncerWorld {
         #expect(world.wait(.seconds(3)) == ["motion ended"])
     }
 
-    @Test func severalSensorsOfOneKindAreOneStay() {
+    @Test func severalSensorsOfOneKindAreOneDetection() {
         var world = DebouncerWorld()
         #expect(world.say(true, sensor: "cells") == ["motion began"])
         #expect(world.say(true, sensor: "alarm") == [])
@@ -97,7 +97,7 @@ struct DebouncerWorld {
         #expect(world.wait(.seconds(5)) == ["motion ended"])
     }
 
-    @Test func theStateAsItWasFoundIsNoEvent() {
+    @Test func theInitialStateIsNotAnEvent() {
         var world = DebouncerWorld()
         #expect(world.say(true, isInitial: true) == [])
         #expect(world.press(true, isInitial: true) == [])
@@ -135,7 +135,7 @@ struct DebouncerWorld {
         #expect(world.say(true) == ["motion began"])
     }
 
-    @Test func aPressIsOnePressHoweverOftenItIsSaid() {
+    @Test func aPressIsOnePressHoweverOftenItIsRepeated() {
         var world = DebouncerWorld()
         #expect(world.press() == ["press"])
         for _ in 0..<5 {
@@ -161,7 +161,7 @@ struct DebouncerWorld {
         #expect(world.press() == ["press"])
     }
 
-    @Test func whatMerelyHappensIsNotToldTooOften() {
+    @Test func momentaryEventsAreNotReportedTooOften() {
         var world = DebouncerWorld()
         #expect(world.say(nil) == ["motion momentary"])
         #expect(world.say(nil) == [])
@@ -181,7 +181,7 @@ struct DebouncerWorld {
         #expect(world.debouncer.activeKinds == [.motion])
     }
 
-    @Test func anySequenceOfReadingsTellsBeginningsAndEndsInTurn() {
+    @Test func anySequenceOfReadingsAlternatesBeginningsAndEnds() {
         var random = RandomSource.seeded(5)
         var world = DebouncerWorld()
         var active: Set<String> = []

@@ -8,7 +8,7 @@ import Transport
 
 /// A camera that is named by its ONVIF device service, which answers, and whose stream fails.
 @Suite(.timeLimit(.minutes(1))) struct ONVIFSourceTests {
-    /// A device that tells the address of its stream.
+    /// A device that announces the address of its stream.
     private static func device(_ streamURI: @escaping @Sendable () -> String) throws -> CameraSimulator {
         try CameraSimulator { request in
             let action = request.header("content-type") ?? ""
@@ -70,7 +70,7 @@ import Transport
         #expect(made.withLock { $0 } == ["/one", "/two"])
     }
 
-    @Test func aSourceThatHasGivenUpIsLeftInPeace() throws {
+    @Test func aSourceThatHasGivenUpIsLeftAlone() throws {
         let control = try #require(SourceControl())
         let watch = FailureWatch(sink: RecordingSink(), control: control)
         let end = Instant.zero + .seconds(300)

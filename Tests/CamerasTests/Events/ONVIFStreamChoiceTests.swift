@@ -28,7 +28,7 @@ import Testing
         #expect(Self.choose(.best, []).contains("no profile with video"))
     }
 
-    @Test func ofAPairTheMainOneIsTheLargestAndTheOtherOneThatBrowsersPlayBest() {
+    @Test func theMainStreamIsTheLargestAndTheSubstreamWhatBrowsersPlayBest() {
         let modern = [("H265", 3840), ("H264", 640), ("JPEG", 320)]
         #expect(Self.choose(.main, modern) == "H265-3840" && Self.choose(.sub, modern) == "H264-640")
         let three = [("H264", 1920), ("H264", 1280), ("H264", 640)]

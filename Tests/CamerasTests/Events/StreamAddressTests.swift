@@ -8,7 +8,7 @@ import Testing
         ("rtsp://10.0.0.9/stream", "rtsp://cam/stream"), ("rtsp://10.0.0.9", "rtsp://cam"),
         ("rtsp://u:p@10.0.0.9:8554/s", "rtsp://u:p@cam:8554/s"), ("rtsp://[fe80::1]:554/s", "rtsp://cam:554/s"),
         ("rtsp://[fe80::1]/s", "rtsp://cam/s"), ("rtsp://10.0.0.9?a=b", "rtsp://cam?a=b"), ("nonsense", "nonsense"),
-    ]) func theHostThatWorksReplacesTheOneThatIsTold(told: String, reached: String) {
+    ]) func theHostThatWorksReplacesTheOneThatIsAnnounced(told: String, reached: String) {
         #expect(told.withHost("cam") == reached)
     }
 

@@ -87,7 +87,9 @@ struct BackChannelSession: ~Copyable {
                     guard let fingerprint, let pin = configuration.certificateFingerprint else { return }
                     guard pin.isSameFingerprint(as: fingerprint) else {
                         throw CameraUnreachable(
-                            "the camera's certificate is another than the config names; it has \(fingerprint)")
+                            "the camera's certificate is not the one that the config names; its fingerprint is "
+                                + "\(fingerprint)"
+                        )
                     }
                 }
                 if url.host == origin.host { home = address }
@@ -185,7 +187,7 @@ struct BackChannelSession: ~Copyable {
             guard case .bytes = outcome else { break }
         }
         if case .failed(let number) = outcome {
-            breakOff(CameraUnreachable("the connection broke", errorNumber: number).description)
+            breakOff(CameraUnreachable("the connection was lost", errorNumber: number).description)
         }
     }
 
@@ -215,7 +217,7 @@ struct BackChannelSession: ~Copyable {
         case .wouldBlock: return false
         case .closed: breakOff("the camera closed the connection")
         case .failed(let number):
-            breakOff(CameraUnreachable("the connection broke", errorNumber: number).description)
+            breakOff(CameraUnreachable("the connection was lost", errorNumber: number).description)
         }
         return false
     }

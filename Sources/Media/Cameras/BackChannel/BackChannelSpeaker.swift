@@ -77,7 +77,7 @@ public final class BackChannelSpeaker: CameraSpeaker {
         }
         if !isRunning {
             control.markEnded()
-            talk.refuse(.gatewayFault("the process has no thread left"))
+            talk.refuse(.gatewayFault("no thread could be started"))
         }
     }
 

@@ -40,7 +40,7 @@ final class SharedTalk {
     /// The camera accepts the sound on these channels.
     func agree(media: UInt8, control: UInt8) { channel = (media, control) }
 
-    /// The camera does not accept the talk. The picture goes on.
+    /// The camera does not accept the talk. The picture continues.
     func refuse(_ refusal: SpeakerRefusal) { shared.finish(talk, refusal) }
 
     /// The camera plays.

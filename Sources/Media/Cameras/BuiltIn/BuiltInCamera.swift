@@ -1,11 +1,12 @@
 import Codecs
 import Glibc
+import Intake
 import Synchronization
 import Transport
 
 /// A camera without hardware: a moving test picture in VP8, a beep in Opus, a button that can be pressed, and a speaker
 /// that measures its sound.
-public final class BuiltInCamera: CameraSource {
+public final class BuiltInCamera: CameraSource, CameraButton {
     /// What the camera shows and sounds like.
     public let configuration: Configuration
     /// The camera's speaker.
@@ -29,6 +30,10 @@ public final class BuiltInCamera: CameraSource {
     }
 
     public var speaker: (any CameraSpeaker)? { configuration.hasSound ? builtInSpeaker : nil }
+
+    public var button: (any CameraButton)? { self }
+
+    public var speakerMeasurement: SpeakerMeasurement? { builtInSpeaker.measurement }
 
     /// What every built-in camera sends.
     public static var tracks: [TrackDescription] { BuiltInStream.tracks }
@@ -135,7 +140,7 @@ extension BuiltInCamera {
             // The set-up of the encoders and the picture takes time, which must not count as delay.
             var stream = try BuiltInStream(
                 configuration: configuration, random: &random, start: BuiltInClock.now() + .milliseconds(10))
-            sink.handle(.tracks(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]]))
+            let inlets = sink.open(configuration.hasSound ? BuiltInStream.tracks : [BuiltInStream.tracks[0]])
             sink.handle(.state(.playing))
             var isFlowing = false
             while !isStopped.load(ordering: .acquiring) {
@@ -150,8 +155,8 @@ extension BuiltInCamera {
                     stream.requestKeyFrame()
                 }
                 try stream.advance(
-                    to: now, wallClock: BuiltInClock.wallClock(), speakerLevel: speaker.level(at: now), sink: sink,
-                    clock: BuiltInClock.now)
+                    to: now, wallClock: BuiltInClock.wallClock(), speakerLevel: speaker.level(at: now),
+                    inlets: inlets, sink: sink, clock: BuiltInClock.now)
                 if !isFlowing, stream.hasSentEveryTrack {
                     isFlowing = true
                     sink.handle(.state(.flowing))

@@ -1,4 +1,5 @@
 import Codecs
+import Intake
 import RTP
 import SDP
 import Transport
@@ -110,21 +111,24 @@ struct BuiltInStream: ~Copyable {
         isKeyFrameWanted = true
     }
 
-    /// Makes what is due at `now` and hands it to `sink`.
+    /// Makes what is due at `now`, hands it to the tracks' inlets, and reports the clock to `sink`.
     ///
     /// - Parameters:
     ///   - wallClock: microseconds since 1970 (UTC) at `now`.
     ///   - clock: the time after encoding, which becomes the packets' arrival.
     mutating func advance(
-        to now: Instant, wallClock: UInt64, speakerLevel: Double?, sink: any CameraSink, clock: () -> Instant
+        to now: Instant, wallClock: UInt64, speakerLevel: Double?, inlets: [any PacketInlet], sink: any CameraSink,
+        clock: () -> Instant
     ) throws(CodecError) {
         skipWhatIsTooLate(at: now)
         // After a pause of the machine, several packets are due at once.
         while configuration.hasSound, audioDeadline(audioIndex) <= now {
-            try sendSound(at: now, wallClock: wallClock, sink: sink, clock: clock)
+            try sendSound(at: now, wallClock: wallClock, inlets: inlets, sink: sink, clock: clock)
         }
         if videoDeadline(videoIndex) <= now {
-            try sendPicture(at: now, wallClock: wallClock, speakerLevel: speakerLevel, sink: sink, clock: clock)
+            try sendPicture(
+                at: now, wallClock: wallClock, speakerLevel: speakerLevel, inlets: inlets, sink: sink,
+                clock: clock)
         }
     }
 
@@ -159,7 +163,8 @@ struct BuiltInStream: ~Copyable {
     // MARK: Tracks
 
     private mutating func sendPicture(
-        at now: Instant, wallClock: UInt64, speakerLevel: Double?, sink: any CameraSink, clock: () -> Instant
+        at now: Instant, wallClock: UInt64, speakerLevel: Double?, inlets: [any PacketInlet], sink: any CameraSink,
+        clock: () -> Instant
     ) throws(CodecError) {
         if let press = lastPress, (now - press).inSeconds > Self.pressShownSeconds { lastPress = nil }
         let frame = picture.draw(
@@ -193,12 +198,13 @@ struct BuiltInStream: ~Copyable {
             }
         }
         if let batch = videoPool.finish(arrival: clock()) {
-            sink.receive(batch, track: Self.videoTrack)
+            inlets[Self.videoTrack].deliver(batch)
         }
     }
 
     private mutating func sendSound(
-        at now: Instant, wallClock: UInt64, sink: any CameraSink, clock: () -> Instant
+        at now: Instant, wallClock: UInt64, inlets: [any PacketInlet], sink: any CameraSink,
+        clock: () -> Instant
     ) throws(CodecError) {
         let firstSample = audioDeadline(audioIndex - 1)
         let heardAt = self.wallClock(at: firstSample, now, wallClock)
@@ -228,7 +234,7 @@ struct BuiltInStream: ~Copyable {
         }
         audioSequenceNumber &+= 1
         if let batch = audioPool.finish(arrival: clock()) {
-            sink.receive(batch, track: Self.audioTrack)
+            inlets[Self.audioTrack].deliver(batch)
         }
     }
 

@@ -51,14 +51,14 @@ struct ONVIFClient {
             let challenges = Challenge.list(response.challenges)
             guard !challenges.isEmpty else { return try read(response) }
             guard let credentials else {
-                throw .unauthorized("the camera asks for a user name and password, and the config gives none")
+                throw .unauthorized("the camera asks for a user name and password, and the config has none")
             }
             // Without TLS the password itself is never sent. Devices must accept Digest (ONVIF Core, section 5.9.1),
             // and the token of WS-Security before it. So a server that asks for Basic wants to read the password.
             guard let challenge = challenges.first(where: { request.address.isSecure || $0.scheme != .basic }) else {
                 throw .unauthorized(
-                    "the camera asks for the password in clear text (Basic) for ONVIF, which is sent over HTTPS alone. "
-                        + "Turn Digest on in the camera, or write its https:// address into the config")
+                    "the camera asks for the password in clear text (Basic) for ONVIF, which is sent only over HTTPS. "
+                        + "Turn on Digest in the camera, or write its https:// address into the config")
             }
             // Once with a fresh nonce; a second time only where the camera says that the nonce was too old.
             guard attempt == 0 || challenge.isStale else { break }
@@ -76,7 +76,7 @@ struct ONVIFClient {
             if case .fault(let fault) = error, fault.isNotAuthorized {
                 throw .unauthorized(
                     credentials == nil
-                        ? "the camera asks for a user name and password, and the config gives none"
+                        ? "the camera asks for a user name and password, and the config has none"
                         : "the camera does not accept the user name and password of the config for ONVIF")
             }
             // The status explains an answer that is not a SOAP message, unless it claims success.
@@ -144,7 +144,7 @@ struct ONVIFClient {
                 continue
             case .closed: return try reader.finish()
             case .failed(let number):
-                throw .unreachable(CameraUnreachable("the connection broke", errorNumber: number).description)
+                throw .unreachable(CameraUnreachable("the connection was lost", errorNumber: number).description)
             case .wouldBlock: break
             }
             let left = deadline - monotonicNow()

@@ -35,7 +35,7 @@ public enum ONVIFDiscovery {
         for address in try addresses(interface: interface, needsMulticast: host == nil) {
             if let link = open(address, to: host ?? WSDiscovery.group, port: port) { links.append(link) }
         }
-        guard !links.isEmpty else { throw .unreachable("no interface could be asked on") }
+        guard !links.isEmpty else { throw .unreachable("the search could not be sent on any interface") }
         var random = RandomSource.system
         let start = monotonicNow()
         // Datagrams get lost, and cameras spread their answers over half a second, so the probe is sent three times.

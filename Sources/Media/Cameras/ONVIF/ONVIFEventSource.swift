@@ -99,7 +99,7 @@ public final class ONVIFEventSource: Sendable {
             report: { [weak self] state, information in self?.report(state, information, from: control) })
         if !startDetachedThread({ worker.run() }) {
             shared.withLock { $0.control = nil }
-            report(.backingOff(seconds: 0, reason: "the process has no thread left"), nil, from: nil)
+            report(.backingOff(seconds: 0, reason: "no thread could be started"), nil, from: nil)
         }
     }
 

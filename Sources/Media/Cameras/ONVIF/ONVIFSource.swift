@@ -1,3 +1,4 @@
+import Intake
 import ONVIF
 import RTP
 import RTSP
@@ -53,6 +54,8 @@ public final class ONVIFSource: CameraSource {
 
     public var speaker: (any CameraSpeaker)? { current?.speaker }
 
+    public var report: CameraReport? { current?.report }
+
     public func requestKeyFrame(track: Int) {
         current?.requestKeyFrame(track: track)
     }
@@ -76,7 +79,7 @@ public final class ONVIFSource: CameraSource {
         }
         if !isRunning {
             shared.withLock { $0.control = nil }
-            sink.handle(.state(.backingOff(seconds: 0, reason: "the process has no thread left")))
+            sink.handle(.state(.backingOff(seconds: 0, reason: "no thread could be started")))
         }
     }
 
@@ -206,7 +209,7 @@ final class FailureWatch: CameraSink {
     /// When to ask the camera again where its stream is.
     var nextQuestion: Instant { state.withLock { $0.nextQuestion } }
 
-    func receive(_ batch: PacketBatch, track: Int) { sink.receive(batch, track: track) }
+    func open(_ tracks: [TrackDescription]) -> [any PacketInlet] { sink.open(tracks) }
 
     func handle(_ event: CameraEvent) {
         switch event {

@@ -77,7 +77,7 @@ public struct CameraProbeReport: Sendable, Hashable {
             guard let offset = track.clockOffset, abs(offset) > 5 else { continue }
             let seconds = Int(min(abs(offset), 1e12))
             lines.append(
-                "The camera's clock is \(seconds) s \(offset > 0 ? "ahead" : "behind"); live view does not mind.")
+                "The camera's clock is \(seconds) s \(offset > 0 ? "ahead" : "behind"); live view is not affected.")
             break
         }
         return lines
@@ -90,34 +90,37 @@ public struct CameraProbeReport: Sendable, Hashable {
 
     private static func advice(_ track: Track) -> String {
         let name = track.description.codec.name.uppercased()
-        if track.packets == 0 { return "\(name): described, and nothing came." }
+        if track.packets == 0 { return "\(name): described, but no packets arrived." }
         guard track.description.kind == .video else {
             switch name {
-            case "OPUS", "PCMU", "PCMA": return "Sound: \(name) goes to every viewer as it is."
-            case "G722": return "Sound: G722 goes to viewers that play it as it is; for others it is made Opus."
-            default: return "Sound: \(name) is made Opus for viewers, once for all of them."
+            case "OPUS", "PCMU", "PCMA": return "Sound: \(name) is passed through to every viewer."
+            case "G722":
+                return "Sound: G722 is passed through to the viewers that play it, and transcoded to Opus for others."
+            default: return "Sound: \(name) is transcoded to Opus, once for all viewers."
             }
         }
         var text: String
         switch name {
         case "H264" where track.hasBFrames == true:
             text =
-                "Picture: H.264 with B-frames, at which browsers stutter, so it is made VP8 for them, which takes processor "
-                + "time; switch B-frames off in the camera (its profile Baseline has none), or name a substream without."
-        case "H264": text = "Picture: H.264 goes to every viewer that plays it, as it is."
-        case "VP8", "VP9": text = "Picture: \(name) goes to every viewer as it is."
+                "Picture: H.264 with B-frames, at which browsers stutter, so it is transcoded to VP8, which takes "
+                + "processor time; switch off B-frames in the camera (its Baseline profile has none), or name a "
+                + "substream without them."
+        case "H264": text = "Picture: H.264 is passed through to every viewer that plays it."
+        case "VP8", "VP9": text = "Picture: \(name) is passed through to every viewer."
         case "AV1":
             text =
-                "Picture: AV1 goes to the viewers that play it, as it is; for others it is made VP8, which takes processor "
-                + "time, unless you name a substream in H.264."
+                "Picture: AV1 is passed through to the viewers that play it, and transcoded to VP8 for others, which "
+                + "takes processor time, unless you name a substream in H.264."
         case "H265":
             text =
-                "Picture: H.265 goes to the viewers that play it; for others it is made VP8, which takes processor time, "
-                + "unless you name a substream in H.264."
-        default: text = "Picture: no browser plays \(name) live, so it is made VP8, which takes processor time."
+                "Picture: H.265 is passed through to the viewers that play it, and transcoded to VP8 for others, which "
+                + "takes processor time, unless you name a substream in H.264."
+        default:
+            text = "Picture: no browser plays \(name) live, so it is transcoded to VP8, which takes processor time."
         }
         if let interval = track.keyFrameInterval, interval > 4.5 {
-            text += " A key frame comes only every \(Int(interval.rounded())) s: recordings are cut that coarsely."
+            text += " Key frames come only every \(Int(interval.rounded())) s, and recordings can only be cut there."
         }
         return text
     }

@@ -1,3 +1,4 @@
+import Intake
 import RTP
 import SDP
 import Transport
@@ -26,7 +27,27 @@ final class ProbeSink: CameraSink {
     /// What has been seen so far.
     var snapshot: Watched { watched.withLock { $0 } }
 
-    func receive(_ batch: PacketBatch, track: Int) {
+    /// Counts one track's packets.
+    private struct Inlet: PacketInlet {
+        let sink: ProbeSink
+        let track: Int
+
+        func deliver(_ batch: PacketBatch) { sink.receive(batch, track: track) }
+    }
+
+    func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
+        watched.withLock { watched in
+            // When the same tracks are reported again, only their profile has been learnt.
+            if watched.tracks.map(\.description.kind) == tracks.map(\.kind) {
+                for (index, description) in tracks.enumerated() { watched.tracks[index].description = description }
+            } else {
+                watched.tracks = tracks.map { TrackMeter($0) }
+            }
+        }
+        return tracks.indices.map { Inlet(sink: self, track: $0) }
+    }
+
+    private func receive(_ batch: PacketBatch, track: Int) {
         let isFirst = watched.withLock { watched -> Bool in
             guard watched.tracks.indices.contains(track) else { return false }
             watched.tracks[track].count(batch)
@@ -44,17 +65,6 @@ final class ProbeSink: CameraSink {
 
     func handle(_ event: CameraEvent) {
         switch event {
-        case .tracks(let descriptions):
-            watched.withLock { watched in
-                // When the same tracks are reported again, only their profile has been learnt.
-                if watched.tracks.map(\.description.kind) == descriptions.map(\.kind) {
-                    for (index, description) in descriptions.enumerated() {
-                        watched.tracks[index].description = description
-                    }
-                } else {
-                    watched.tracks = descriptions.map { TrackMeter($0) }
-                }
-            }
         case .state(.playing):
             watched.withLock { $0.playingAt = monotonicNow() }
         case .state(.backingOff(_, let reason)), .state(.givenUp(_, _, let reason)):

@@ -56,7 +56,7 @@ final class CameraStream {
                 try CameraSocket.wait(
                     descriptor, Int16(POLLOUT), until: deadline, control: control, for: "the camera to read")
             case .closed: throw CameraUnreachable("the camera closed the connection")
-            case .failed(let number): throw CameraUnreachable("the connection broke", errorNumber: number)
+            case .failed(let number): throw CameraUnreachable("the connection was lost", errorNumber: number)
             }
         }
     }
@@ -146,7 +146,7 @@ final class CameraConnection {
             try CameraSocket.wait(
                 stream.descriptor, Int16(POLLIN), until: deadline, control: control, for: "the answer to the GET")
         case .closed: throw CameraUnreachable("the camera closed the connection instead of opening a tunnel")
-        case .failed(let number): throw CameraUnreachable("the connection broke", errorNumber: number)
+        case .failed(let number): throw CameraUnreachable("the connection was lost", errorNumber: number)
         }
     }
 

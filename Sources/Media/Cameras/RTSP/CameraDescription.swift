@@ -1,3 +1,4 @@
+import Intake
 import RTSP
 import SDP
 
@@ -18,6 +19,13 @@ struct CameraDescription: Sendable {
         var parameterSets: [[UInt8]] = []
         /// Whether the payload type was guessed, so that the first packet's type counts instead.
         var hasUncertainPayloadType = false
+
+        /// What its packets hold.
+        var incoming: IncomingTrack.Description {
+            IncomingTrack.Description(
+                format: format, clockRate: description.codec.clockRate, payloadType: description.payloadType,
+                hasUncertainPayloadType: hasUncertainPayloadType, parameterSets: parameterSets)
+        }
     }
 
     /// The tracks: at most one of video and two of audio, video first, and codecs that most viewers accept before the

@@ -1,3 +1,4 @@
+import Intake
 import SDP
 
 /// What the gateway uses from a camera's session description, and why it leaves out the rest. It is made from the
@@ -177,11 +178,11 @@ extension MediaCodec {
     fileprivate var clockFault: String? {
         let codec = mended
         guard !codec.isPullable else { return nil }
-        if codec.isVideo { return "\(codec.mapping), where the clock rate of video is 90000" }
+        if codec.isVideo { return "\(codec.mapping), where video needs a clock rate of 90000" }
         guard codec.isTranscodableSound else { return nil }
         return (4000...192_000).contains(codec.clockRate)
-            ? "\(codec.mapping), where at most 8 channels are taken"
-            : "\(codec.mapping), where a clock rate from 4000 to 192000 is taken"
+            ? "\(codec.mapping), where at most 8 channels are supported"
+            : "\(codec.mapping), where a clock rate from 4000 to 192000 is supported"
     }
 
     /// The codec with cameras' mistakes corrected: Opus is always `opus/48000/2` (RFC 7587, section 7), whatever the

@@ -151,8 +151,8 @@ final class SourceFindings: Sendable {
             let notes = state.addressNotes + state.notes
             guard let earlier = state.transport.earlierCertificateFingerprint else { return notes }
             return [
-                "the camera's certificate has changed; the one known before has the fingerprint \(earlier). If nobody "
-                    + "changed the camera, somebody may stand between it and the gateway"
+                "the camera's certificate has changed; the one before has the fingerprint \(earlier). If nobody "
+                    + "changed the camera, somebody may be intercepting the connection"
             ] + notes
         }
     }

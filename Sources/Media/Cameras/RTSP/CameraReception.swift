@@ -1,3 +1,4 @@
+import Intake
 import RTP
 import RTSP
 import Transport
@@ -5,18 +6,34 @@ import Transport
 /// A camera's session description with one of its tracks, fed by hand: turns a camera's bytes into batches, without
 /// threads and sockets. The fuzz targets use it.
 package struct CameraReception: ~Copyable {
-    private var track: IncomingTrack
+    /// Measures payloads.
+    private final class Scale: PacketInlet {
+        let lengths = Locked((largest: 0, total: 0))
 
-    /// Reads a session description; nil where it cannot be read, or holds no track that would be pulled. `deliver` gets
-    /// the length of each payload of each batch.
-    package init?(description text: String, limit: Int, deliver: @escaping ([Int]) -> Void) {
+        func deliver(_ batch: PacketBatch) {
+            lengths.withLock { lengths in
+                for packet in batch.packets {
+                    let length = batch.payload(of: packet).count
+                    lengths = (max(lengths.largest, length), lengths.total + length)
+                }
+            }
+        }
+    }
+
+    private var track: IncomingTrack
+    private let scale = Scale()
+
+    /// The length of the largest payload that came out, and of all together, in bytes.
+    package var lengths: (largest: Int, total: Int) { scale.lengths.withLock { $0 } }
+
+    /// Reads a session description; nil where it cannot be read, or holds no track that would be pulled.
+    package init?(description text: String, limit: Int) {
         guard let address = try? RTSPURL(parsing: "rtsp://camera/live"),
             let description = try? CameraDescription(parsing: text, baseURI: address.requestURI, address: address),
             let first = description.tracks.first
         else { return nil }
-        track = IncomingTrack(first, firstSequenceNumber: 65_530, limit: limit) { batch in
-            deliver(batch.packets.map { batch.payload(of: $0).count })
-        }
+        track = IncomingTrack(
+            first.incoming, firstSequenceNumber: 65_530, limit: limit, inlet: scale)
     }
 
     /// Receives one RTP packet.

@@ -33,7 +33,7 @@ extension RTSPSession {
             if let last = states.first?.lastPacket { blameKeepAlive(at: last) }
             return
         }
-        fail("the camera agreed to play and sent no \(kind) \(carriageInUse == .udp ? "over UDP" : "over TCP")")
+        fail("the camera agreed to play but sent no \(kind) \(carriageInUse == .udp ? "over UDP" : "over TCP")")
         modifyFailure { $0.kind = .nothingCame }
     }
 

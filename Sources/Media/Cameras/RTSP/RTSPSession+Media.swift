@@ -1,3 +1,4 @@
+import Intake
 import RTP
 import RTSP
 import SDP
@@ -132,7 +133,7 @@ extension RTSPSession {
                         rtpTimestamp: box.track.timeline.outgoing(report.rtpTimestamp)))
             case .goodbye(let goodbye):
                 if index == 0, let ssrc = box.track.timeline.ssrc, goodbye.contains(ssrc) {
-                    fail("the camera says goodbye", wasClosed: true)
+                    fail("the camera ended the stream (RTCP BYE)", wasClosed: true)
                 }
             default:
                 break

@@ -99,7 +99,7 @@ extension RTSPSession {
 
     mutating func beginPlaying(_ output: inout SourceOutput, _ random: inout RandomSource, at now: Instant) {
         guard !agreed.isEmpty else {
-            return fail("the camera takes sound and sends nothing", kind: .tracksRefused)
+            return fail("the camera accepts sound but sends no media", kind: .tracksRefused)
         }
         // Tracks are numbered as they are announced. Those that the camera refused do not count.
         for (index, track) in agreed.enumerated() {

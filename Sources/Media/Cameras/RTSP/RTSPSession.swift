@@ -1,4 +1,5 @@
 import Glibc
+import Intake
 import RTP
 import RTSP
 import SDP
@@ -176,7 +177,7 @@ struct RTSPSession: ~Copyable {
         case .bytes, .wouldBlock: break
         case .closed: fail("the camera closed the connection", wasClosed: true)
         case .failed(let number):
-            fail(CameraUnreachable("the connection broke", errorNumber: number).description, wasClosed: true)
+            fail(CameraUnreachable("the connection was lost", errorNumber: number).description, wasClosed: true)
         }
     }
 
@@ -207,7 +208,7 @@ struct RTSPSession: ~Copyable {
         case .bytes, .wouldBlock: break
         case .closed: fail("the camera closed the connection", wasClosed: true)
         case .failed(let number):
-            fail(CameraUnreachable("the connection broke", errorNumber: number).description, wasClosed: true)
+            fail(CameraUnreachable("the connection was lost", errorNumber: number).description, wasClosed: true)
         }
     }
 

@@ -1,5 +1,6 @@
 import RTP
 import RTSP
+import SDP
 import Transport
 
 /// A camera that is pulled by RTSP (RFC 2326): over TCP, UDP, TLS or a tunnel in HTTP.
@@ -98,13 +99,23 @@ public final class RTSPSource: CameraSource {
         _ = shared.withLock { $0.control }?.stop()
     }
 
-    /// Shares the logins of `other`, where both have the same credentials for the same camera. A wrong password then
-    /// counts once for both.
-    func shareLogins(of other: RTSPSource) {
-        guard url.host == other.url.host, url.credentials != nil, url.credentials == other.url.credentials else {
-            return
-        }
-        findings.share(other.findings.logins)
+    public var logins: CameraLogins? {
+        CameraLogins(host: url.host, credentials: url.credentials, ledger: findings.logins)
+    }
+
+    public func share(_ logins: CameraLogins) {
+        guard url.host == logins.host, url.credentials != nil, url.credentials == logins.credentials else { return }
+        findings.share(logins.ledger)
+    }
+
+    public var report: CameraReport? {
+        var report = CameraReport()
+        report.profile = profile.fields
+        report.carriage = transportInUse.carriage?.rawValue
+        report.keepAlive = transportInUse.keepAlive?.rawValue
+        report.speaker = backChannel?.payloads.map { "\($0.codec.name)/\($0.codec.clockRate)" } ?? []
+        report.notes = notes
+        return report
     }
 
     /// In words: which parts of the camera's session description are not pulled, and why.
@@ -143,7 +154,7 @@ public final class RTSPSource: CameraSource {
             }
             if !isRunning {
                 shared.control = nil
-                sink.handle(.state(.backingOff(seconds: 0, reason: "the process has no thread left")))
+                sink.handle(.state(.backingOff(seconds: 0, reason: "no thread could be started")))
             }
         }
     }

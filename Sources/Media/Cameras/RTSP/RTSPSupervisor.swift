@@ -206,7 +206,7 @@ struct RTSPSupervisor: ~Copyable {
             guard let fingerprint else { return }
             if let pin, !pin.isSameFingerprint(as: fingerprint) {
                 throw CameraUnreachable(
-                    "the camera's certificate is another than the config names; it has \(fingerprint)")
+                    "the camera's certificate is not the one that the config names; its fingerprint is \(fingerprint)")
             }
             if let earlier = findings.profile.certificateFingerprint, earlier != fingerprint {
                 findings.use { $0.earlierCertificateFingerprint = earlier }

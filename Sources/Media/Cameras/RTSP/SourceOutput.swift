@@ -1,3 +1,4 @@
+import Intake
 import RTP
 import SDP
 import Transport
@@ -26,42 +27,46 @@ struct SourceOutput {
     mutating func announce(
         _ described: [CameraDescription.Track], limit: Int, random: inout RandomSource, at now: Instant
     ) {
+        descriptions = described.map(\.description)
+        // What the tracks still hold of the connection before goes where it went until now.
+        for track in tracks { track.track.flush(at: now) }
+        let inlets = sink.open(descriptions)
         var boxes: [IncomingTrackBox] = []
         for (index, track) in described.enumerated() {
             let previous = index < tracks.count ? tracks[index] : nil
             if let previous, previous.track.format == track.format,
                 previous.clockRate == track.description.codec.clockRate
             {
-                previous.track.restart(track, at: now)
+                previous.track.inlet = inlets[index]
+                previous.track.restart(track.incoming, at: now)
                 boxes.append(previous)
                 continue
             }
-            let sink = sink
             let incoming = IncomingTrack(
-                track, firstSequenceNumber: UInt16.random(in: .min ... .max, using: &random),
-                limit: limit
-            ) { batch in
-                sink.receive(batch, track: index)
-            }
+                track.incoming, firstSequenceNumber: UInt16.random(in: .min ... .max, using: &random),
+                limit: limit, inlet: inlets[index])
             boxes.append(IncomingTrackBox(incoming, clockRate: track.description.codec.clockRate))
         }
         tracks = boxes
-        descriptions = described.map(\.description)
-        sink.handle(.tracks(descriptions))
+    }
+
+    /// Reports the tracks again, of which more is known now.
+    private func reopen() {
+        for (track, inlet) in zip(tracks, sink.open(descriptions)) { track.track.inlet = inlet }
     }
 
     /// Records the profile that the stream itself has stated, which the session description left out.
     mutating func learnProfile(_ parameters: [FormatParameters.Parameter], track: Int) {
         guard descriptions.indices.contains(track) else { return }
         descriptions[track].codec.formatParameters.parameters += parameters
-        sink.handle(.tracks(descriptions))
+        reopen()
     }
 
     /// Records that the stream's pictures come in an order other than display order.
     mutating func learnReordering(track: Int) {
         guard descriptions.indices.contains(track), !descriptions[track].reordersPictures else { return }
         descriptions[track].reordersPictures = true
-        sink.handle(.tracks(descriptions))
+        reopen()
     }
 }
 

@@ -67,7 +67,7 @@ final class TLSClient {
             let status = SSL_do_handshake(ssl)
             let reason = SSL_get_error(ssl, status)
             if case .failed(let number) = flush(descriptor) {
-                throw CameraUnreachable("the connection broke in the TLS handshake", errorNumber: number)
+                throw CameraUnreachable("the connection was lost during the TLS handshake", errorNumber: number)
             }
             if status == 1 { return true }
             guard reason == SSL_ERROR_WANT_READ else {
@@ -78,7 +78,7 @@ final class TLSClient {
             case .wouldBlock: return false
             case .closed: throw CameraUnreachable("the camera closed the connection in the TLS handshake")
             case .failed(let number):
-                throw CameraUnreachable("the connection broke in the TLS handshake", errorNumber: number)
+                throw CameraUnreachable("the connection was lost during the TLS handshake", errorNumber: number)
             }
         }
     }

@@ -1,10 +1,10 @@
 import Testing
 import Transport
 
-@testable import Cameras
+@testable import Intake
 
 @Suite struct MediaTimelineTests {
-    @Test func gapsStayAndDuplicatesGo() {
+    @Test func gapsStayAndDuplicatesAreDropped() {
         var timeline = MediaTimeline(clockRate: 90_000, firstSequenceNumber: 65_534)
         var numbers: [UInt16] = []
         var arrivals: [MediaTimeline.Arrival] = []
@@ -34,7 +34,7 @@ import Transport
         #expect(timeline.outgoing(0) == 4_000_180_000 &+ UInt32(truncatingIfNeeded: 86_400 * 30 * 90_000))
     }
 
-    @Test func aCameraThatBeginsAnewOnTheSameConnectionIsFollowed() {
+    @Test func aCameraThatRestartsOnTheSameConnectionIsFollowed() {
         var timeline = MediaTimeline(clockRate: 8000, firstSequenceNumber: 0)
         _ = timeline.accept(ssrc: 1, sequenceNumber: 100, timestamp: 0, at: .zero)
         #expect(
@@ -49,19 +49,19 @@ import Transport
         #expect(timeline.outgoing(5) == 480)
     }
 
-    @Test func aClockThatIsSetMakesNoJump() {
+    @Test func settingTheClockCausesNoJump() {
         var timeline = MediaTimeline(clockRate: 90_000, firstSequenceNumber: 0)
         _ = timeline.accept(ssrc: 1, sequenceNumber: 1, timestamp: 0, at: .zero)
         #expect(
             timeline.accept(ssrc: 1, sequenceNumber: 2, timestamp: 2_000_000_000, at: .zero + .milliseconds(40))
                 == .inOrder)
         #expect(timeline.outgoing(2_000_000_000) == 3600)
-        // Pictures out of order, as with B-frames, are no such jump.
+        // Pictures out of order, as with B-frames, are not such a jump.
         _ = timeline.accept(ssrc: 1, sequenceNumber: 3, timestamp: 1_999_997_000, at: .zero + .milliseconds(80))
         #expect(timeline.outgoing(1_999_997_000) == 600)
     }
 
-    @Test func aClockThatIsSetBackByTwoSecondsMakesNoViewerWait() {
+    @Test func settingTheClockBackByTwoSecondsMakesNoViewerWait() {
         var timeline = MediaTimeline(clockRate: 90_000, firstSequenceNumber: 0)
         _ = timeline.accept(ssrc: 1, sequenceNumber: 1, timestamp: 900_000, at: .zero)
         // A frame that is shown before the one before it: no clock was set.
@@ -119,7 +119,7 @@ import Transport
         #expect(!timeline.hasWrongPace)
     }
 
-    @Test(arguments: [90_000, 48_000, 8000]) func soundAndPicturesGoOnThroughClocksThatLeapOrRunBackwards(_ rate: Int) {
+    @Test(arguments: [90_000, 48_000, 8000]) func soundAndPicturesContinueWhenClocksJumpOrRunBackwards(_ rate: Int) {
         var random = RandomSource.seeded(UInt64(rate))
         var timeline = MediaTimeline(clockRate: rate, firstSequenceNumber: 0)
         let step = UInt32(rate / 50)

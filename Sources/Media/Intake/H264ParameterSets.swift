@@ -1,7 +1,7 @@
 import RTP
 
 /// The parameter sets of one H.264 stream, kept for key frames that come without them.
-struct H264ParameterSets {
+package struct H264ParameterSets {
     /// The sets without start codes, the sequence parameter set first.
     private(set) var sets: [[UInt8]]
 
@@ -52,7 +52,7 @@ struct H264ParameterSets {
     /// The `profile-level-id` of the first sequence parameter set (RFC 6184, section 8.1), as six hexadecimal digits.
     var profileLevel: String? { Self.profileLevel(sets) }
 
-    static func profileLevel(_ sets: [[UInt8]]) -> String? {
+    package static func profileLevel(_ sets: [[UInt8]]) -> String? {
         guard
             let set = sets.first(where: {
                 $0.count >= 4 && $0[0] & 0x1F == H264.UnitType.sequenceParameterSet

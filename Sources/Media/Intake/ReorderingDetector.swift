@@ -3,9 +3,9 @@ import SDP
 
 /// Detects whether a camera sends pictures in an order other than display order, as with B-frames. Browsers show each
 /// picture as it comes, so such a stream stutters.
-struct ReorderingDetector {
+package struct ReorderingDetector {
     /// Whether it has been seen to reorder.
-    private(set) var isReordering = false
+    package private(set) var isReordering = false
     /// Whether the stream promises not to.
     private var isOrderPromised = false
     private var stepsBack = 0
@@ -54,7 +54,7 @@ extension IncomingTrack {
     }
 
     /// The parameters of `a=fmtp` that the stream itself has stated; empty before it has.
-    var learnedParameters: [FormatParameters.Parameter] {
+    package var learnedParameters: [FormatParameters.Parameter] {
         switch format {
         case .h264: parameterSets.profileLevel.map { [.init(name: "profile-level-id", value: $0)] } ?? []
         case .h265: h265ParameterSets.profileParameters

@@ -1,8 +1,9 @@
+import PacketFakes
 import RTP
 import Testing
 import Transport
 
-@testable import Cameras
+@testable import Intake
 
 /// Cameras that leave the start codes of their encoder in what they send.
 @Suite struct JoinedUnitsTests {

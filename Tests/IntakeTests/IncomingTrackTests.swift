@@ -1,9 +1,10 @@
+import PacketFakes
 import RTP
 import SDP
 import Testing
 import Transport
 
-@testable import Cameras
+@testable import Intake
 
 @Suite struct IncomingTrackTests {
     let sps: [UInt8] = [0x67, 0x42, 0xE0, 0x1F, 1, 2]
@@ -13,7 +14,7 @@ import Transport
 
     // MARK: H.264 frames
 
-    @Test func theFirstPacketOfAKeyFrameIsFlaggedWhateverStandsBeforeThePicture() {
+    @Test func theFirstPacketOfAKeyFrameIsFlaggedWhateverComesBeforeThePicture() {
         let harness = TrackHarness(TrackHarness.h264)
         let sei: [UInt8] = [0x06, 5, 1, 0]
         let delimiter: [UInt8] = [0x09, 0xF0]
@@ -56,13 +57,13 @@ import Transport
         #expect(packets[0].flags == [.startsFrame, .keyFrame])
     }
 
-    @Test func aPictureWithoutParameterSetsIsNoKeyFrame() {
+    @Test func aPictureWithoutParameterSetsIsNotAKeyFrame() {
         let harness = TrackHarness(TrackHarness.h264)
         harness.receive(rtpPacket(1, timestamp: 0, marker: true, idr))
         #expect(harness.packets().map(\.flags) == [[.startsFrame, .marker]])
     }
 
-    @Test func aKeyFrameWhoseBeginningIsLostIsNone() {
+    @Test func aKeyFrameWhoseBeginningIsLostDoesNotCount() {
         let harness = TrackHarness(TrackHarness.h264, parameterSets: [sps, pps])
         harness.receive(rtpPacket(1, timestamp: 0, marker: true, slice))
         // The fragment with the start bit never came.
@@ -87,7 +88,7 @@ import Transport
 
     // MARK: Sizes
 
-    @Test func longFragmentsAreCutAnewWithoutDoublingTheirNumber() throws {
+    @Test func longFragmentsAreSplitAgainWithoutDoublingTheirNumber() throws {
         let harness = TrackHarness(TrackHarness.h264, parameterSets: [sps, pps], limit: 100)
         let unit: [UInt8] = [0x65] + (0..<1000).map { UInt8($0 == 0 ? 0x88 : $0 & 0xFF) }
         let content = Array(unit.dropFirst())
@@ -119,7 +120,7 @@ import Transport
         #expect([0x41] + packets.flatMap { $0.payload.dropFirst(2) } == unit)
     }
 
-    @Test func longVP8PacketsAreCutAnew() {
+    @Test func longVP8PacketsAreSplitAgain() {
         let harness = TrackHarness(TrackHarness.vp8, limit: 100)
         let frame = (0..<500).map { UInt8($0 == 0 ? 0 : $0 & 0xFF) }
         harness.receive(rtpPacket(1, timestamp: 0, [0x90, 0x80, 5] + frame[..<250]))
@@ -134,7 +135,7 @@ import Transport
         #expect(packets[6].flags == [.startsFrame, .marker])
     }
 
-    @Test func longSoundIsCutWithItsTimestamps() {
+    @Test func longSoundIsSplitWithItsTimestamps() {
         let harness = TrackHarness(MediaCodec(name: "PCMA", clockRate: 8000), limit: 100)
         harness.receive(rtpPacket(1, timestamp: 50, [UInt8](repeating: 1, count: 240)))
         harness.receive(rtpPacket(2, timestamp: 290, [UInt8](repeating: 2, count: 80)))
@@ -146,7 +147,7 @@ import Transport
 
     // MARK: Input that is not as it should be
 
-    @Test func otherPayloadTypesAndBrokenPacketsAreCountedOnly() {
+    @Test func otherPayloadTypesAndBrokenPacketsAreOnlyCounted() {
         let harness = TrackHarness(TrackHarness.vp8)
         #expect(!harness.receive(rtpPacket(1, timestamp: 0, payloadType: 13, [1, 2])))
         #expect(!harness.receive([0x80, 96, 0]))

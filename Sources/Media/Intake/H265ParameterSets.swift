@@ -2,7 +2,7 @@ import RTP
 import SDP
 
 /// The parameter sets of one H.265 stream, kept for key frames that come without them.
-struct H265ParameterSets {
+package struct H265ParameterSets {
     /// The sets without start codes: video, sequence and picture parameter sets in this order.
     private(set) var sets: [[UInt8]] = []
 
@@ -10,7 +10,7 @@ struct H265ParameterSets {
     private static let maximumSize = 1024
 
     /// Starts with the sets of the camera's session description.
-    init(_ sets: [[UInt8]]) {
+    package init(_ sets: [[UInt8]]) {
         for set in sets.sorted(by: { Self.type($0) < Self.type($1) }) {
             set.withUnsafeBytes { learn($0) }
         }
@@ -55,7 +55,7 @@ struct H265ParameterSets {
     }
 
     /// The parameters of `a=fmtp` that state the profile (RFC 7798, section 7.1); empty while no set states it.
-    var profileParameters: [FormatParameters.Parameter] {
+    package var profileParameters: [FormatParameters.Parameter] {
         guard let set = sequenceParameterSet else { return [] }
         return [
             .init(name: "profile-id", value: String(set.profile)),

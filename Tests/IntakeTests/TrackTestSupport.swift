@@ -1,29 +1,9 @@
+import PacketFakes
 import RTP
 import SDP
 import Transport
 
-@testable import Cameras
-
-/// One packet of a batch with a copy of its payload.
-struct ReceivedPacket: Equatable {
-    var sequenceNumber: UInt16
-    var timestamp: UInt32
-    var flags: PacketBatch.Flags
-    var payload: [UInt8]
-}
-
-/// An RTP packet as a camera sends it.
-func rtpPacket(
-    _ sequenceNumber: Int, timestamp: UInt32, payloadType: UInt8 = 96, marker: Bool = false, ssrc: UInt32 = 7,
-    _ payload: [UInt8]
-) -> [UInt8] {
-    let number = UInt16(truncatingIfNeeded: sequenceNumber)
-    var bytes: [UInt8] = [0x80, payloadType | (marker ? 0x80 : 0), UInt8(number >> 8), UInt8(number & 0xFF)]
-    for value in [timestamp, ssrc] {
-        for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
-    }
-    return bytes + payload
-}
+@testable import Intake
 
 /// A track and the batches that it has handed out.
 final class TrackHarness {
@@ -31,27 +11,27 @@ final class TrackHarness {
     var now = Instant.zero
     private let collected: Collected
 
-    private final class Collected {
-        var batches: [[ReceivedPacket]] = []
+    private final class Collected: PacketInlet {
+        let batches = Locked<[[ReceivedPacket]]>([])
+
+        func deliver(_ batch: PacketBatch) {
+            let packets = batch.packets.map {
+                ReceivedPacket(
+                    sequenceNumber: $0.sequenceNumber, timestamp: $0.timestamp, flags: $0.flags,
+                    payload: Array(batch.payload(of: $0)))
+            }
+            batches.withLock { $0.append(packets) }
+        }
     }
 
     init(_ codec: MediaCodec, parameterSets: [[UInt8]] = [], limit: Int = PayloadLimit.standard) {
-        let description = CameraDescription.Track(
-            description: TrackDescription(kind: .video, codec: codec, payloadType: 96),
-            format: IncomingTrack.Format(codec) ?? .sound, controlURI: "",
+        let description = IncomingTrack.Description(
+            format: IncomingTrack.Format(codec) ?? .sound, clockRate: codec.clockRate, payloadType: 96,
             parameterSets: parameterSets)
         let collected = Collected()
         self.collected = collected
         track = IncomingTrack(
-            description, firstSequenceNumber: 1000, limit: limit
-        ) { batch in
-            collected.batches.append(
-                batch.packets.map {
-                    ReceivedPacket(
-                        sequenceNumber: $0.sequenceNumber, timestamp: $0.timestamp, flags: $0.flags,
-                        payload: Array(batch.payload(of: $0)))
-                })
-        }
+            description, firstSequenceNumber: 1000, limit: limit, inlet: collected)
     }
 
     static let h264 = MediaCodec(name: "H264", clockRate: 90_000)
@@ -67,7 +47,8 @@ final class TrackHarness {
         bytes.withUnsafeBytes { track.receive($0, at: now) }
     }
 
-    /// Feeds thousands of packets that begin as given and go on at random, with losses, leaps of time and old numbers.
+    /// Feeds thousands of packets that begin as given and continue at random, with losses, jumps in time and old
+    /// numbers.
     func receiveGarbage(beginningWith starts: [[UInt8]], seed: UInt64) {
         var random = RandomSource.seeded(seed)
         var number = 0
@@ -86,13 +67,15 @@ final class TrackHarness {
         }
     }
 
-    /// What came out, in batches.
+    /// The output, in batches.
     func batches() -> [[ReceivedPacket]] {
         track.flush(at: now)
-        defer { collected.batches.removeAll() }
-        return collected.batches
+        return collected.batches.withLock { batches in
+            defer { batches.removeAll() }
+            return batches
+        }
     }
 
-    /// What came out.
+    /// The output.
     func packets() -> [ReceivedPacket] { batches().flatMap { $0 } }
 }

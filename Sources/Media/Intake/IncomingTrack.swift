@@ -8,9 +8,9 @@ import Transport
 /// leaves them out.
 ///
 /// It outlives a connection, so a reconnection is a pause on the same timeline.
-struct IncomingTrack: ~Copyable {
+package struct IncomingTrack: ~Copyable {
     /// What the packets hold.
-    enum Format: Equatable {
+    package enum Format: Equatable, Sendable {
         case h264, h265, vp8, vp9, av1, jpeg
         /// Sound in which every tick of the clock has its own bytes (G.711, G.722, linear), so it can be cut between
         /// any two ticks.
@@ -18,7 +18,7 @@ struct IncomingTrack: ~Copyable {
         /// Other sound: a packet is passed on as it came.
         case sound
 
-        init?(_ codec: MediaCodec) {
+        package init?(_ codec: MediaCodec) {
             switch codec.name.lowercased() {
             case "h264": self = .h264
             case "h265": self = .h265
@@ -53,47 +53,74 @@ struct IncomingTrack: ~Copyable {
         }
     }
 
+    /// What a track's packets hold, as its camera or its publisher describes them.
+    package struct Description: Sendable {
+        /// What the packets hold.
+        package var format: Format
+        /// Ticks of the packets' timestamps per second.
+        package var clockRate: Int
+        /// The payload type of the packets, 0 to 127.
+        package var payloadType: UInt8
+        /// Whether the payload type was guessed, so that the first packet's type counts instead.
+        package var hasUncertainPayloadType: Bool
+        /// The parameter sets of H.264 or H.265 in the description, without start codes.
+        package var parameterSets: [[UInt8]]
+
+        /// Describes a track.
+        package init(
+            format: Format, clockRate: Int, payloadType: UInt8, hasUncertainPayloadType: Bool = false,
+            parameterSets: [[UInt8]] = []
+        ) {
+            self.format = format
+            self.clockRate = clockRate
+            self.payloadType = payloadType
+            self.hasUncertainPayloadType = hasUncertainPayloadType
+            self.parameterSets = parameterSets
+        }
+    }
+
     /// The frame that the current packets belong to.
-    struct Frame {
+    package struct Frame {
         var timestamp: UInt32
         var hasStarted = false
-        var isKeyFrame = false
+        package var isKeyFrame = false
         var hasVideoParameterSet = false
         var hasSequenceParameterSet = false
         var hasPictureParameterSet = false
         var hasSlice = false
     }
 
-    let format: Format
-    private(set) var payloadType: UInt8
+    package let format: Format
+    package private(set) var payloadType: UInt8
     private var acceptsAnyPayloadType: Bool
-    private(set) var timeline: MediaTimeline
+    package private(set) var timeline: MediaTimeline
     private(set) var reception = ReceptionCounts()
     private var pool = PacketBatchPool()
-    var frame: Frame?
+    package internal(set) var frame: Frame?
     var parameterSets: H264ParameterSets
     var h265ParameterSets: H265ParameterSets
-    var reordering = ReorderingDetector()
+    package internal(set) var reordering = ReorderingDetector()
     var refragmenter: Refragmenter
     var held = HeldUnits()
     var joined = JoinedFragments()
     let limit: Int
     /// Packets that could not be read, or that have another payload type or a mode that browsers do not accept.
     private(set) var unusablePackets: UInt64 = 0
-    private var deliver: (PacketBatch) -> Void
+    /// Where the batches go. It changes when the source reports its tracks again.
+    package var inlet: any PacketInlet
 
-    /// A track that hands its batches to `deliver`. `limit` is the longest payload in bytes.
-    init(
-        _ track: CameraDescription.Track, firstSequenceNumber: UInt16,
-        limit: Int = PayloadLimit.standard, deliver: @escaping (PacketBatch) -> Void
+    /// A track that hands its batches to `inlet`. `limit` is the longest payload in bytes.
+    package init(
+        _ track: Description, firstSequenceNumber: UInt16,
+        limit: Int = PayloadLimit.standard, inlet: any PacketInlet
     ) {
         format = track.format
         self.limit = max(64, limit)
-        self.deliver = deliver
-        payloadType = track.description.payloadType
+        self.inlet = inlet
+        payloadType = track.payloadType
         acceptsAnyPayloadType = track.hasUncertainPayloadType
         timeline = MediaTimeline(
-            clockRate: track.description.codec.clockRate, firstSequenceNumber: firstSequenceNumber)
+            clockRate: track.clockRate, firstSequenceNumber: firstSequenceNumber)
         parameterSets = H264ParameterSets(format == .h264 ? track.parameterSets : [])
         h265ParameterSets = H265ParameterSets(format == .h265 ? track.parameterSets : [])
         refragmenter = Refragmenter(limit: self.limit, marking: format.marking)
@@ -101,11 +128,11 @@ struct IncomingTrack: ~Copyable {
     }
 
     /// Restarts after a reconnection; the camera now describes the track as `track`.
-    mutating func restart(_ track: CameraDescription.Track, at now: Instant) {
+    package mutating func restart(_ track: Description, at now: Instant) {
         flush(at: now)
         timeline.restart()
         reception = ReceptionCounts()
-        payloadType = track.description.payloadType
+        payloadType = track.payloadType
         acceptsAnyPayloadType = track.hasUncertainPayloadType
         if !track.parameterSets.isEmpty {
             if format == .h264 { parameterSets = H264ParameterSets(track.parameterSets) }
@@ -119,7 +146,7 @@ struct IncomingTrack: ~Copyable {
 
     /// Receives one packet. Returns whether it carried media of this track.
     @discardableResult
-    mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) -> Bool {
         guard let packet = try? RTPPacketView(parsing: bytes), !packet.payload.isEmpty else {
             unusablePackets &+= 1
             return false
@@ -162,8 +189,8 @@ struct IncomingTrack: ~Copyable {
     }
 
     /// Hands out the collected packets: the socket is drained, so no more will come soon.
-    mutating func flush(at now: Instant) {
-        if let batch = pool.finish(arrival: now) { deliver(batch) }
+    package mutating func flush(at now: Instant) {
+        if let batch = pool.finish(arrival: now) { inlet.deliver(batch) }
     }
 
     private mutating func forgetFrame() {
@@ -206,10 +233,10 @@ struct IncomingTrack: ~Copyable {
     }
 
     /// Records the camera's sender report.
-    mutating func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) { reception.note(ntp, at: now) }
+    package mutating func noteSenderReport(_ ntp: NTPTimestamp, at now: Instant) { reception.note(ntp, at: now) }
 
     /// The block of the next receiver report.
-    mutating func receptionBlock(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
+    package mutating func receptionBlock(ssrc: UInt32, at now: Instant) -> RTCPReportBlock {
         reception.block(ssrc: ssrc, at: now)
     }
 

@@ -6,7 +6,7 @@ import Transport
 ///
 /// Packets that the camera lost stay visible as a gap in the sequence numbers, so that a viewer's decoder knows.
 /// Packets that the source adds or leaves out cause no gap.
-struct MediaTimeline {
+package struct MediaTimeline {
     /// How a packet relates to the one before it.
     enum Arrival: Equatable {
         /// The next packet.
@@ -28,9 +28,9 @@ struct MediaTimeline {
     private var lastArrival: Instant = .zero
     private var pace = ClockPace()
     /// How often the camera's clock has jumped or run backwards within one stream.
-    private(set) var leaps = 0
+    package private(set) var leaps = 0
     /// The camera's clock runs at a rate so wrong that times of arrival are used instead.
-    var hasWrongPace: Bool { pace.isWrong }
+    package var hasWrongPace: Bool { pace.isWrong }
 
     private struct Newest {
         var ssrc: UInt32
@@ -105,10 +105,10 @@ struct MediaTimeline {
     }
 
     /// The outgoing timestamp for a timestamp of the camera.
-    func outgoing(_ timestamp: UInt32) -> UInt32 { timestamp &+ timestampOffset }
+    package func outgoing(_ timestamp: UInt32) -> UInt32 { timestamp &+ timestampOffset }
 
     /// The camera's synchronization source.
-    var ssrc: UInt32? { newest?.ssrc }
+    package var ssrc: UInt32? { newest?.ssrc }
 
     private mutating func begin(ssrc: UInt32, sequenceNumber: UInt16, timestamp: UInt32, at now: Instant) {
         suspect = nil

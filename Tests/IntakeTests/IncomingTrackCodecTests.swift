@@ -1,9 +1,10 @@
+import PacketFakes
 import RTP
 import SDP
 import Testing
 import Transport
 
-@testable import Cameras
+@testable import Intake
 
 @Suite struct IncomingTrackCodecTests {
     let vps: [UInt8] = [0x40, 1, 0x0C]
@@ -43,7 +44,7 @@ import Transport
         #expect(packets.allSatisfy { $0.flags.contains(.keyFrame) })
     }
 
-    @Test func anH265KeyFrameWithoutParameterSetsOrBeginningIsNone() {
+    @Test func anH265KeyFrameWithoutParameterSetsOrBeginningDoesNotCount() {
         let bare = TrackHarness(TrackHarness.h265, parameterSets: [vps])
         bare.receive(rtpPacket(1, timestamp: 0, marker: true, idr))
         #expect(bare.packets().map(\.flags) == [[.startsFrame, .marker]])
@@ -53,7 +54,7 @@ import Transport
         #expect(harness.packets().map(\.flags) == [[.startsFrame, .marker], [.startsFrame, .marker]])
     }
 
-    @Test func longH265FragmentsAndUnitsAreCutAnew() {
+    @Test func longH265FragmentsAndUnitsAreSplitAgain() {
         for isFragmented in [false, true] {
             let harness = TrackHarness(TrackHarness.h265, parameterSets: [vps, sps, pps], limit: 100)
             let content = [0x80] + (0..<999).map { UInt8($0 & 0xFF) }
@@ -81,14 +82,14 @@ import Transport
 
     // MARK: Order
 
-    @Test func picturesThatAreSentInAnotherOrderThanShownAreNoticed() {
+    @Test func picturesThatAreNotSentInDisplayOrderAreNoticed() {
         let harness = TrackHarness(TrackHarness.h264)
         for (index, timestamp) in [0, 9000, 3000, 6000, 18000, 12000, 15000, 27000, 21000].enumerated() {
             #expect(!harness.track.reordering.isReordering)
             harness.receive(rtpPacket(index, timestamp: UInt32(timestamp), marker: true, [0x41, 0x9A, 7]))
         }
         #expect(harness.track.reordering.isReordering)
-        // A clock that is set back once is no B-frame.
+        // A clock that is set back once is not a B-frame.
         let other = TrackHarness(TrackHarness.h264)
         for (index, timestamp) in [9000, 18000, 6000, 15000, 24000].enumerated() {
             other.receive(rtpPacket(index, timestamp: UInt32(timestamp), marker: true, [0x41, 0x9A, 7]))
@@ -115,7 +116,7 @@ import Transport
 
     // MARK: VP9 and JPEG
 
-    @Test func longVP9PacketsAreCutAnew() {
+    @Test func longVP9PacketsAreSplitAgain() {
         let harness = TrackHarness(TrackHarness.vp9, limit: 100)
         let frame = [0x82] + (0..<499).map { UInt8($0 & 0xFF) }
         harness.receive(rtpPacket(1, timestamp: 0, [0x88, 5] + frame[..<250]))
@@ -129,21 +130,21 @@ import Transport
         #expect(packets[5].flags.contains(.marker) && packets[6].flags == [.startsFrame, .marker])
     }
 
-    @Test func longAV1PacketsAreCutAnew() {
+    @Test func longAV1PacketsAreSplitAgain() {
         let harness = TrackHarness(TrackHarness.av1, limit: 100)
         let key: [UInt8] = [0x28, 3, 0x08, 0, 0, 0x30, 0x10] + (0..<300).map { UInt8($0 & 0xFF) }
         harness.receive(rtpPacket(1, timestamp: 0, marker: true, key))
         harness.receive(rtpPacket(2, timestamp: 3000, marker: true, [0x10, 0x30, 0x30, 1]))
         let packets = harness.packets()
         #expect(packets.count == 5 && packets.allSatisfy { $0.payload.count <= 100 })
-        // The first begins the sequence; each of the others but the last goes on with the frame.
+        // The first one begins the sequence. All others except the last continue the frame.
         #expect(packets.map { $0.payload[0] & 0xC8 } == [0x48, 0xC0, 0xC0, 0x80, 0])
         #expect(packets.map { $0.flags.contains(.keyFrame) } == [true, true, true, true, false])
         #expect(packets.map { $0.flags.contains(.marker) } == [false, false, false, true, true])
         #expect(packets.map { $0.flags.contains(.startsFrame) } == [true, false, false, false, true])
     }
 
-    @Test func longJPEGPacketsAreCutWithTheirOffsets() {
+    @Test func longJPEGPacketsAreSplitWithTheirOffsets() {
         let harness = TrackHarness(TrackHarness.jpeg, limit: 200)
         let data = (0..<700).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let tables = [UInt8](repeating: 9, count: 64)
@@ -164,7 +165,7 @@ import Transport
 
     // MARK: Sound
 
-    @Test func linearSoundIsCutBetweenSamples() {
+    @Test func linearSoundIsSplitBetweenSamples() {
         let harness = TrackHarness(MediaCodec(name: "L16", clockRate: 44_100, channels: 2), limit: 99)
         harness.receive(rtpPacket(1, timestamp: 7, [UInt8](repeating: 1, count: 200)))
         let packets = harness.packets()
@@ -172,7 +173,7 @@ import Transport
         #expect(packets.map(\.timestamp) == [7, 31, 55])
     }
 
-    @Test func g722CountsAByteATick() {
+    @Test func g722CountsOneByteAsOneTick() {
         let harness = TrackHarness(MediaCodec(name: "G722", clockRate: 8000), limit: 100)
         harness.receive(rtpPacket(1, timestamp: 0, (0..<160).map { UInt8($0) }))
         harness.receive(rtpPacket(2, timestamp: 160, (0..<160).map { UInt8($0) }))
@@ -183,7 +184,7 @@ import Transport
     }
 
     @Test(arguments: ["mpeg4-generic", "MP4A-LATM", "G726-32", "opus"])
-    func otherSoundGoesOnAsItCame(name: String) {
+    func otherSoundIsPassedOnUnchanged(name: String) {
         let harness = TrackHarness(MediaCodec(name: name, clockRate: 8000), limit: 100)
         let payload = [UInt8](repeating: 3, count: 300)
         harness.receive(rtpPacket(1, timestamp: 7, marker: true, payload))

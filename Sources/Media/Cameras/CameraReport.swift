@@ -1,0 +1,24 @@
+/// What a source has found out about a camera besides its tracks.
+public struct CameraReport: Sendable, Equatable {
+    /// What was learned, by its names; see ``CameraProfile``.
+    public var profile: [String: String] = [:]
+    /// The transport of the packets now, for example `tcp`; nil before the camera plays.
+    public var carriage: String?
+    /// The keep-alive in use; nil before the camera plays.
+    public var keepAlive: String?
+    /// The codec that the camera's speaker accepts, for example `PCMA/8000`; empty if it describes none.
+    public var speaker: [String] = []
+    /// In words, which parts of the camera's description are not pulled, and what else one should know.
+    public var notes: [String] = []
+
+    /// Nothing is known.
+    public init() {}
+
+    /// Adds the state of the smaller stream to the notes.
+    mutating func add(_ state: SourceState, _ substream: CameraReport?) {
+        var words = state.words
+        if let carriage = substream?.carriage { words += " over \(carriage)" }
+        notes.append("substream: \(words)")
+        notes += (substream?.notes ?? []).map { "substream: \($0)" }
+    }
+}

@@ -1,0 +1,38 @@
+extension SourceState {
+    /// The state's name in the API, for example `backingOff`.
+    public var name: String {
+        switch self {
+        case .idle: "idle"
+        case .resolving: "resolving"
+        case .connecting: "connecting"
+        case .authenticating: "authenticating"
+        case .describing: "describing"
+        case .settingUp, .playing: "settingUp"
+        case .flowing: "flowing"
+        case .stalled: "stalled"
+        case .backingOff: "backingOff"
+        case .givenUp: "givenUp"
+        case .stopped: "stopped"
+        }
+    }
+
+    /// The state as the end of a sentence about a camera.
+    public var words: String {
+        switch self {
+        case .idle: "it has not been started"
+        case .resolving: "its host name is being looked up"
+        case .connecting: "the gateway is connecting to it"
+        case .authenticating: "it asks for credentials"
+        case .describing: "the gateway is asking what it sends"
+        case .settingUp: "its tracks are being set up"
+        case .playing: "it has agreed to play but has sent nothing yet"
+        case .flowing: "it is sending media"
+        case .stalled(let track): "track \(track) has stalled"
+        case .backingOff(0, let reason): reason
+        case .backingOff(let seconds, let reason): "\(reason); the next try is in \(Int(seconds.rounded(.up))) s"
+        case .givenUp(_, let failures, let reason):
+            "\(reason); it is given up for a while after \(failures) such failures"
+        case .stopped: "it has been stopped"
+        }
+    }
+}
