@@ -20,10 +20,10 @@ import Testing
                     .replacing("{trait}", with: "WebRtcLiveView").replacing("{command}", with: "startLiveView")
                     .replacing("{camera}", with: "door").replacing("{clip}", with: "1")
                     .replacing("{secret}", with: "gatehouse_webhook_wrong").replacing("{type}", with: "motion")
-                    // Any other name does for a path that nobody may read.
+                    // Any other name will do for a path that nobody may read.
                     .replacing("{", with: "").replacing("}", with: "")
                 let isOpen = route.path == "/" || route.path == "/healthz" || route.path.hasPrefix("/assets/")
-                // The secret of a webhook stands in the path, so no header is asked for.
+                // The secret of a webhook is in the path, so no header is needed.
                 if route.path.hasPrefix("/v1/webhooks/") {
                     #expect(try await client.send(route.method, path, token: nil).status == .forbidden)
                     continue
@@ -44,7 +44,7 @@ import Testing
                     if !isOpen { #expect(response.headers[.wwwAuthenticate]?.hasPrefix("Bearer") == true) }
                 }
             }
-            // Unknown paths tell nothing either, and other schemes than Bearer are none.
+            // Unknown paths reveal nothing either, and no scheme except Bearer counts.
             #expect(try await client.send(.get, "/nowhere", token: nil).status == .unauthorized)
             #expect(
                 try await client.send(
@@ -100,7 +100,7 @@ import Testing
                     trait, "changeLiveViewQuality", #"{"mediaSessionId":"\#(id)","qualityHint":"uhd"}"#
                 ).text == #"{"qualityHint":"sd"}"#)
             #expect(try await client.command(trait, "stopLiveView", #"{"mediaSessionId":"\#(id)"}"#).status == .ok)
-            // Ending what has ended is no error for its owner; nothing else can be done with it.
+            // Ending a session that has ended is not an error for its owner; nothing else can be done with it.
             for command in ["stopLiveView", "stopTalkback"] {
                 #expect(try await client.command(trait, command, #"{"mediaSessionId":"\#(id)"}"#).status == .ok)
             }
@@ -164,11 +164,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "offerSdp is missing"), ("{", "the body is no JSON"), ("[]", "the body must be a object"),
+        ("", "offerSdp is missing"), ("{", "the body is not valid JSON"), ("[]", "the body must be a object"),
         (#"{"offerSdp":5}"#, "offerSdp must be a string"), (#"{"offerSdp":null}"#, "offerSdp must"),
         (#"{"offerSdp":"v=0","qualityHint":"8k"}"#, "qualityHint: expected one of"),
-        (#"{"offerSdp":""}"#, "offerSdp is empty"), ("\u{0}\u{1}", "the body is no JSON"),
-        (String(repeating: "[", count: 5_000), "the body is no JSON"),
+        (#"{"offerSdp":""}"#, "offerSdp is empty"), ("\u{0}\u{1}", "the body is not valid JSON"),
+        (String(repeating: "[", count: 5_000), "the body is not valid JSON"),
     ])
     func badBodiesAreRefusedWithThePlace(body: String, message: String) async throws {
         try await TestGateway().run { client in
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func aWrongMethodIsToldTheRightOnes() async throws {
+    @Test func aWrongMethodIsAnsweredWithTheRightOnes() async throws {
         try await TestGateway().run { client in
             let response = try await client.send(.put, "/v1/sessions/x")
             #expect(response.status == .methodNotAllowed)

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aCameraIsConnectedToAnewOnCommand() async throws {
+    @Test func aCameraIsReconnectedOnCommand() async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()
         try await gateway.run { client in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsToldWithItsKeyAndChangesNothing() async throws {
+    @Test func aWrongSettingIsReportedWithItsKeyAndChangesNothing() async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()
         try await gateway.run { client in
@@ -67,7 +67,8 @@ import Testing
                 (#"{"source":"whip","webhook":"perhaps"}"#, "webhook: expected true or false"),
                 (#"{"source":["whip"]}"#, "source: expected a text"),
                 (#"{"source":"whip","onvif":5}"#, "onvif: expected"),
-                (#"{"source":"whip","id":"other"}"#, "id: it is in the path"), (#"[1]"#, "no JSON object"),
+                (#"{"source":"whip","id":"other"}"#, "id: the body and the path name different cameras"),
+                (#"[1]"#, "not a JSON object"),
                 (#"{"source":"rtsp://topsecret topsecret@/"}"#, "source: the URL has no host"),
             ]
             for (body, expected) in wrong {
@@ -104,7 +105,7 @@ import Testing
             #expect(shown.source == "rtsp://viewer:***@192.0.2.9/s?channel=1&password=***")
             #expect(shown.onvif?.password == "***")
 
-            // What was shown may be sent back, and stands for what it hides.
+            // The shown value may be sent back, and means the secret that it hides.
             let edited = """
                 {"name":"Gate","source":"\(shown.source)","substream":"rtsp://viewer:***@192.0.2.9/2",\
                 "onvif":{"url":"http://192.0.2.9/","username":"viewer","password":"***"}}
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func theEnvironmentIsForTheConfigFileAlone() async throws {
+    @Test func onlyTheConfigFileReadsTheEnvironment() async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()
         try await gateway.run { client in
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func aSnapshotTellsItsAge() async throws {
+    @Test func aSnapshotStatesItsAge() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
             let picture = try await client.get("/v1/devices/door/snapshot.jpg?width=320")

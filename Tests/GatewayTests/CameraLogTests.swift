@@ -42,7 +42,7 @@ import Transport
         #expect(world.take() == [.init(.back, duration: .seconds(42), tracks: "H264")])
     }
 
-    @Test func anotherReasonAndGivingUpAreToldOnce() {
+    @Test func anotherReasonAndGivingUpAreLoggedOnce() {
         let world = World()
         world.down("no route to host")
         for _ in 0..<3 {
@@ -91,7 +91,7 @@ import Transport
         #expect(world.take().map(\.kind) == [.down])
     }
 
-    @Test func aLongOutageOfAnUnsteadyCameraIsTold() {
+    @Test func aLongOutageOfAnUnsteadyCameraIsLogged() {
         let world = World()
         world.up()
         for _ in 0..<8 {
@@ -112,7 +112,7 @@ import Transport
         #expect(world.take().map(\.kind) == [.back])
     }
 
-    @Test func aCameraThatRestsIsNoOutage() {
+    @Test func aCameraThatIsNotPulledIsNotAnOutage() {
         let world = World()
         for _ in 0..<10 {
             world.up()
@@ -127,7 +127,7 @@ import Transport
         (Duration.milliseconds(340), "340 ms"), (.seconds(42), "42 s"), (.seconds(60), "1 min"),
         (.seconds(200), "3 min 20 s"), (.seconds(7500), "2 h 5 min"), (.seconds(273_600), "3 d 4 h"),
     ])
-    func durationsAreSaidAsPeopleSayThem(duration: Duration, words: String) {
+    func durationsAreWrittenAsPeopleSayThem(duration: Duration, words: String) {
         #expect(duration.inWords == words)
     }
 }

@@ -103,7 +103,7 @@ import Testing
         #expect(try GatewayConfiguration(yaml: "").rtsp == nil)
     }
 
-    @Test func whatIsWrongWithACamerasKeysIsToldWithItsLine() {
+    @Test func aWrongKeyOfACameraIsReportedWithItsLine() {
         let found = self.problems(
             """
             rtsp: {port: 0}
@@ -184,10 +184,10 @@ import Testing
         #expect(found.allSatisfy { !$0.description.contains("topsecret") })
     }
 
-    @Test func missingEnvironmentVariablesAndDoubleIdsAreTold() {
+    @Test func missingEnvironmentVariablesAndDuplicateIdsAreReported() {
         #expect(
             self.problems(#"cameras: [{id: a, source: "rtsp://u:${NOPE}@h/"}]"#).first?.reason
-                == "the environment has no variable NOPE")
+                == "the environment variable NOPE is not set")
         let double = self.problems(
             "cameras:\n  - {id: a, source: \"builtin:doorbell\"}\n  - {id: a, source: \"builtin:doorbell\"}")
         #expect(double.first?.line == 3)
@@ -201,14 +201,14 @@ import Testing
         #expect(self.problems("sessions: {maximumDurationSeconds: 2}").isEmpty)
     }
 
-    @Test func aMissingFileIsSaidToBeMissing() {
+    @Test func aMissingFileIsReported() {
         let error = #expect(throws: ConfigurationError.self) {
             try GatewayConfiguration(contentsOfFile: "/nonexistent/gatehouse.yaml")
         }
         #expect(error?.description == "/nonexistent/gatehouse.yaml: there is no such file")
     }
 
-    @Test func theExampleOfTheDocumentationIsRight() throws {
+    @Test func theExampleInTheDocumentationIsValid() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../docs/configuration.md").standardized
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -219,7 +219,7 @@ import Testing
         #expect(configuration.cameras.count == 2)
     }
 
-    @Test func damagedFilesGiveErrorsAndNoCrash() {
+    @Test func damagedFilesGiveErrorsInsteadOfACrash() {
         let good = Array(
             "http: {port: 1, https: {port: 2}}\nmedia: {addresses: [1.2.3.4]}\ncameras:\n - {id: a, source: \"rtsp://${A}@h/\"}\n"
                 .utf8)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// What one host can take of a listener, in virtual time.
+/// What one host can take from a listener, in virtual time.
 @Suite struct ConnectionTests {
     func channel(_ handler: any ChannelHandler, from address: String = "192.0.2.1") throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
@@ -36,7 +36,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func aBodyThatComesOnIsTakenToItsEnd() throws {
+    @Test func aBodyThatKeepsComingIsReadToItsEnd() throws {
         let channel = try self.channel(RequestDeadlineHandler())
         try channel.writeInbound(self.head())
         let part = ByteBuffer(repeating: 0, count: RequestDeadlineHandler.progress / 2)
@@ -51,7 +51,7 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test func anAnswerMayTakeAsLongAsItWantsAndTheConnectionServesMoreRequests() throws {
+    @Test func aResponseMayTakeAnyTimeAndTheConnectionServesMoreRequests() throws {
         let channel = try self.channel(RequestDeadlineHandler())
         for _ in 0..<3 {
             try channel.writeInbound(self.head(.get))
@@ -81,7 +81,7 @@ import Testing
         let second = try accept("192.0.2.2")
         #expect(ledger.counts.connections == 2)
         ledger.vouch(for: second, principal: "owner")
-        // The stranger gives way, and then nobody does.
+        // The stranger's connection is closed, and then none is.
         let third = try accept("192.0.2.3")
         first.embeddedEventLoop.run()
         #expect(!first.isActive && second.isActive && third.isActive)
@@ -98,7 +98,7 @@ import Testing
     @Test func aClientThatAcceptsNothingIsClosedAndASlowOneIsNot() throws {
         for isSlow in [false, true] {
             let channel = try self.channel(StalledClientHandler())
-            // Without a flush they wait in the channel as they do when the socket takes nothing.
+            // Without a flush they wait in the channel, as they do when the socket accepts nothing.
             for _ in 0..<100 { channel.write(ByteBuffer(repeating: 0, count: 1000), promise: nil) }
             for _ in 0..<7 {
                 channel.embeddedEventLoop.advanceTime(by: .seconds(5))

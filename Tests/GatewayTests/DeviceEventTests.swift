@@ -4,7 +4,6 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
-import Logging
 import Testing
 
 @testable import Gateway
@@ -68,11 +67,11 @@ import Testing
         }
     }
 
-    @Test func whatIsNoEventIsAnsweredWithWhatIsWrong() async throws {
+    @Test func aReportThatIsNotAnEventIsRefusedWithTheReason() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
             for (body, words) in [
-                ("{", "the body is no JSON"), ("{}", "type is missing"),
+                ("{", "the body is not valid JSON"), ("{}", "type is missing"),
                 (#"{"type":"boom"}"#, "expected one of doorbellPressed"), (#"{"type":5}"#, "type must be a string"),
                 (#"{"type":"motion","active":"yes"}"#, "active must be a boolean"),
                 (
@@ -139,48 +138,5 @@ import Testing
         try second.use(["yard", "door"], in: folder.directory)
         #expect(second.device(holding: token) == "door")
         #expect(second.device(holding: "") == nil)
-    }
-
-    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    @Test func theJournalSurvivesARestartAndBadLines() throws {
-        let folder = try TemporaryFolder()
-        let journal = EventJournal(directory: folder.directory, logger: Self.silent)
-        #expect(journal.read().isEmpty)
-        func event(_ index: Int) -> DeviceEvent {
-            DeviceEvent(
-                id: "r-\(index)", deviceID: "door", at: Date(timeIntervalSince1970: 1000.25 + Double(index)),
-                DetectionEvent(kind: .person, phase: .began, eventSessionId: "\(index)"))
-        }
-        for index in 0..<3 { journal.append(event(index)) }
-        journal.flush()
-        let path = folder.directory.file(EventJournal.fileName)
-        let handle = try #require(FileHandle(forWritingAtPath: path))
-        try handle.seekToEnd()
-        try handle.write(contentsOf: Data("{\"id\":\"half\n\n".utf8))
-        try handle.close()
-        let again = EventJournal(directory: folder.directory, logger: Self.silent)
-        #expect(again.read() == (0..<3).map(event))
-        again.append(event(3))
-        again.flush()
-        #expect(again.read().last == event(3))
-        #expect(again.problem == nil)
-    }
-
-    @Test func theJournalIsBounded() throws {
-        let folder = try TemporaryFolder()
-        let journal = EventJournal(directory: folder.directory, logger: Self.silent)
-        let press = DeviceEvent(
-            id: "r-1", deviceID: "door", at: Date(timeIntervalSince1970: 0),
-            .init(complementaryToneId: String(repeating: "x", count: 20_000)))
-        for _ in 0..<100 { journal.append(press) }
-        journal.flush()
-        var total = 0
-        for name in [EventJournal.fileName, EventJournal.fileName + ".old"] {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: folder.directory.file(name))
-            total += attributes?[.size] as? Int ?? 0
-        }
-        #expect(total > EventJournal.maximumSize)
-        #expect(total < 2 * EventJournal.maximumSize + 50_000)
     }
 }

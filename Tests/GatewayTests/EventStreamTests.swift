@@ -10,7 +10,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct EventStreamTests {
-    @Test func theStreamTellsTheStateAndThenWhatChanges() async throws {
+    @Test func theStreamReportsTheStateAndThenTheChanges() async throws {
         let gateway = try TestGateway()
         let text = try await gateway.run { client in
             async let response = client.get("/v1/events")
@@ -36,8 +36,10 @@ import Testing
             parts.map { $0[0] }[1...5] == [
                 "event: device", "event: device", "event: device", "event: DoorbellPressed", ": still here",
             ])
-        // Each event is three lines: what a person named cannot break the framing.
-        #expect(parts[1...4].allSatisfy { $0.count == 3 && $0[1].hasPrefix("id: ") && $0[2].hasPrefix("data: ") })
+        // Each event is three lines: what a person named cannot break the framing. Only with the last of the state does
+        // a client have a place to return to.
+        #expect(parts[1].count == 2 && parts[1][1].hasPrefix("data: "))
+        #expect(parts[2...4].allSatisfy { $0.count == 3 && $0[1].hasPrefix("id: ") && $0[2].hasPrefix("data: ") })
         let press = try JSONDecoder().decode([String: String].self, from: Data(parts[4][2].dropFirst(6).utf8))
         #expect(press["deviceID"] == "door")
         #expect(press["timestamp"] == "1970-01-01T00:16:40Z")
@@ -57,6 +59,31 @@ import Testing
             #expect(await gateway.hub.watcherCount == 0)
             #expect(try await client.get("/healthz").status == .ok)
         }
+    }
+
+    /// A client that comes back by itself knows better than the address that it began with.
+    @Test(arguments: [(0, nil), (nil, 0), (0, 1), (nil, 2)] as [(Int?, Int?)])
+    func aClientThatReturnsGetsWhatItMissedByHeaderOrByAddress(address: Int?, header: Int?) async throws {
+        let gateway = try TestGateway()
+        for priority in 0..<3 { gateway.camera.send(.doorbellPressed(.init(priority: Int64(priority)))) }
+        gateway.camera.finish()
+        await gateway.hub.run()
+        let places = try await gateway.hub.events(of: "door").map(\.id).reversed() as [String]
+        let text = try await gateway.run { client in
+            var headers: HTTPFields = [:]
+            if let header { headers[try #require(HTTPField.Name("Last-Event-ID"))] = places[header] }
+            let path = "/v1/events" + (address.map { "?after=\(places[$0])" } ?? "")
+            async let response = client.send(.get, path, headers: headers)
+            var attempts = 0
+            while await gateway.hub.watcherCount == 0, attempts < 1_000_000 {
+                attempts += 1
+                await Task.yield()
+            }
+            await gateway.hub.finishChanges()
+            return try await response.text
+        }
+        let names = text.split(separator: "\n").filter { $0.hasPrefix("event: ") }
+        #expect(names == Array(repeating: "event: DoorbellPressed", count: 2 - (header ?? address ?? 0)))
     }
 
     @Test func aWatcherThatReadsTooSlowlyIsCutOffOnceAndTheConnectionIsTold() async throws {

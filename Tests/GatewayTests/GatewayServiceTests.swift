@@ -70,7 +70,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.directory.file(LocalGateway.fileName)))
     }
 
-    @Test func nothingSecretIsToldOfItInLogs() throws {
+    @Test func nothingSecretReachesTheLog() throws {
         let folder = try TemporaryFolder()
         var configuration = GatewayConfiguration.demonstration
         configuration.stateDirectory = folder.directory.path

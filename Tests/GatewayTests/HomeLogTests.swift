@@ -63,7 +63,7 @@ import Transport
             ])
     }
 
-    @Test func eventsThatDoNotComeAreTold() {
+    @Test func missingEventsAreLogged() {
         let world = World()
         let log = world.log()
         log.note(.eventSource(.init(state: .backingOff, reason: "the device does not accept the password")), of: "door")

@@ -6,7 +6,7 @@ struct JSONSchema {
 
     static let annotations: Set<String> = ["description", "format", "summary"]
 
-    /// What is wrong with the value, by place; empty when it fits.
+    /// What is wrong with the value, by place; empty if it matches.
     func problems(_ value: Any, _ schema: [String: Any], at place: String = "$") -> [String] {
         var problems: [String] = []
         for (keyword, argument) in schema where !Self.annotations.contains(keyword) {
@@ -36,6 +36,11 @@ struct JSONSchema {
                 {
                     problems.append("\(place): above \(most)")
                 }
+            case "minLength", "maxLength":
+                // The vocabulary counts bytes of UTF-8, which are at least as many as JSON Schema's characters.
+                guard let limit = argument as? Int, let text = value as? String else { continue }
+                let isKept = keyword == "minLength" ? text.count >= limit : text.count <= limit
+                if !isKept { problems.append("\(place): \(keyword) \(limit)") }
             case "required":
                 for key in argument as? [String] ?? [] where (value as? [String: Any])?[key] == nil {
                     problems.append("\(place): lacks \(key)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-/// A secret that comes back as `***` stands for the one that it hides, for the same user at the same host alone.
+/// A secret that comes back as `***` means the one that it hides, only for the same user at the same host.
 @Suite struct MaskedSecretsTests {
     static let json = "application/json"
 
@@ -82,7 +82,7 @@ import Testing
             "rtsp://viewer:hunter22@localhost:8554/s", "rtsp://viewer:***@localhost:8554/t",
             "rtsp://viewer:hunter22@localhost:8554/t"
         ),
-        // A password that is left out is taken away.
+        // A password that is left out is removed.
         (Self.source, "rtsp://viewer@192.0.2.66/s", "rtsp://viewer@192.0.2.66/s"),
     ]) func aMaskStandsForItsSecret(before: String, edit: String, expected: String) async throws {
         for put in [false, true] {
@@ -110,23 +110,23 @@ import Testing
         ("rtsp://viewer@192.0.2.9/s", "rtsp://viewer:***@192.0.2.9/s"),
         (Self.source, "rtsp://viewer:***@192.0.2.9/s?token=***"),
         ("rtsp://viewer:hunter22@192.0.2.9/s?key=hunter23", "rtsp://viewer:***@192.0.2.9/s?key=***&key=***"),
-        // In the clear where it was encrypted.
+        // In the clear instead of encrypted.
         ("rtsps://viewer:hunter22@192.0.2.9/s", "rtsp://viewer:***@192.0.2.9/s"),
         // Another program on this machine.
         ("rtsp://viewer:hunter22@127.0.0.1:8554/s", "rtsp://viewer:***@127.0.0.1:8555/s"),
         ("rtsp://viewer:hunter22@localhost/s", "rtsp://viewer:***@localhost:8555/s"),
         ("rtsp://viewer:hunter22@[::1]/s", "rtsp://viewer:***@[::1]:8555/s"),
-    ]) func aMaskThatStandsForNothingIsRefused(before: String, edit: String) async throws {
+    ]) func aMaskWithoutASecretIsRefused(before: String, edit: String) async throws {
         for put in [false, true] {
             let result = try await self.change(
                 Self.body(["source": before]), patch: Self.body(["source": edit]), put: put)
             #expect(result.response.status == .badRequest, "\(edit): \(result.camera.sourceText)")
-            #expect(result.response.failure?.message.hasPrefix("source: *** stands for") == true)
+            #expect(result.response.failure?.message.hasPrefix("source: *** refers to a stored secret") == true)
             #expect(result.camera.sourceText == before)
         }
     }
 
-    @Test func aNewCameraHasNothingThatAMaskCouldStandFor() async throws {
+    @Test func aNewCameraHasNoSecretBehindAMask() async throws {
         let gateway = try TestGateway()
         await gateway.keeper.begin()
         try await gateway.run { client in
@@ -138,7 +138,8 @@ import Testing
             ] {
                 let made = try await client.send(.put, "/v1/cameras/gate", body, type: Self.json)
                 #expect(
-                    made.status == .badRequest && made.failure?.message.contains("*** stands for") == true, "\(body)")
+                    made.status == .badRequest
+                        && made.failure?.message.contains("*** refers to a stored secret") == true, "\(body)")
             }
             // The passwords of one camera are not those of another.
             _ = try await client.send(
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func whatTheEnvironmentGivesStaysAReference() async throws {
+    @Test func valuesFromTheEnvironmentStayReferences() async throws {
         let folder = try TemporaryFolder()
         let environment = ["PW": "hunter22", "URL": "rtsp://viewer:hunter23@192.0.2.9/s"]
         try folder.directory.writePrivate(

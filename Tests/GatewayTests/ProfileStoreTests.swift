@@ -2,6 +2,7 @@ import Cameras
 import Foundation
 import Logging
 import RTSP
+import Stations
 import Testing
 
 @testable import Gateway
@@ -20,7 +21,7 @@ import Testing
         return profile
     }
 
-    @Test func whatWasLearntIsThereAfterARestartAtTheSameAddressAlone() throws {
+    @Test func profilesSurviveARestartOnlyAtTheSameAddress() throws {
         let first = ProfileStore(directory: self.folder.directory, logger: self.logger)
         #expect(first.profile(of: "yard", at: "rtsp://192.0.2.1/") == CameraProfile())
         first.note(self.profile(), of: "yard", at: "rtsp://192.0.2.1/")
@@ -29,7 +30,7 @@ import Testing
         first.keepOnly(["yard"])
         first.flush()
         let permissions = try FileManager.default.attributesOfItem(
-            atPath: self.folder.directory.file(ProfileStore.fileName))[.posixPermissions]
+            atPath: self.folder.directory.file(ProfileFile.name))[.posixPermissions]
         #expect(permissions as? Int == 0o600)
 
         let second = ProfileStore(directory: self.folder.directory, logger: self.logger)
@@ -39,8 +40,8 @@ import Testing
         #expect(second.profile(of: "yard/substream", at: "rtsp://192.0.2.1/2") == self.profile())
     }
 
-    /// An ONVIF camera tells its address itself: at whichever it is, it is not told the password in clear text.
-    @Test func thatACameraTakesDigestIsKnownUntilItsOwnerWantsOtherwise() throws {
+    /// An ONVIF camera announces its own address. Whichever that is, it is not sent the password in clear text.
+    @Test func supportForDigestIsRememberedUntilTheOwnerResetsIt() throws {
         let store = ProfileStore(directory: self.folder.directory, logger: self.logger)
         var profile = self.profile()
         profile.takesDigest = true
@@ -58,12 +59,12 @@ import Testing
         #expect(!store.profile(of: substream, at: "rtsp://192.0.2.1/2").takesDigest)
     }
 
-    @Test func aDamagedFileIsNoReasonNotToStart() throws {
+    @Test func aDamagedFileDoesNotPreventTheStart() throws {
         for text in [
             "", "nonsense", "[]", #"{"yard":{"address":1}}"#,
             #"{"yard":{"address":"a","fields":{"carriage":"pigeon"}}}"#,
         ] {
-            try self.folder.directory.writePrivate(ProfileStore.fileName, text)
+            try self.folder.directory.writePrivate(ProfileFile.name, text)
             let store = ProfileStore(directory: self.folder.directory, logger: self.logger)
             #expect(store.profile(of: "yard", at: "a") == CameraProfile())
         }

@@ -63,7 +63,7 @@ import Testing
         #expect(await keeper.configurationStatus.problems.first?.reason == "there is no such file")
     }
 
-    @Test func whatCannotBeChangedWhileItRunsIsSaid() async throws {
+    @Test func changesThatNeedARestartAreReported() async throws {
         try self.write("http: {port: 9001}\n")
         let keeper = try self.keeper(file: self.file)
         await keeper.begin()
@@ -94,7 +94,7 @@ import Testing
         #expect(!changed)
     }
 
-    @Test func camerasOfTheAPISurviveARestartAndTheConfigFileCountsFirst() async throws {
+    @Test func camerasOfTheAPISurviveARestartAndTheConfigFileWins() async throws {
         try self.write("cameras:\n  - {id: a, source: whip}\n")
         let first = try self.keeper(file: self.file)
         await first.begin()
@@ -116,14 +116,16 @@ import Testing
         try self.write("cameras:\n  - {id: b, name: Mine, source: whip}\n")
         await second.reload(because: "a test")
         #expect(await second.entries.map(\.origin) == [.file])
-        #expect(await second.configurationStatus.notes.first?.contains("camera b stands in the config file") == true)
+        #expect(
+            await second.configurationStatus.notes.first?.contains(
+                "camera b is in both the config file and cameras.yaml") == true)
         await #expect(throws: HomeError.self) { try await second.remove("b") }
         try self.write("cameras: []\n")
         await second.reload(because: "a test")
         #expect(await second.entries.map(\.camera.name) == ["b"])
     }
 
-    @Test func theBuiltInDoorbellCanBeTakenAway() async throws {
+    @Test func theBuiltInDoorbellCanBeRemoved() async throws {
         let keeper = try self.keeper(file: nil)
         await keeper.begin()
         #expect(await keeper.entries.map(\.origin) == [.builtin])
@@ -147,7 +149,7 @@ import Testing
         #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
     }
 
-    @Test func anEditOfTheConfigIsReadThoughTheAPIWritesMeanwhile() async throws {
+    @Test func anEditOfTheConfigIsReadEvenIfTheAPIWritesMeanwhile() async throws {
         try self.write("cameras: []\n")
         let keeper = try self.keeper(file: self.file)
         await keeper.begin()
@@ -176,7 +178,7 @@ import Testing
         #expect(await keeper.lookAtFiles(seenBefore: seen).hasChanged == false)
     }
 
-    @Test func anEditByHandIsNotWrittenOver() async throws {
+    @Test func anEditByHandIsNotOverwritten() async throws {
         let keeper = try self.keeper(file: nil)
         await keeper.begin()
         let entry = CameraEntry(values: ["source": .text("whip")])
@@ -184,7 +186,7 @@ import Testing
         let byHand = "cameras:\n  - {id: hand, source: whip}\n"
         try self.folder.directory.writePrivate("cameras.yaml", byHand)
         let error = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "b") }
-        #expect(error?.code == .failedPrecondition && error?.message.contains("send this again") == true)
+        #expect(error?.code == .failedPrecondition && error?.message.contains("try again in a second") == true)
         await #expect(throws: HomeError.self) { try await keeper.remove("a") }
         #expect(try self.folder.directory.readPrivate("cameras.yaml") == byHand)
         await keeper.reload(because: "a test")
@@ -220,7 +222,7 @@ import Testing
         #expect(try await self.keeper(file: nil).entries.count == 10)
     }
 
-    @Test func anEmptyListItemIsAProblemAndMixesNoCamerasUp() async throws {
+    @Test func anEmptyListItemIsAProblemAndMixesUpNoCameras() async throws {
         try self.folder.directory.writePrivate(
             "cameras.yaml", "cameras:\n  -\n  - {id: a, source: whip}\n  - ~\n  - {id: b, source: whip}\n")
         let error = #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
@@ -239,7 +241,7 @@ import Testing
         #expect(stored.allSatisfy { $0.entry.values["id"] == nil })
     }
 
-    @Test func commandsAtTheSameTimeAllCount() async throws {
+    @Test func concurrentCommandsAllTakeEffect() async throws {
         let keeper = try self.keeper(file: nil)
         await keeper.begin()
         await withTaskGroup(of: Void.self) { group in

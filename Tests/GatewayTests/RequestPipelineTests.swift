@@ -88,7 +88,7 @@ import Testing
 
     static let get = "GET / HTTP/1.1\r\nHost: door\r\n\r\n"
 
-    @Test func theNextRequestIsParsedWhenTheResponseHasBeenTaken() throws {
+    @Test func theNextRequestIsParsedWhenTheResponseHasBeenAccepted() throws {
         let connection = try Connection()
         try connection.receive(String(repeating: Self.get, count: 500))
         #expect(connection.application.heads.count == 1)
@@ -120,7 +120,7 @@ import Testing
         #expect(connection.reads.count == reads + 1)
     }
 
-    @Test func bodiesOfBothFramingsEndWhereTheyEnd() throws {
+    @Test func bodiesOfBothFramingsEndInTheRightPlace() throws {
         let requests = [
             "POST / HTTP/1.1\r\nHost: d\r\nContent-Length: 7\r\n\r\nab\ncd\nf",
             "POST / HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nab\n\r\n4;x=y\r\ncd\nf\r\n0\r\nT: v\r\n\r\n",
@@ -155,12 +155,12 @@ import Testing
 
     @Test(arguments: [
         ("GET / HTTP/1.1\r\n\r\n", 400, "Host is missing"),
-        ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "2 headers Host"),
-        ("GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n", 400, "2 headers Host"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "2 Host headers"),
+        ("GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n", 400, "2 Host headers"),
         ("GET / HTTP/1.1\r\nHost: \r\n\r\n", 400, "Host is not"),
         ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "Host is not"),
         ("GET / HTTP/1.1\r\nHost: a@b/c\r\n\r\n", 400, "Host is not"),
-        ("GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400, "2 headers Host"),
+        ("GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400, "2 Host headers"),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400, "size of a chunk"),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n", 400, "size of a chunk"),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n", 400, "chunk"),
@@ -179,9 +179,9 @@ import Testing
         ("\u{16}\u{3}\u{1}\u{2}\u{0}\n", 400, ""), ("GET / HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n", 400, ""),
         ("GET / HTTP/1.1\r\nHost: a\r\n folded: y\r\n\r\n", 400, ""),
     ])
-    func whatIsNoProperRequestIsRefusedAndTheConnectionCloses(bytes: String, status: Int, message: String) throws {
+    func anImproperRequestIsRefusedAndTheConnectionCloses(bytes: String, status: Int, message: String) throws {
         let connection = try Connection()
-        // A client that is refused goes on sending.
+        // A client that is refused keeps sending.
         try connection.receive(bytes + Self.get)
         let answer = try connection.sent()
         #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
@@ -193,7 +193,7 @@ import Testing
         #expect(connection.hasClosedByNow)
     }
 
-    @Test func theRestOfABrokenBodyIsNotTakenForTheWhole() throws {
+    @Test func theBeginningOfABrokenBodyIsNotMistakenForTheWhole() throws {
         let connection = try Connection()
         try connection.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n")
         #expect(connection.application.body == "abc" && connection.application.ends == 0)
@@ -221,7 +221,7 @@ import Testing
         #expect(connection.application.ends == 2 && connection.application.errors.isEmpty)
     }
 
-    @Test func aBodyIsAskedForWhenItIsWanted() throws {
+    @Test func aBodyIsRequestedWhenItIsNeeded() throws {
         let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 3\r\n\r\n"
         let connection = try Connection()
         try connection.receive(head)
@@ -244,7 +244,7 @@ import Testing
         connection.respond(.payloadTooLarge)
         let answer = try connection.sent()
         #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("connection: close"))
-        // What was meant as the body is no request.
+        // The intended body is not a request.
         try connection.receive(Self.get)
         #expect(connection.application.heads.count == 1)
         #expect(connection.hasClosedByNow)

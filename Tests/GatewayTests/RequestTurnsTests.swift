@@ -56,7 +56,7 @@ import Transport
         }
     }
 
-    @Test func aTurnThatIsKeptTooLongAndOneOfAClosedConnectionGoOn() throws {
+    @Test func aTurnThatIsKeptTooLongOrWhoseConnectionClosedIsPassedOn() throws {
         let turns = RequestTurns()
         let first = try (0..<RequestTurns.atOnce).map { _ in try Connection(turns: turns) }
         for connection in first { try connection.receive("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n") }
@@ -95,7 +95,7 @@ import Transport
         #expect(waiting.application.heads.count == 2)
     }
 
-    /// Takes a connection only when it is told to, as a server does that is busy.
+    /// Accepts a connection only when it is told to, like a busy server.
     final class BusyServer: ChannelDuplexHandler {
         typealias InboundIn = any Channel
         typealias OutboundIn = Never
@@ -128,7 +128,7 @@ import Transport
         let context = try listener.pipeline.syncOperations.context(handler: server)
         context.read()
         listener.embeddedEventLoop.run()
-        // The server wants more, but those that it has taken have not started.
+        // The server wants more, but the connections that it has accepted have not started.
         #expect(server.taken.count == ConnectionStarts.atOnce)
         #expect(shared.connections.counts.connections == 51)
         for connection in server.taken.prefix(2) {

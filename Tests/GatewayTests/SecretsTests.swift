@@ -121,7 +121,7 @@ import Testing
         #expect(ServerCertificate.hostNames().starts(with: ["localhost", "127.0.0.1", "::1"]))
     }
 
-    @Test func certificatesThatEndSoonOrDoNotFitAreMadeAnew() throws {
+    @Test func certificatesThatExpireSoonOrDoNotMatchAreReplaced() throws {
         let folder = try TemporaryFolder()
         let old = try ServerCertificate.selfSigned(names: ["localhost"], validityDays: 10)
         #expect(!ServerCertificate.isUsable(certificate: old.certificate, privateKey: old.privateKey))

@@ -6,9 +6,9 @@ import Transport
 
 @testable import Gateway
 
-/// What the log tells of those who try tokens and open connections without end.
+/// What the log says about hosts that guess tokens or open connections without end.
 @Suite struct SignInRefusalsTests {
-    @Test func aHostIsToldOfAtOnceAndThenOnceAMinute() {
+    @Test func aHostIsLoggedAtOnceAndThenOncePerMinute() {
         let refusals = SignInRefusals()
         for _ in 0..<3 { refusals.note("192.0.2.1", at: .http) }
         refusals.note("192.0.2.2", at: .rtsp)
@@ -38,7 +38,7 @@ import Transport
         #expect(refusals.lines(at: 1).isEmpty)
     }
 
-    @Test func connectionsThatGiveWayAreToldOfOnceAMinute() throws {
+    @Test func replacedConnectionsAreLoggedOncePerMinute() throws {
         let lines = NIOLockedValueBox<[String]>([])
         let redactor = Redactor(secrets: [], showsAddresses: true)
         let logger = Logger(label: "test") {

@@ -1,6 +1,7 @@
 import Cameras
 import Logging
 import RTSP
+import Stations
 import Testing
 
 @testable import Gateway
@@ -13,13 +14,14 @@ import Testing
         self.folder = try TemporaryFolder()
         self.maker = SourceMaker(
             profiles: ProfileStore(
-                directory: self.folder.directory, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+                directory: self.folder.directory, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
+            masksSecrets: { CameraAddress(text: $0).masked })
     }
 
-    private func camera(_ source: String, _ more: String = "") throws -> GatewayConfiguration.Camera {
+    private func camera(_ source: String, _ more: String = "") throws -> CameraSettings {
         let yaml = "cameras: [{id: yard, source: \"\(source)\"\(more.isEmpty ? "" : ", ")\(more)}]"
         let configuration = try GatewayConfiguration(yaml: yaml, file: "c.yaml", directory: "/", environment: [:])
-        return try #require(configuration.cameras.first)
+        return CameraSettings(try #require(configuration.cameras.first))
     }
 
     @Test func aSubstreamMakesAPair() throws {
@@ -50,9 +52,9 @@ import Testing
     @Test func findingsComeFromWithin() throws {
         let pair = try self.maker.source(
             for: try self.camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
-        #expect(CameraFindings(pair)?.notes == ["substream: it has not been started"])
-        // Nothing is known of a camera that has not told its address yet.
-        #expect(CameraFindings(try self.maker.source(for: try self.camera("onvif://192.0.2.1"))) == nil)
-        #expect(CameraFindings(BuiltInCamera(.init(name: "Door"))) == nil)
+        #expect(pair.report?.notes == ["substream: it has not been started"])
+        // Nothing is known about a camera that has not announced its address yet.
+        #expect(try self.maker.source(for: try self.camera("onvif://192.0.2.1")).report == nil)
+        #expect(BuiltInCamera(.init(name: "Door")).report == nil)
     }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["token", "webhook-tokens", "cameras.yaml", "https-key.pem"])
-    func whatIsNoFileHoldsNobodyUp(name: String) throws {
+    func aSpecialFileBlocksNobody(name: String) throws {
         let path = self.directory.file(name)
         func attempt() -> [String?] {
             [
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func aDeviceIsNotRead() throws {
-        // Making one takes the rights of root.
+        // Making one needs root's rights.
         guard geteuid() == 0, mknod(self.directory.file("token"), S_IFCHR | 0o600, dev_t(0x105)) == 0 else { return }
         #expect(self.reason { _ = try self.directory.readPrivate("token") }?.contains("not a regular file") == true)
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(lock?.contains("12345") == true)
     }
 
-    @Test func aFolderThatOthersMayWriteIsRefused() throws {
+    @Test func aFolderThatOthersMayWriteToIsRefused() throws {
         for mode in [0o770, 0o707, 0o777] as [mode_t] {
             chmod(self.directory.path, mode)
             #expect(self.reason { _ = try StateDirectoryLock(self.directory) }?.contains("chmod go-w") == true)
@@ -117,7 +117,7 @@ import Testing
     {
         try self.directory.writePrivate("token", text)
         let reason = self.reason { _ = try TokenStore(openingOrCreatingIn: self.directory) }
-        #expect(reason?.contains("holds no token") == true && reason?.contains("remove the file") == true)
+        #expect(reason?.contains("contains no token") == true && reason?.contains("remove the file") == true)
         #expect(try self.directory.readPrivate("token") == text)
     }
 
@@ -132,8 +132,8 @@ import Testing
             let reason = self.reason {
                 _ = try WebhookTokens(openingOrCreatingIn: self.directory, devices: devices)
             }
-            #expect(reason?.contains("remove it") == true, "\(reason ?? "nothing")")
-            // Messages end in logs: they tell the line and no secret.
+            #expect(reason?.contains("to make new tokens") == true, "\(reason ?? "nothing")")
+            // Messages end in logs: they name the line and no secret.
             #expect(reason?.contains(line) == false)
         }
         #expect(try self.directory.readPrivate(WebhookTokens.fileName) == content)
@@ -143,7 +143,7 @@ import Testing
     func aPrincipalsNameIsReadable(name: String) throws {
         try self.directory.writePrivate("token", "gatehouse_\(String(repeating: "a", count: 40)) \(name)\n")
         let reason = self.reason { _ = try TokenStore(openingOrCreatingIn: self.directory) }
-        #expect(reason?.contains("line 1: the name holds") == true && reason?.contains(name) == false)
+        #expect(reason?.contains("line 1: the name contains") == true && reason?.contains(name) == false)
     }
 
     static let forbidden: [(name: String, what: String)] = [
@@ -153,7 +153,7 @@ import Testing
     ]
 
     @Test(arguments: Self.forbidden) func namesOfCamerasAreReadable(name: String, what: String) async throws {
-        // Escaped for JSON and for YAML, neither of which takes all of them as they are.
+        // Escaped for JSON and for YAML, neither of which accepts all of them unescaped.
         let text =
             "\""
             + name.unicodeScalars.map { scalar in
@@ -170,13 +170,13 @@ import Testing
             let put = try await client.send(
                 .put, "/v1/cameras/gate", "{\"source\":\"whip\",\"name\":\(text)}", type: "application/json")
             #expect(put.status == .badRequest)
-            #expect(put.failure?.message.hasPrefix("name: holds") == true, "\(put.text)")
+            #expect(put.failure?.message.hasPrefix("name: contains") == true, "\(put.text)")
             #expect(put.failure?.message.contains(what) == true)
         }
     }
 
     @Test(arguments: ["Haustür", "玄関", "דלת", "باب", "👩‍👩‍👧 nursery", "it's \"the\" door", "क्‍ष"])
-    func ordinaryNamesOfAllWritingsAreTaken(name: String) throws {
+    func ordinaryNamesOfAllScriptsAreAccepted(name: String) throws {
         let text = String(decoding: try JSONEncoder().encode(name), as: UTF8.self)
         let configuration = try GatewayConfiguration(yaml: "cameras:\n  - {id: door, source: whip, name: \(text)}\n")
         #expect(configuration.cameras.first?.name == name)

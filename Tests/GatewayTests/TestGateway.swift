@@ -7,6 +7,7 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
+import Stations
 
 @testable import Gateway
 
@@ -130,7 +131,9 @@ actor FakeCameras: CameraRunning {
     }
 
     func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
-        let steps = CameraPlan(running: self.applied.last ?? [], wanted: cameras).steps
+        let steps = CameraPlan(
+            running: (self.applied.last ?? []).map { CameraSettings($0) }, wanted: cameras.map { CameraSettings($0) }
+        ).steps
         self.applied.append(cameras)
         var changes = CameraChanges()
         for step in steps {

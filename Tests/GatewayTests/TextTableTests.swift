@@ -2,7 +2,7 @@ import Gateway
 import Testing
 
 struct TextTableTests {
-    @Test func columnsStandBelowEachOther() {
+    @Test func columnsAreAligned() {
         var table = TextTable(header: ["ID", "NAME", "STATE"])
         table.add(["front-door", "Front door", "online"])
         table.add(["b", "B", "offline"])
@@ -20,7 +20,7 @@ struct TextTableTests {
         ("door", 4), ("Tür", 3), ("Tu\u{308}r", 3), ("門", 2), ("玄関カメラ", 10), ("현관", 4), ("🔔", 2), ("👨‍👩‍👧", 2),
         ("🇩🇪", 2), ("❤️", 2), ("ｶﾒﾗ", 3), ("a\u{200B}b", 2), ("", 0),
     ])
-    func aTerminalShowsATextInSoManyColumns(text: String, width: Int) {
+    func theWidthOfATextOnATerminalIsKnown(text: String, width: Int) {
         #expect(TextTable.width(of: text) == width)
     }
 

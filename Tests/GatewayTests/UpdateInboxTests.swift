@@ -32,7 +32,7 @@ import Transport
         #expect(updates.count > 150 && updates.count + inbox.dropped == 5_001)
     }
 
-    @Test func bytesBoundWhatIsHuge() async {
+    @Test func bytesBoundHugeUpdates() async {
         let inbox = UpdateInbox()
         let long = String(repeating: "x", count: 30_000)
         for number in 0..<9 { inbox.add(self.state("\(number)\(long)"), at: self.start) }
@@ -43,7 +43,7 @@ import Transport
         #expect(await inbox.next() == huge)
     }
 
-    @Test func whatNobodyTakesIsNoNewsAfterAMinute() async {
+    @Test func unreadEventsExpireAfterAMinute() async {
         let inbox = UpdateInbox()
         let press = CameraUpdate.doorbellPressed(.init())
         inbox.add(self.state("old"), at: self.start)
@@ -59,7 +59,7 @@ import Transport
         #expect(await inbox.next() == press)
     }
 
-    @Test func whoWaitsIsToldOfTheNextAndOfTheEnd() async {
+    @Test func aWaitingReaderGetsTheNextUpdateAndTheEnd() async {
         let inbox = UpdateInbox()
         async let first = inbox.next()
         inbox.add(self.state("one"))

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func optionsTellWhatIsTaken() async throws {
+    @Test func optionsStateWhatIsAccepted() async throws {
         try await TestGateway().run { client in
             let endpoint = try await client.send(.options, "/whep/door")
             #expect(endpoint.status == .noContent)

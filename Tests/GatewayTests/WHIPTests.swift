@@ -33,7 +33,7 @@ import Testing
             #expect(
                 response.headers[values: try #require(WHEPTests.link)] == ["<stun:stun.example>; rel=\"ice-server\""])
             #expect(await gateway.liveView.requests.first?.reachedAddresses == ["127.0.0.1"])
-            // It is no live view that somebody could see or stop.
+            // It is not a live view that somebody could see or stop.
             #expect(await gateway.liveView.list.isEmpty)
             #expect(try await client.send(.delete, "/whip/phone/publisher-1").status == .ok)
             #expect(try await client.send(.delete, "/whip/phone/publisher-1").status == .notFound)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func whoMayNotPublishIsRefused() async throws {
+    @Test func aPrincipalThatMayNotPublishIsRefused() async throws {
         let gateway = try gateway()
         try await gateway.run { client in
             let path = "/whip/phone"
@@ -71,10 +71,10 @@ import Testing
             #expect(try await client.send(.post, path, "{}", type: "application/json").status == .unsupportedMediaType)
             #expect(try await publish(client, device: "attic").status == .notFound)
             let own = try await publish(client, device: "yard")
-            #expect(own.status == .conflict && own.failure?.message.contains("source of its own") == true)
-            await gateway.liveView.setStartError(.codecMismatch("no codec in common"))
+            #expect(own.status == .conflict && own.failure?.message.contains("you cannot publish to") == true)
+            await gateway.liveView.setStartError(.codecMismatch("no common codec"))
             let mismatch = try await publish(client)
-            #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == "no codec in common")
+            #expect(mismatch.status == .notAcceptable && mismatch.failure?.message == "no common codec")
             await gateway.liveView.setStartError(nil)
             let location = try #require(try await publish(client).headers[.location])
             let guest = TestGateway.guestToken
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func optionsTellWhatIsTakenAndOtherMethodsAreRefused() async throws {
+    @Test func optionsStateWhatIsAcceptedAndOtherMethodsAreRefused() async throws {
         try await gateway().run { client in
             let endpoint = try await client.send(.options, "/whip/phone")
             #expect(endpoint.status == .ok)

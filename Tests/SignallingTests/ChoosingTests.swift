@@ -1,10 +1,12 @@
 import Cameras
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite(.ownThread) struct ChoosingTests {
     static let chromium = "offers/chromium-recvonly-av.offer.sdp"
@@ -14,12 +16,12 @@ import Transport
         try ServiceWorld.text(chromium).replacing(codec, with: "X-UNKNOWN")
     }
 
-    @Test func soundThatNoBrowserPlaysIsMadeOpus() async throws {
+    @Test func soundThatNoBrowserPlaysIsTranscodedToOpus() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)
         #expect(session.codecs.map { $0.lowercased() }.sorted() == ["opus", "vp8"])
-        #expect(session.notes.contains { $0.contains("L16 is made opus") })
+        #expect(session.notes.contains { $0.contains("L16 is transcoded to opus") })
     }
 
     @Test func whatTheViewerPlaysIsPassedThrough() async throws {
@@ -35,14 +37,14 @@ import Transport
         #expect(await world.service.sessions().first?.codecs.contains("opus") == true)
     }
 
-    @Test func aSubstreamIsUsedWhereTheMainStreamCannotBePlayed() async throws {
+    @Test func aSubstreamIsUsedIfTheMainStreamCannotBePlayed() async throws {
         let world = try await ServiceWorld(codecs: [])
         world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
         #expect(await world.service.sessions().first?.codecs == ["H264"])
     }
 
-    @Test func aViewerThatTakesH265GetsTheMainStream() async throws {
+    @Test func aViewerThatPlaysH265GetsTheMainStream() async throws {
         let world = try await ServiceWorld(codecs: [])
         world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         let offer = try ServiceWorld.text(Self.chromium).replacing("VP9/90000", with: "H265/90000")
@@ -51,7 +53,7 @@ import Transport
         #expect(await world.service.sessions().first?.codecs == ["H265"])
     }
 
-    @Test func whoAsksForASmallPictureGetsTheSubstream() async throws {
+    @Test func aViewerThatAsksForASmallPictureGetsTheSubstream() async throws {
         let world = try await ServiceWorld(codecs: [])
         world.camera.tellTracks([.vp8, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         for (hint, codec) in [(QualityHint.sd, "H264"), (.fhd, "VP8"), (.unspecified, "VP8")] {
@@ -77,17 +79,17 @@ import Transport
         #expect(await world.service.sessions().isEmpty)
     }
 
-    @Test func bFramesAreMadeVP8WhereTheConfigSaysSo() async throws {
+    @Test func bFramesAreTranscodedToVP8IfTheConfigSaysSo() async throws {
         let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .always })
         world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus]) { $0[0].reordersPictures = true }
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)
         #expect(session.codecs == ["VP8", "opus"] || session.codecs == ["opus", "VP8"])
-        #expect(session.notes.contains { $0.contains("H264 with B-frames is made VP8") })
+        #expect(session.notes.contains { $0.contains("H264 with B-frames is transcoded to VP8") })
     }
 
     /// The default of the config: nothing is made where a stream of the camera's fits.
-    @Test func automaticMakesPicturesOnlyWhereNoStreamFits() async throws {
+    @Test func autoTranscodesOnlyIfNoStreamCanBePlayed() async throws {
         let world = try await ServiceWorld(codecs: [], station: { $0.transcodesVideo = .automatic })
         world.camera.tellTracks([.h265, .h264(profileLevelID: "42e01f")]) { $0[1].stream = .sub }
         _ = try await world.start(try ServiceWorld.text(Self.chromium))
@@ -98,7 +100,7 @@ import Transport
         #expect(await world.service.sessions().contains { $0.codecs == ["VP8"] })
     }
 
-    @Test func aViewIsRefusedWhenTheProcessorHasNoRoom() async throws {
+    @Test func aViewIsRefusedWithoutEnoughProcessorTime() async throws {
         let budget = TranscodingBudget(capacity: 0.3)
         let world = try await ServiceWorld(
             codecs: [.h265],
@@ -159,7 +161,7 @@ import Transport
         }
     }
 
-    @Test func soundThatCannotBeMadeOpusLeavesThePicture() async throws {
+    @Test func soundThatCannotBeTranscodedDoesNotStopThePicture() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, MediaCodec(name: "G723", clockRate: 8_000)])
         let response = try await world.start(try ServiceWorld.text(Self.chromium))
         let session = try #require(await world.service.sessions().first)

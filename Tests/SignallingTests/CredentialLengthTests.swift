@@ -1,10 +1,12 @@
 import Cameras
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// Credentials of other lengths than RFC 8839 allows are refused with their line, wherever they come in.
 @Suite(.ownThread) struct CredentialLengthTests {
@@ -67,7 +69,7 @@ import Transport
                 expectRefusal(error, line: line, name, value)
             }
         }
-        // The longest that are allowed are taken.
+        // The longest that are allowed are accepted.
         let longest =
             "a=ice-ufrag:\(String(repeating: "u", count: 256))\r\n"
             + "a=ice-pwd:\(String(repeating: "p", count: 256))\r\n"

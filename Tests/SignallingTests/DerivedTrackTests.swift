@@ -1,23 +1,13 @@
 import Cameras
 import DatagramPort
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import MediaRelay
 @testable import Signalling
-
-/// Waits until `isDone`, which threads of the code under test bring about; gives up when they have had two minutes, which
-/// is long on a machine whose threads are all busy with other tests.
-func eventually(_ isDone: () async -> Bool) async -> Bool {
-    let end = MonotonicClock.now + .seconds(120)
-    for look in 0..<1_000_000 where MonotonicClock.now < end {
-        if await isDone() { return true }
-        // At first it is a matter of microseconds.
-        if look < 1_000 { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(2)) }
-    }
-    return await isDone()
-}
+@testable import Stations
 
 @Suite(.ownThread) struct DerivedTrackTests {
     private func feed(_ world: ServiceWorld, _ numbers: Range<UInt16>) {
@@ -56,11 +46,11 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
         #expect(derived.status.isRunning && derived.status.users == 1)
     }
 
-    @Test func soundThatFailsLeavesThePictureAndSaysWhy() async throws {
+    @Test func soundThatFailsSaysWhyAndDoesNotStopThePicture() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, MediaCodec(name: "mpeg4-generic", clockRate: 16_000)])
         let derived = try #require(world.station.derived.first)
         _ = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
-        // Bytes that are no AAC.
+        // Bytes that are not AAC.
         feed(world, 0..<300)
         #expect(await eventually { derived.status.failure != nil })
         let session = try #require(await world.service.sessions().first)
@@ -71,7 +61,7 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
         #expect(await world.viewerCount() == 1)
     }
 
-    @Test func theTranscoderFollowsACameraThatComesBackWithAnotherCodec() async throws {
+    @Test func theTranscoderFollowsACameraThatReturnsWithAnotherCodec() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let derived = try #require(world.station.derived.first)
         _ = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
@@ -86,7 +76,7 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
     }
 
     /// A microphone that is switched off and on again, with a viewer who stayed for the picture.
-    @Test func soundThatComesBackIsMadeAgainForWhoStayed() async throws {
+    @Test func soundThatReturnsIsTranscodedAgainForViewersThatStayed() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let derived = try #require(world.station.derived.first)
         let session = try await world.start(try ServiceWorld.text(ChoosingTests.chromium))
@@ -108,7 +98,7 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
         #expect(world.station.suspendedCount == 0, "nobody uses it any more")
     }
 
-    @Test func nothingOfATranscoderIsLeftForTheNext() async throws {
+    @Test func aTranscoderLeavesNothingForTheNext() async throws {
         let world = try await ServiceWorld(codecs: [.vp8, .linear])
         let derived = try #require(world.station.derived.first)
         for round in UInt16(0)..<3 {
@@ -116,7 +106,7 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
             _ = await world.viewerCount()
             feed(world, (round * 20)..<(round * 20 + 20))
             #expect(await eventually { derived.status.counters.packets >= 18 })
-            lease.release()
+            lease.end()
             let held = await withCheckedContinuation { continuation in
                 world.relay.shard.post { handler, now in
                     handler.handleInlets(at: now)
@@ -156,7 +146,7 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
         }
         #expect(await eventually { derived.status.counters.packets >= 8 })
         #expect(derived.status.counters.skipped == 0)
-        lease.release()
+        lease.end()
     }
 
     @Test func manyViewersComingAndGoingLeaveNothingRunning() async throws {
@@ -168,8 +158,8 @@ func eventually(_ isDone: () async -> Bool) async -> Bool {
                     for _ in 0..<20 {
                         let lease = try derived.use()
                         await Task.yield()
-                        lease.release()
-                        lease.release()
+                        lease.end()
+                        lease.end()
                     }
                 }
             }

@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite struct ExplainerTests {
     private func explain(
@@ -24,26 +25,28 @@ import Transport
         let (explanation, text) = try explain("offers/chromium-talkback-datachannel.offer.sdp")
         #expect(explanation.role == .offer && explanation.endpoint == "whep")
         #expect(explanation.isUsable)
-        #expect(text.contains("A camera with VP8 video: plays as payload type 96, repeated as 97."))
-        #expect(text.contains("A camera with H.264 Main video: plays as payload type 116, repeated as 117."))
+        #expect(text.contains("A camera with VP8 video: plays as payload type 96, retransmitted as 97."))
+        #expect(text.contains("A camera with H.264 Main video: plays as payload type 116, retransmitted as 117."))
         #expect(
             text.contains(
-                "A camera with H.265 video: is made VP8 and plays as payload type 96, repeated as 97 with "
-                    + "`transcodeVideo: auto`."))
-        #expect(text.contains("A camera with AAC sound: is made opus and plays as payload type 111."))
+                "A camera with H.265 video: is transcoded to VP8 and plays as payload type 96, retransmitted as 97 "
+                    + "with `transcodeVideo: auto`."))
+        #expect(text.contains("A camera with AAC sound: is transcoded to opus and plays as payload type 111."))
         #expect(text.contains("Talkback is possible"))
-        #expect(text.contains("not carried by this gateway"))
+        #expect(text.contains("not supported by this gateway"))
     }
 
     @Test func whatTheConfigTranscodesPlays() throws {
         let offer = try SessionDescription(parsing: ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp"))
         let text = DescriptionExplainer(transcodesVideo: true).explain(offer).lines.joined(separator: "\n")
-        #expect(text.contains("A camera with H.265 video: is made VP8 and plays as payload type 96, repeated as 97."))
+        #expect(
+            text.contains(
+                "A camera with H.265 video: is transcoded to VP8 and plays as payload type 96, retransmitted as 97."))
     }
 
-    @Test func firefoxWithoutH264SaysSo() throws {
+    @Test func firefoxWithoutH264IsExplained() throws {
         let (_, text) = try explain("offers/firefox-recvonly-av.offer.sdp")
-        #expect(text.contains("A camera with H.264 Main video: is made VP8 and plays as payload type 120"))
+        #expect(text.contains("A camera with H.264 Main video: is transcoded to VP8 and plays as payload type 120"))
         #expect(text.contains("mDNS"))
         #expect(text.contains("Talkback is not possible"))
     }
@@ -87,13 +90,13 @@ import Transport
     func aPublishersOfferGetsTheVerdictOfWHIP(name: String) throws {
         let (explanation, text) = try explain("offers/\(name).offer.sdp")
         #expect(explanation.endpoint == "whip" && explanation.isUsable)
-        #expect(text.contains("/whip takes video as VP8 with payload type"))
+        #expect(text.contains("/whip accepts video as VP8 with payload type"))
         // The live view has nothing to send to it, and says so.
         let (asViewer, _) = try explain("offers/\(name).offer.sdp", as: .viewer)
         #expect(asViewer.endpoint == "whep" && !asViewer.isUsable)
     }
 
-    /// Browsers offer to receive what they publish, unless they are told otherwise.
+    /// Browsers offer to receive what they publish, unless the page says otherwise.
     @Test(arguments: ["chromium-sendonly-publish-av", "firefox-sendonly-publish-av", "echo-show"])
     func anOfferThatMayBeEitherGetsBothVerdicts(name: String) throws {
         let (explanation, text) = try explain("offers/\(name).offer.sdp")
@@ -151,12 +154,12 @@ import Transport
         let unknown = try explain(
             Self.head + media.map { $0.replacing("VP8", with: "X-OWN") } + Self.transport, as: .viewer)
         #expect(unknown.fault?.line == 5 && unknown.fault?.text == media[0])
-        #expect(unknown.fault?.reason.contains("no codec in common") == true)
+        #expect(unknown.fault?.reason.contains("no common codec") == true)
     }
 
     @Test func aWrongClockIsNamed() throws {
         let camera = try explain(Self.head + ["m=video 0 RTP/AVP 96", "a=rtpmap:96 H264/9000"])
-        #expect(camera.fault?.reason.contains("H264/9000, where the clock rate of video is 90000") == true)
+        #expect(camera.fault?.reason.contains("H264/9000, where video needs a clock rate of 90000") == true)
         #expect(camera.fault?.line == 5)
     }
 

@@ -1,9 +1,11 @@
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite(.ownThread) struct LeaseTests {
     @Test func aLeaseThatIsNotExtendedEnds() async throws {
@@ -38,7 +40,7 @@ import Transport
         #expect(await world.viewerCount() == 1)
     }
 
-    @Test func theCapEndsEvenAnExtendedLease() async throws {
+    @Test func theLimitEndsEvenAnExtendedLease() async throws {
         let world = try await ServiceWorld { $0.maximumDurationSeconds = 400 }
         let session = try await world.start()
         world.clock.advance(by: .seconds(250))
@@ -80,7 +82,7 @@ import Transport
         for attempt in attempts { #expect(await failure(attempt) == .unknownSession) }
         #expect(await service.sessions().count == 1)
         try await service.stopLiveView(mediaSessionId: id, principal: "owner")
-        // To end it again is no error for its owner alone; it ends once.
+        // Ending it again is not an error, but only for its owner; it ends once.
         try await service.stopLiveView(mediaSessionId: id, principal: "owner")
         try await service.stopTalkback(mediaSessionId: id, principal: "owner")
         for attempt in attempts { #expect(await failure(attempt) == .unknownSession) }
@@ -88,10 +90,10 @@ import Transport
         #expect(await world.viewerCount() == 0)
     }
 
-    @Test func anOrphanIsLetGoOf() async throws {
+    @Test func anOrphanIsReleased() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
-        // What the relay tells when a viewer's consent has run out.
+        // What the relay reports when a viewer's consent has expired.
         await world.service.viewerChanged(session.mediaSessionId, .ended(reason: "the peer has stopped answering"))
         #expect(await world.service.sessions().isEmpty)
         #expect(world.announcements.ends == ["the peer has stopped answering"])
@@ -111,8 +113,8 @@ import Transport
 
         let changed = try await ServiceWorld()
         _ = try await changed.start()
-        await changed.service.remove("door", reason: "the camera starts anew")
-        #expect(changed.announcements.ends == ["the camera starts anew"])
+        await changed.service.remove("door", reason: "the camera restarts")
+        #expect(changed.announcements.ends == ["the camera restarts"])
 
         let other = try await ServiceWorld()
         _ = try await other.start()
@@ -160,7 +162,7 @@ import Transport
         try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
     }
 
-    @Test func talkingTakesASpeakerAndAMicrophone() async throws {
+    @Test func talkingNeedsASpeakerAndAMicrophone() async throws {
         let mute = try await ServiceWorld(speaks: false)
         let session = try await mute.start()
         let noSpeaker = await failure {
@@ -186,7 +188,7 @@ import Transport
         #expect(reason.contains("microphone"))
     }
 
-    @Test func aMicrophoneThatStartsAgainIsHeardAtOnce() throws {
+    @Test func aMicrophoneThatRestartsIsHeardAtOnce() throws {
         let speaker = FakeSpeaker()
         let decoder = try TalkbackDecoder(speaker: speaker, codecs: [0: .pcmu])
         for number: UInt16 in [50_000, 50_001, 20_000, 20_001] {
@@ -254,7 +256,7 @@ import Transport
             #expect(parsed.allCandidates.map(\.host) == ["127.0.0.1"])
             #expect(parsed.endsCandidates)
         }
-        // The same credentials again are no restart.
+        // The same credentials again are not a restart.
         var last = other
         last.usernameFragment = "another3"
         #expect(

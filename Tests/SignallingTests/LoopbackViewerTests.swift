@@ -5,10 +5,12 @@ import ICE
 import PeerConnection
 import RTP
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// A viewer on a socket of its own that does as little as it must.
 final class LoopbackViewer {

@@ -1,10 +1,12 @@
 import Cameras
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// What `gatehouse sdp` prints is what the gateway does: the values that the command asks say the same as the service,
 /// for every recorded offer.
@@ -45,7 +47,7 @@ import Transport
         let offers = try Self.offers()
         for camera in try SampledCamera.all() {
             let world = try await ServiceWorld(codecs: [], speaks: camera.speaks)
-            world.camera.tell(.tracks(camera.tracks))
+            world.camera.open(camera.tracks)
             let negotiation = camera.negotiation(transcodesVideo: world.station.configuration.transcodesVideo != .never)
             for (name, text) in offers {
                 var random = RandomSource.seeded(3)
@@ -123,7 +125,7 @@ import Transport
         }
     }
 
-    @Test func anOfferThatOnlySendsSoundIsToldWhatItLacks() async throws {
+    @Test func anOfferThatOnlySendsSoundLearnsWhatItLacks() async throws {
         let world = try await ServiceWorld()
         let text = try ServiceWorld.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")
         for (direction, words) in [("a=sendonly", "only sends (a=sendonly)"), ("a=inactive", "a=inactive")] {
@@ -133,7 +135,7 @@ import Transport
                 Issue.record("\(String(describing: error))")
                 continue
             }
-            #expect(message.contains("neither picture nor sound of door"), "\(message)")
+            #expect(message.contains("neither picture nor sound from door"), "\(message)")
             #expect(message.contains(words) && !message.contains(": ;") && !message.hasSuffix(": "), "\(message)")
         }
     }

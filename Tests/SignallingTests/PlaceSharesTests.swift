@@ -2,12 +2,13 @@ import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite struct PlaceSharesTests {
     @Test(arguments: [1, 2, 3, 4, 5, 31, 32, 64, 2_000])
-    func nobodyTakesAllButTheOwner(total: Int) {
+    func onlyTheOwnerMayTakeAllPlaces(total: Int) {
         let shares = PlaceShares(total: total)
-        // Guests come one after the other and take what they get.
+        // Guests arrive one after the other and take whatever is free.
         var holders: [String] = []
         for guest in 0..<8 {
             var own = 0
@@ -30,7 +31,7 @@ import Transport
         )
     }
 
-    @Test func theReasonIsTold() {
+    @Test func theReasonIsReported() {
         let shares = PlaceShares(total: 8)
         #expect(shares.refusal(of: "a", holders: ["a", "a"]) == .share(2))
         #expect(shares.refusal(of: "d", holders: ["a", "a", "b", "b", "c", "c"]) == .reserved(2))
@@ -56,7 +57,7 @@ import Transport
         #expect(ended.count == 1)
     }
 
-    @Test func theMemoryIsBoundedAndAFloodPushesOutItsOwnAlone() {
+    @Test func theMemoryIsBoundedAndAFloodPushesOutOnlyItsOwn() {
         var ended = EndedSessions()
         for number in 0..<100 {
             ended.note("owner-\(number)", .liveView, deviceID: "door", principal: "owner", at: at(0))

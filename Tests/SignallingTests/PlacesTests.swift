@@ -1,9 +1,11 @@
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// Views of many principals at once, none of whose viewers ever connects.
 @Suite(.ownThread) struct PlacesTests {
@@ -45,7 +47,7 @@ import Transport
         _ = try await world.start(principal: "guest")
     }
 
-    @Test func viewsThatNeverConnectGiveWay() async throws {
+    @Test func viewsThatNeverConnectAreReplaced() async throws {
         let world = try await ServiceWorld { $0.perCamera = 4 }
         for guest in ["a", "b", "c"] { _ = try await world.start(principal: guest) }
         world.clock.advance(by: .seconds(1))
@@ -54,11 +56,11 @@ import Transport
         #expect(await isRefused(world, "owner"))
         world.clock.advance(by: .seconds(9))
         _ = try await world.start()
-        #expect(world.announcements.ends == ["it did not connect, and another view needed its place"])
+        #expect(world.announcements.ends == ["it did not connect in time, and another view needed its place"])
         #expect(await principals(world)["owner"] == 2)
     }
 
-    @Test func aShareIsFreedByItsOwnViewsAlone() async throws {
+    @Test func onlyAPrincipalsOwnViewsFreeItsShare() async throws {
         let world = try await ServiceWorld { $0.perCamera = 16 }
         for _ in 0..<4 { _ = try await world.start(principal: "guest") }
         _ = try await world.start(principal: "other")
@@ -68,7 +70,7 @@ import Transport
         #expect(await principals(world) == ["guest": 4, "other": 1, "owner": 1])
     }
 
-    @Test func whoLeftTheMostGivesWayFirstAndTheOwnersViewsToTheOwnerAlone() async throws {
+    @Test func thePrincipalWithTheMostUnconnectedViewsLosesOneFirstAndTheOwnerOnlyToTheOwner() async throws {
         let world = try await ServiceWorld { $0.perCamera = 8 }
         for _ in 0..<2 { _ = try await world.start(principal: "a") }
         _ = try await world.start(principal: "b")

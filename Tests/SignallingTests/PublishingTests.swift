@@ -2,10 +2,12 @@ import Cameras
 import DatagramPort
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// A service with one camera that is published to, and one that is pulled.
 private struct PublishingWorld {
@@ -56,7 +58,7 @@ private struct PublishingWorld {
         try await publishing.stop(session.mediaSessionId)
         #expect(publishing.station.snapshot.state == PublishingWorld.stopped)
         #expect(await publishing.publisherCount() == 0)
-        // Again is no error for who published; for everybody else it is as unknown as ever.
+        // Ending it again is not an error for the publisher; for everybody else it is as unknown as ever.
         try await publishing.stop(session.mediaSessionId)
         let id = session.mediaSessionId
         #expect(await failure { try await publishing.stop(id, principal: "guest") } == .unknownSession)
@@ -71,7 +73,7 @@ private struct PublishingWorld {
         let second = try await publishing.publish("firefox-sendonly-publish-av")
         #expect(await publishing.publisherCount() == 1)
         #expect(publishing.station.snapshot.state == .connecting)
-        // Who was replaced may say goodbye, which ends nobody else.
+        // A replaced publisher may say goodbye, which ends nobody else.
         try await publishing.stop(first.mediaSessionId)
         #expect(await publishing.publisherCount() == 1)
         try await publishing.stop(second.mediaSessionId)

@@ -1,10 +1,12 @@
 import Cameras
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite(.ownThread) struct PullingTests {
     private func world() async throws -> ServiceWorld {
@@ -12,7 +14,7 @@ import Transport
         return world
     }
 
-    @Test func aCameraOnDemandRestsUntilAViewerComes() async throws {
+    @Test func aCameraOnDemandIsIdleUntilAViewerComes() async throws {
         let world = try await world()
         #expect(world.camera.runs.starts == 0)
         #expect(world.station.snapshot.state == .idle)
@@ -21,9 +23,9 @@ import Transport
         #expect(await eventually { world.camera.runs.starts == 1 })
         world.camera.tellTracks([.vp8, .opus])
         let session = try await starting
-        #expect(world.station.snapshot.state == .flowing && world.station.snapshot.pulledFor == ["live view"])
+        #expect(world.station.snapshot.state == .flowing && world.station.snapshot.heldFor == [.liveView])
         try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
-        // It goes on for ten seconds more, for somebody who reloads the page.
+        // It continues for ten more seconds, for somebody who reloads the page.
         world.station.waitUntilSettled()
         #expect(world.camera.runs.stops == 0)
         world.clock.advance(by: .seconds(9))
@@ -35,12 +37,12 @@ import Transport
         #expect(world.station.snapshot.state == .idle)
     }
 
-    @Test func theSecondViewerOfACameraAtRestIsAnsweredAtOnce() async throws {
+    @Test func theSecondViewerOfAnIdleCameraIsAnsweredAtOnce() async throws {
         let world = try await world()
-        let lease = world.station.acquire(reason: "RTSP client")
+        let hold = world.station.hold(for: .reader)
         world.station.waitUntilSettled()
         world.camera.tellTracks([.vp8, .opus])
-        lease.release()
+        hold.end()
         world.clock.advance(by: .seconds(10))
         world.station.waitUntilSettled()
         #expect(world.camera.runs.stops == 1)
@@ -59,7 +61,7 @@ import Transport
         }
         world.clock.advance(by: .seconds(10))
         world.station.waitUntilSettled()
-        #expect(world.station.snapshot.pulledFor.isEmpty)
+        #expect(world.station.snapshot.heldFor.isEmpty)
         #expect(world.camera.runs.stops == 1)
     }
 
@@ -74,7 +76,7 @@ import Transport
         #expect(world.camera.runs.stops == 1)
     }
 
-    @Test func aCameraThatIsAlwaysPulledIsNotStoppedByLeases() async throws {
+    @Test func aCameraThatIsAlwaysPulledIsNotStoppedByHolds() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
         try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
@@ -108,16 +110,16 @@ import Transport
         #expect(await world.viewerCount() == 1)
     }
 
-    @Test func aCameraThatComesBackWithAnotherPictureCodecEndsItsSessions() async throws {
+    @Test func aCameraThatReturnsWithAnotherVideoCodecEndsItsSessions() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
         world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
         world.camera.tellTracks([.h265, .opus])
         await world.announcements.waitForEnd()
-        #expect(world.announcements.ends == ["the camera does not send this track any more"])
+        #expect(world.announcements.ends == ["the camera no longer sends this track"])
     }
 
-    @Test func aCameraThatComesBackWithoutItsSoundGoesOnWithItsPicture() async throws {
+    @Test func aCameraThatReturnsWithoutItsSoundKeepsItsPicture() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
         world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
@@ -129,14 +131,14 @@ import Transport
         #expect(world.announcements.ends.isEmpty)
     }
 
-    @Test func aProfileThatTheStreamTellsLaterIsNoRestart() async throws {
+    @Test func aProfileThatTheStreamShowsLaterIsNotARestart() async throws {
         let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "42e01f"), .opus])
-        let inlets = world.station.state.withLock { $0.inlets }
+        let inlets = world.camera.inlets.map { $0 as? TrackInlet }
         world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus])
-        let after = world.station.state.withLock { $0.inlets }
+        let after = world.camera.inlets.map { $0 as? TrackInlet }
         #expect(inlets.count == 2 && zip(inlets, after).allSatisfy { $0 === $1 })
         world.camera.tellTracks([.h264(profileLevelID: "4d001f"), .opus])
-        let restarted = world.station.state.withLock { $0.inlets }
+        let restarted = world.camera.inlets.map { $0 as? TrackInlet }
         #expect(!zip(inlets, restarted).contains { $0 === $1 })
     }
 }

@@ -3,8 +3,9 @@ import Foundation
 import SDP
 
 @testable import Signalling
+@testable import Stations
 
-/// A camera as the RTSP client takes it from its description.
+/// A camera as the RTSP client reads it from its description.
 struct SampledCamera {
     var name: String
     var tracks: [TrackDescription]

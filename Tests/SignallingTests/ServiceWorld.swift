@@ -5,10 +5,12 @@ import Foundation
 import ICE
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 enum Identities {
     static let viewer = Result { try DTLSIdentity.generate() }

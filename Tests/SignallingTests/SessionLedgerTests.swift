@@ -2,6 +2,7 @@ import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite struct SessionLedgerTests {
     private func seconds(_ count: Int64) -> Instant { Instant(nanoseconds: count * 1_000_000_000) }
@@ -22,7 +23,7 @@ import Transport
         #expect(ledger.expire(at: seconds(301)).isEmpty)
     }
 
-    @Test func extendingTwiceIsExtendingOnce() throws {
+    @Test func extendingTwiceIsTheSameAsOnce() throws {
         var ledger = ledger()
         _ = try start(&ledger, "a")
         #expect(try ledger.extend("a", of: "owner", bySeconds: nil, at: seconds(270)) == 300)
@@ -39,7 +40,7 @@ import Transport
         #expect(ledger.nextExpiry == seconds(910))
     }
 
-    @Test func theCapEndsEvenAnExtendedLease() throws {
+    @Test func theLimitEndsEvenAnExtendedLease() throws {
         var ledger = ledger { $0.maximumDurationSeconds = 1_000 }
         _ = try start(&ledger, "a")
         #expect(try ledger.extend("a", of: "owner", bySeconds: nil, at: seconds(290)) == 300)
@@ -59,7 +60,7 @@ import Transport
         #expect(ledger.nextExpiry == seconds(2_100))
     }
 
-    @Test func aForeignSessionIsAsUnknownAsNone() throws {
+    @Test func anotherPrincipalsSessionIsAsUnknownAsNone() throws {
         var ledger = ledger()
         _ = try start(&ledger, "a")
         #expect(throws: SignallingError.unknownSession) {
@@ -94,7 +95,7 @@ import Transport
         try start(&ledger, "5", "door", "visitor")
     }
 
-    @Test func startsThatAreUnderWayCountAndGiveTheirPlaceBack() throws {
+    @Test func startsInProgressCountAndReturnTheirPlace() throws {
         var ledger = ledger { $0.perCamera = 2 }
         let first = try ledger.reserve(deviceID: "door", principal: "owner")
         let second = try ledger.reserve(deviceID: "door", principal: "owner")

@@ -2,10 +2,12 @@ import Cameras
 import DatagramPort
 import MediaRelay
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 @Suite(.ownThread) struct StartingTests {
     static let offers = ["chromium", "firefox", "aiortc", "gstreamer"].flatMap { peer in
@@ -71,7 +73,7 @@ import Transport
         #expect(await world.viewerCount() == 0)
     }
 
-    @Test func aViewerWithoutTheCamerasPictureCodecIsToldSo() async throws {
+    @Test func aViewerWithoutTheCamerasVideoCodecLearnsSo() async throws {
         let world = try await ServiceWorld(codecs: [.h264(profileLevelID: "640028"), .opus])
         // Debian's Firefox without its H.264 module offers VP8 and VP9 only.
         let text = try ServiceWorld.text("offers/firefox-recvonly-av.offer.sdp")
@@ -139,7 +141,7 @@ import Transport
         #expect(answer.media.map(\.isRejected) == [false, false])
     }
 
-    @Test func anotherStreamThatDoesNotComeIsNotWaitedForLong() async throws {
+    @Test func aStartDoesNotWaitLongForAStreamThatDoesNotCome() async throws {
         let world = try await ServiceWorld(codecs: [.vp8], station: { $0.otherStreamTimeout = .milliseconds(1) })
         world.camera.awaitsTracks = true
         #expect(try await !world.start().answerSdp.isEmpty)
@@ -193,8 +195,8 @@ import Transport
 }
 
 extension ServiceWorld {
-    /// Whether a start waits for the camera to tell its tracks.
+    /// Whether a start waits for the camera to announce its tracks.
     var isWaiting: Bool {
-        get async { await service.stations["door"]?.hasWaiters ?? false }
+        get async { await (try? service.registry.station(of: "door"))?.hasWaiters ?? false }
     }
 }

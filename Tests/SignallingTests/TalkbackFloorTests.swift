@@ -2,6 +2,7 @@ import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// The floor on virtual time.
 @Suite struct TalkbackFloorTests {
@@ -30,7 +31,7 @@ import Transport
             floor.note(talker, heardAt: Self.at(second))
             #expect(floor.expired(at: Self.at(second + 4)).isEmpty)
         }
-        // A late note of an earlier time takes nothing away.
+        // A late record of an earlier time removes nothing.
         floor.note(talker, heardAt: Self.at(3))
         #expect(floor.expired(at: Self.at(603)).isEmpty)
         #expect(floor.expired(at: Self.at(604)) == [talker])
@@ -56,7 +57,7 @@ import Transport
         }
     }
 
-    @Test func speechIsToldFromTheRoom() {
+    @Test func speechIsDistinguishedFromTheRoom() {
         var activity = VoiceActivity(hold: .milliseconds(200))
         let room = [Int16](repeating: 60, count: 50)
         let speech = [Int16](repeating: 3000, count: 25)
@@ -67,7 +68,7 @@ import Transport
         #expect(heard[80] && !heard[86])
     }
 
-    @Test func aLoudRoomIsNoSpeechForLong() {
+    @Test func aLoudRoomIsNotSpeechForLong() {
         var activity = VoiceActivity(hold: .milliseconds(200))
         let heard = Self.hear([Int16](repeating: 1500, count: 500), &activity)
         #expect(heard.dropFirst(10).allSatisfy { !$0 }, "what is always there is the room")
@@ -76,7 +77,7 @@ import Transport
         #expect(Self.packet(7000).withUnsafeBufferPointer { more.hear($0, at: .zero + .seconds(11)) })
     }
 
-    @Test func silenceIsNoSpeech() {
+    @Test func silenceIsNotSpeech() {
         var activity = VoiceActivity(hold: .milliseconds(200))
         #expect(Self.hear([Int16](repeating: 0, count: 100), &activity).allSatisfy { !$0 })
     }

@@ -1,10 +1,12 @@
 import Cameras
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
-/// Whoever asks for a talk while the camera's speaker opens is told what becomes of the opening, in every order.
+/// Everybody who asks for a talk while the camera's speaker opens learns the outcome, in every order.
 @Suite(.ownThread) struct TalkbackOpeningTests {
     /// A session whose talk is being opened by somebody who waits.
     private func opening(
@@ -59,7 +61,7 @@ import Transport
         #expect(await ask(world, session).value == nil)
     }
 
-    @Test func aRefusalIsToldToAllWhoWait() async throws {
+    @Test func aRefusalReachesEveryWaiter() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         let first = try await opening(world, session)
@@ -75,7 +77,7 @@ import Transport
         #expect(await ask(world, session).value == nil)
     }
 
-    @Test func anotherSessionIsToldThatItIsBusy() async throws {
+    @Test func anotherSessionLearnsThatTheSpeakerIsBusy() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         let other = try await world.start(principal: "guest").mediaSessionId
@@ -120,7 +122,7 @@ import Transport
         #expect(await ask(world, session).value == .unknownSession)
     }
 
-    @Test func whoeverStopsAndStartsAtOnceIsToldOfTheirOwnTalk() async throws {
+    @Test func stoppingAndStartingAtOnceReportsTheNewTalk() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         world.camera.fakeSpeaker?.answerNext(.open)

@@ -1,9 +1,13 @@
 import Cameras
+import Dispatch
+import Glibc
 import SDP
+import StationFakes
 import Testing
 import Transport
 
 @testable import Signalling
+@testable import Stations
 
 /// Talks and clips on a clock that the test moves.
 @Suite(.ownThread) struct TalkbackServiceTests {
@@ -23,7 +27,7 @@ import Transport
         return bytes
     }
 
-    @Test func aTalkerOfWhomNothingComesLosesTheFloor() async throws {
+    @Test func aTalkerThatSendsNothingLosesTheFloor() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
         let service = world.service
@@ -36,7 +40,7 @@ import Transport
         await service.expireFloor()
         let snapshot = try #require(await service.sessions().first)
         #expect(!snapshot.isTalking && snapshot.talkback?.state == "ended")
-        #expect(snapshot.talkback?.reason == "no sound has come from the talker for 5 s")
+        #expect(snapshot.talkback?.reason == "the talker has sent no sound for 5 s")
         #expect(world.camera.fakeSpeaker?.ends == 1)
         // The floor is free for others, and for the same talker.
         try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
@@ -66,7 +70,7 @@ import Transport
         #expect(try await world.service.speaker(of: "door").talker == nil)
     }
 
-    @Test func aTalkThatBreaksOffGivesTheFloorBack() async throws {
+    @Test func aBrokenTalkReturnsTheFloor() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
         try await world.service.startTalkback(
@@ -74,7 +78,7 @@ import Transport
         world.camera.fakeSpeaker?.tellNow(.refused(.brokenOff("the camera closed the connection")))
         #expect(
             await eventually {
-                await world.service.sessions().first?.talkback?.reason?.contains("broke") == true
+                await world.service.sessions().first?.talkback?.reason?.contains("was lost") == true
             })
         #expect(await world.service.sessions().first?.isTalking == false)
     }
@@ -99,7 +103,7 @@ import Transport
         try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
     }
 
-    @Test func clipsThatCannotBePlayedAreToldApart() throws {
+    @Test func clipsThatCannotBePlayedAreRefused() throws {
         #expect(throws: SignallingError.self) { try TalkClip(wav: Array("no wav".utf8)) }
         #expect(throws: SignallingError.self) { try TalkClip(wav: Self.wav([], rate: 8000)) }
         #expect(throws: SignallingError.self) { try Self.clip(seconds: 31) }
@@ -125,9 +129,48 @@ import Transport
         #expect(changes.all == [true, false])
         #expect(decoder.counts.received == 100 && decoder.counts.lost == 0)
     }
+
+    /// The relay's thread must not wait for a speaker, nor decode for one.
+    @Test func aTalkIsDecodedOnItsOwnThread() throws {
+        let speaker = StuckSpeaker()
+        let decoder = try TalkbackDecoder(speaker: speaker, codecs: [0: .pcmu])
+        var thread = TalkThread(decoder: decoder)
+        let payload = [UInt8](repeating: 0xFF, count: 160)
+        for number in 0..<200 as Range<UInt16> {
+            payload.withUnsafeBytes {
+                thread?.receive($0, payloadType: 0, sequenceNumber: number, timestamp: 0, at: .zero)
+            }
+            // The first packet is with the speaker before the others come.
+            if number == 0 { speaker.entered.wait() }
+        }
+        for _ in 0..<33 { speaker.mayLeave.signal() }
+        for _ in 0..<32 { speaker.entered.wait() }
+        #expect(speaker.threads.withLock { $0.contains(UInt(pthread_self())) } == false)
+        #expect(speaker.threads.withLock { $0.count } == 1)
+        // The last one has come back from the speaker when the decoder's counts can be read.
+        #expect(decoder.counts.received == 33)
+        // Without the relay the thread ends, and lets go of the speaker.
+        thread = nil
+    }
 }
 
-/// What a handler was told, in order.
+/// A speaker that plays only when it may.
+private final class StuckSpeaker: CameraSpeaker {
+    let entered = DispatchSemaphore(value: 0)
+    let mayLeave = DispatchSemaphore(value: 0)
+    let threads = Locked<Set<UInt>>([])
+
+    var delivery: SpeakerDelivery { SpeakerDelivery() }
+    func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {}
+    func play(_ samples: UnsafeBufferPointer<Int16>) {
+        _ = threads.withLock { $0.insert(UInt(pthread_self())) }
+        entered.signal()
+        mayLeave.wait()
+    }
+    func end() {}
+}
+
+/// What a handler received, in order.
 final class Announced: Sendable {
     private let values = Locked<[Bool]>([])
     var all: [Bool] { values.withLock { $0 } }

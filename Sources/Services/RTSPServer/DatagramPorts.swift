@@ -14,10 +14,10 @@ struct DatagramPorts: Sendable {
             attemptsLeft -= 1
             do throws(SystemCallError) {
                 let wanted = port == 0 ? 0 : port &+ (port & 1)
-                // What players send to the RTP port only opens the way through firewalls: nobody reads it.
+                // What players send to the RTP port only opens a path through firewalls; nobody reads it.
                 let rtp = try UDPPort(Self.configuration(addresses, port: wanted, receiveBuffer: 4096))
                 guard rtp.localPort & 1 == 0, rtp.localPort < .max else {
-                    throw SystemCallError(call: "bind", purpose: "the port is odd", errorNumber: EADDRINUSE)
+                    throw SystemCallError(call: "bind", purpose: "the RTP port must be even", errorNumber: EADDRINUSE)
                 }
                 let rtcp = try UDPPort(
                     Self.configuration(addresses, port: rtp.localPort + 1, receiveBuffer: 256 * 1024))

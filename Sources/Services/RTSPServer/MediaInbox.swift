@@ -3,8 +3,8 @@ import MediaRelay
 import RTP
 import Transport
 
-/// What taps hand over on the relay's thread, until the server's thread takes it: one short lock a batch, and one
-/// wake-up for all that comes before the server looks.
+/// What taps hand over on the relay's thread, until the server's thread reads it: one short lock per batch, and one
+/// wake-up for everything that arrives before the server looks.
 final class MediaInbox: Sendable {
     enum Event: Sendable {
         case batch(TappedBatch)
@@ -17,7 +17,7 @@ final class MediaInbox: Sendable {
         var event: Event
     }
 
-    /// What was thrown away because the server's thread did not take it in time.
+    /// What was dropped because the server's thread did not read it in time.
     struct Drops: Sendable, Equatable {
         var packets: UInt64 = 0
         var bytes: UInt64 = 0
@@ -25,20 +25,20 @@ final class MediaInbox: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        /// When the oldest batch that waits was delivered.
+        /// When the oldest waiting batch was delivered.
         var oldest: Instant?
-        /// The memory that the batches hold. A batch goes to all readers of a track one after the other, and counts once.
+        /// The memory that the batches hold. A batch goes to each reader of a track in turn, and counts once.
         var byteCount = 0
         var newest: PacketBatch?
-        /// Something has been thrown away since the server last looked, and so does what follows: one gap costs a reader
-        /// less than many.
+        /// Something has been dropped since the server last looked, so what follows is dropped too: one gap costs a
+        /// reader less than many.
         var isFull = false
-        /// The taps of what has been thrown away since the server last looked.
+        /// The taps whose batches have been dropped since the server last looked.
         var cut: Set<UInt64> = []
         var drops = Drops()
         var wake: (@Sendable () -> Void)?
 
-        /// Whether there is room for a batch; counts it, or what is thrown away.
+        /// Whether there is room for a batch. Counts it, or counts it as dropped.
         mutating func accept(_ batch: PacketBatch, at now: Instant) -> Bool {
             let isShared = newest === batch
             let size = isShared ? 0 : batch.footprint
@@ -57,20 +57,20 @@ final class MediaInbox: Sendable {
         }
     }
 
-    /// More than this waiting means that the server's thread has stopped; the relay must not fill the memory meanwhile. A reader
-    /// that is so far behind has lost frames long before (``RTSPServerConfiguration/maximumLag``).
+    /// If more than this waits, the server's thread has stopped, and the relay must not fill the memory meanwhile. A
+    /// reader that is so far behind has lost frames long before (``RTSPServerConfiguration/maximumLag``).
     static let maximumLag = Duration.seconds(5)
     /// Four full rings: readers begin with what their track's ring holds.
     static let maximumBytes = 64 << 20
 
     private let state = Locked(State())
 
-    /// Says how to wake the server's thread.
+    /// Sets how to wake the server's thread.
     func setWake(_ wake: @escaping @Sendable () -> Void) {
         state.withLock { $0.wake = wake }
     }
 
-    /// Takes an event of a tap. Batches are bounded in time and bytes; that a track has restarted or ended is kept always.
+    /// Adds an event of a tap. Batches are bounded in time and bytes; the restart or the end of a track is always kept.
     func deliver(_ event: Event, from tap: UInt64, at now: Instant = MonotonicClock.now) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             if case .batch(let tapped) = event, !state.accept(tapped.batch, at: now) {
@@ -83,8 +83,8 @@ final class MediaInbox: Sendable {
         wake?()
     }
 
-    /// Takes everything out, into `entries`, whose storage the inbox uses from now on. Answers the taps of which something
-    /// was thrown away behind it: what they bring next cannot be shown without a key frame.
+    /// Moves everything into `entries`, whose storage the inbox uses from now on. Returns the taps whose last batches
+    /// were dropped: what they bring next cannot be shown without a key frame.
     func take(into entries: inout [Entry]) -> Set<UInt64> {
         entries.removeAll(keepingCapacity: true)
         return state.withLock { state in
@@ -98,7 +98,7 @@ final class MediaInbox: Sendable {
         }
     }
 
-    /// What was thrown away so far.
+    /// What has been dropped so far.
     var drops: Drops { state.withLock { $0.drops } }
 }
 

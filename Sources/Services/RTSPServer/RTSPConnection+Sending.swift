@@ -4,9 +4,9 @@ import RTP
 import RTSP
 import Transport
 
-/// What sending needs from the server.
+/// What the server provides for sending.
 struct SendingContext {
-    /// Memory for what is being put together; what it holds is nobody's.
+    /// Memory for the run that is being built; nobody reads its old content.
     let buffer: UnsafeMutableRawBufferPointer
     let ports: DatagramPorts?
     let clock: WallClockReading
@@ -22,10 +22,10 @@ struct SentCounts {
 }
 
 extension RTSPConnection {
-    /// Sends what waits: answers, reports and packets. Answers false when the connection has gone.
+    /// Sends what waits: answers, reports and packets. Returns false if the connection has gone.
     func flush(_ context: SendingContext, counts: inout SentCounts) -> Bool {
         if isPlaying { sendDatagrams(context, counts: &counts) }
-        // Every turn moves up to a buffer's size, and one connection must not keep the thread for itself.
+        // Every turn moves up to a buffer's size, and one connection must not occupy the thread.
         for _ in 0..<16 {
             guard sendUnsent(at: context.now) else { return false }
             if isBlocked { return true }
@@ -44,7 +44,7 @@ extension RTSPConnection {
         return true
     }
 
-    /// Whether something waits for the connection, so that it is worth asking for room in it.
+    /// Whether something waits for the connection, so that it is worth asking whether the socket has room.
     func hasWork(at now: Instant) -> Bool {
         isBlocked || session.hasOutput(at: now)
             || isPlaying
@@ -76,7 +76,7 @@ extension RTSPConnection {
         }
     }
 
-    /// A client that takes media lives, though it may say nothing.
+    /// A client that reads media is alive, even if it says nothing.
     private func noteTaken(_ count: Int, at now: Instant) {
         guard count > 0 else { return }
         if blockedSince != nil { blockedSince = now }
@@ -100,7 +100,7 @@ extension RTSPConnection {
         return true
     }
 
-    /// Puts reports and packets of the interleaved tracks together, in the order in which they came.
+    /// Writes the reports and packets of the interleaved tracks in the order in which they arrived.
     private func fillInterleaved(_ context: SendingContext, counts: inout SentCounts) -> Int {
         let buffer = context.buffer
         var end = 0
@@ -129,7 +129,7 @@ extension RTSPConnection {
         return end
     }
 
-    /// The interleaved track whose oldest packets came first.
+    /// The interleaved track whose oldest packets arrived first.
     private func nextInterleavedTrack() -> Int? {
         var found: (index: Int, ordinal: UInt64)?
         for index in tracks.indices {
@@ -139,7 +139,7 @@ extension RTSPConnection {
         return found?.index
     }
 
-    /// Writes the head of an interleaved packet (RFC 2326, section 10.12) and answers the length with it.
+    /// Writes the header of an interleaved packet (RFC 2326, section 10.12), which contains the length.
     static func frame(_ channel: UInt8, _ length: Int, at offset: Int, in buffer: UnsafeMutableRawBufferPointer) -> Int
     {
         buffer[offset] = UInt8(ascii: "$")
@@ -149,8 +149,8 @@ extension RTSPConnection {
         return 4 + length
     }
 
-    /// Sends reports and packets of the tracks that travel in datagrams: what has just come at once where it is little,
-    /// and a backlog in paced bursts.
+    /// Sends the reports and packets of the tracks that travel in datagrams: a little at once, a backlog in paced
+    /// bursts.
     private func sendDatagrams(_ context: SendingContext, counts: inout SentCounts) {
         guard let ports = context.ports else { return }
         for index in tracks.indices {
@@ -186,7 +186,7 @@ extension RTSPConnection {
         }
     }
 
-    /// Says goodbye for every track (RFC 3550, section 6.6), as far as the connection takes it at once.
+    /// Says goodbye for every track (RFC 3550, section 6.6), as far as the socket accepts it at once.
     func sendGoodbye(_ context: SendingContext) {
         for track in tracks {
             let body = UnsafeMutableRawBufferPointer(rebasing: context.buffer[4...])
@@ -209,7 +209,7 @@ extension RTSPConnection {
     }
 }
 
-/// Datagrams of one size, the last of which may be shorter, that leave in one call.
+/// Datagrams of one size, except the last, which may be shorter, sent in one call.
 struct DatagramRun {
     let buffer: UnsafeMutableRawBufferPointer
     let destination: TransportAddress
@@ -225,12 +225,12 @@ struct DatagramRun {
         self.local = local
     }
 
-    /// Whether a packet of `length` can go with those before it.
+    /// Whether a packet of `length` can join the earlier ones.
     func fits(_ length: Int) -> Bool {
         packets == 0 || !isClosed && length <= segment && packets < 40 && count + length <= 60_000
     }
 
-    /// Where to write the next packet; nil where it is larger than a datagram.
+    /// Where to write the next packet; nil if it is larger than a datagram.
     func room(_ length: Int) -> UnsafeMutableRawBufferPointer? {
         guard length <= 60_000, count + length <= buffer.count else { return nil }
         return UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
@@ -243,7 +243,7 @@ struct DatagramRun {
         packets += 1
     }
 
-    /// Sends what has been put together, and begins anew.
+    /// Sends the run and starts an empty one.
     mutating func send(through port: UDPPort, counts: inout SentCounts) {
         guard packets > 0 else { return }
         let outcome = port.send(
@@ -253,7 +253,7 @@ struct DatagramRun {
             counts.packets += UInt64(packets)
             counts.bytes += UInt64(count)
         } else {
-            // As on any network, it is lost; the player hears of it by the sequence numbers.
+            // As on any network, it is lost; the player notices by the sequence numbers.
             counts.refused += UInt64(packets)
         }
         count = 0

@@ -2,6 +2,7 @@ import Cameras
 import DatagramPort
 import MediaRelay
 import RTSP
+import Stations
 import Transport
 
 /// One client's connection, its session, and what it reads. It lives on the server's thread.
@@ -14,26 +15,26 @@ final class RTSPConnection {
     var watch: ShardContext.Watch?
     /// What the watch waits for.
     var interest: ShardContext.Readiness = .readable
-    /// The tracks that were set up, in that order.
+    /// The tracks that were set up, in order of their SETUP.
     var tracks: [ReaderTrack] = []
     /// The same for all tracks of the reader, so that a player plays them in sync.
     let canonicalName: String
     /// The camera whose tracks the session is about.
     var camera: ServedCamera?
-    /// Keeps a camera delivering.
-    private var lease: (camera: String, value: any CameraLease)?
-    /// A description that waits for the camera, and until when.
+    /// Keeps a camera sending.
+    private var hold: (camera: String, value: CameraHold)?
+    /// A request for a description that waits for the camera, and until when.
     var description: (camera: ServedCamera, deadline: Instant)?
     /// The answer to PLAY waits for the first packets until then.
     var startDeadline: Instant?
-    /// Whether media flows, which was told to the observer.
+    /// Whether media flows, as last reported to the observer.
     var isReader = false
-    /// Bytes that the socket has not taken yet, from `unsentOffset` on.
+    /// Bytes that the socket has not accepted yet, from `unsentOffset` on.
     var unsent: [UInt8] = []
     var unsentOffset = 0
-    /// Since when the socket takes nothing.
+    /// Since when the socket has accepted nothing.
     var blockedSince: Instant?
-    /// Whether the ledger of connections knows that a right password came.
+    /// Whether the connection ledger knows that the client sent a correct password.
     var isVouchedFor = false
     private(set) var isEnded = false
 
@@ -51,17 +52,17 @@ final class RTSPConnection {
 
     func noteEnd() { isEnded = true }
 
-    /// Makes a camera deliver, and lets go of another one that did so for this connection.
-    func acquire(_ camera: ServedCamera) {
-        guard lease?.camera != camera.id else { return }
+    /// Makes a camera send, and releases another one that did so for this connection.
+    func hold(_ camera: ServedCamera) {
+        guard hold?.camera != camera.id else { return }
         releaseCamera()
-        lease = (camera.id, camera.acquire())
+        hold = (camera.id, camera.hold())
     }
 
-    /// Lets go of the camera.
+    /// Releases the camera.
     func releaseCamera() {
-        lease?.value.release()
-        lease = nil
+        hold?.value.end()
+        hold = nil
     }
 
     var isPlaying: Bool { session.state == .playing }
@@ -71,7 +72,7 @@ final class RTSPConnection {
     /// How many packets all tracks have sent.
     var packetsSent: UInt64 { tracks.reduce(0) { $0 + $1.packetsSent } }
 
-    /// How many frames were left out.
+    /// How many frames were skipped.
     var framesDropped: UInt64 { tracks.reduce(0) { $0 + $1.queue.framesDropped } }
 
     /// Whether any track travels in datagrams.
@@ -87,7 +88,7 @@ final class RTSPConnection {
         guard isPlaying else { return deadline }
         for track in tracks {
             if let burst = track.nextBurst { deadline = min(deadline, burst) }
-            // A connection that takes nothing takes no report either.
+            // A connection that accepts nothing does not accept a report either.
             if let report = track.nextReport, !isBlocked { deadline = min(deadline, report) }
         }
         return deadline

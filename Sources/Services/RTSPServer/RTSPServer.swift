@@ -6,22 +6,22 @@ import Transport
 
 /// Serves each camera on `rtsp://host:port/{device}`, so that other programs share the gateway's one connection to it.
 ///
-/// Packets are read from the relay's rings and copied once, into what goes to the reader's socket. All the work is done
-/// on a thread of its own, so that no reader, however slow, holds up a live view.
+/// Packets are read from the relay's rings and copied once, into the data for the reader's socket. All work is done on
+/// a thread of its own, so even the slowest reader does not delay a live view.
 public final class RTSPServer: Sendable {
     private let shard: ShardThread<RTSPServerShard>
     /// The TCP port.
     public let port: UInt16
-    /// The UDP ports that media leaves from; nil when they could not be opened, and `udpFailure` says why.
+    /// The UDP ports that media is sent from; nil if they could not be opened, and `udpFailure` says why.
     public let datagramPorts: (rtp: UInt16, rtcp: UInt16)?
-    /// Why media goes over TCP alone; nil when it does not.
+    /// Why media is sent only over TCP; nil if it is not.
     public let udpFailure: SystemCallError?
 
     /// Starts to listen. No camera is served before ``setCameras(_:)``.
     ///
     /// - Parameters:
-    ///   - connections: The connections of all listeners, which those of this server are counted among.
-    ///   - tell: What happens with readers. Called on the server's thread: it must not wait.
+    ///   - connections: The connections of all listeners, among which this server's are counted.
+    ///   - tell: Reports what happens with readers. Called on the server's thread; must not wait.
     /// - Throws: When the TCP port cannot be opened. Without the UDP ports the server works over TCP.
     public init(
         _ configuration: RTSPServerConfiguration, relay: MediaRelay, random: RandomSource = .system,
@@ -39,7 +39,7 @@ public final class RTSPServer: Sendable {
         }
         var limits = configuration
         limits.session.serverPorts = ports.map { ($0.rtp.localPort, $0.rtcp.localPort) }
-        // The thread needs a port to wait on; without the pair it is one that nobody knows.
+        // The thread needs a port to wait on. Without the pair, it gets one that nobody knows.
         let waiting = if let ports { ports.rtcp } else { try UDPPort(.loopback()) }
         let inbox = MediaInbox()
         let giveWay = GiveWay()
@@ -81,7 +81,7 @@ public final class RTSPServer: Sendable {
         return (sockets, port)
     }
 
-    /// Serves these cameras from now on; readers of the others are ended.
+    /// Serves these cameras from now on, and ends the readers of all others.
     public func setCameras(_ cameras: [ServedCamera]) {
         shard.post { handler, now in handler.setCameras(cameras, at: now) }
     }
@@ -104,7 +104,7 @@ public final class RTSPServer: Sendable {
     }
 }
 
-/// Ends a connection from another thread, because it gives way to one of another listener.
+/// Ends a connection from another thread, because a connection of another listener replaces it.
 final class GiveWay: Sendable {
     private let action = Locked<(@Sendable (UInt64) -> Void)?>(nil)
 
@@ -117,7 +117,7 @@ final class GiveWay: Sendable {
     }
 }
 
-/// Carries the listening sockets to the thread that they belong to from then on.
+/// Carries the listening sockets to the thread that owns them from then on.
 private final class ListeningSockets: Sendable {
     private let sockets: Locked<[StreamSocket]>
 

@@ -9,32 +9,33 @@ public struct RTSPServerConfiguration: Sendable {
     public var session: RTSPServerSession.Configuration
     /// How many connections there may be.
     public var maximumConnections = 128
-    /// How many connections of one host may be without a right password yet; then the oldest gives way. Those with one
-    /// are not counted: everything behind a container's bridge, a proxy or on this machine has one address.
+    /// How many connections of one host may be without a correct password; beyond that, the oldest is closed. Those
+    /// with one are not counted, because everything behind a container's bridge, behind a proxy or on this machine has
+    /// one address.
     public var maximumConnectionsPerHost = 32
-    /// How many readers there may be where nothing else is said.
+    /// How many readers there may be if nothing else is configured.
     public static let maximumReaders = 64
-    /// Whether a principal may have one more reader, given whose those are that there are.
+    /// Whether a principal may have one more reader, given the principals of the current ones.
     public var admitsReader: @Sendable (_ principal: String, _ readers: [String]) -> Bool = { _, readers in
         readers.count < maximumReaders
     }
-    /// How far a reader may fall behind before whole frames are left out for it.
+    /// How far a reader may fall behind before whole frames are skipped for it.
     public var maximumLag: Duration = .seconds(3)
     /// How many bytes may wait for a reader. They are the relay's own, held once for all readers.
     public var maximumQueuedBytes = 16 << 20
-    /// How long a reader's connection may take nothing at all.
+    /// How long a reader's connection may accept nothing.
     public var stallTimeout: Duration = .seconds(10)
-    /// How many packets of a backlog go out in one burst of datagrams.
+    /// How many packets of a backlog are sent in one burst of datagrams.
     public var burstPackets = 8
     /// The time between two bursts.
     public var burstInterval: Duration = .milliseconds(2)
-    /// How long a request for a description waits for a camera that has not told what it sends.
+    /// How long a request for a description waits for a camera whose tracks are not known yet.
     public var descriptionTimeout: Duration = .seconds(10)
     /// How long the answer to PLAY waits for the first packet of each track.
     public var startTimeout: Duration = .milliseconds(400)
 
-    /// Listens on `host`, which is an address or `localhost`; `::` stands for all of IPv6 and IPv4. Port 0 lets the kernel
-    /// choose one. Nil for any other host name.
+    /// Listens on `host`, which is an address or `localhost`; `::` means all of IPv6 and IPv4. With port 0 the kernel
+    /// chooses one. Nil for any other host name.
     public init?(host: String, port: UInt16, authentication: RTSPAuthentication) {
         switch host {
         case "localhost":

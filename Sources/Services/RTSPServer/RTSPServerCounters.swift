@@ -1,12 +1,12 @@
 /// What the server has done since it started.
 public struct RTSPServerCounters: Sendable, Equatable {
-    /// Connections now.
+    /// Current connections.
     public var connections = 0
-    /// Readers that play now, by the path of their camera.
+    /// Readers that are playing, by the path of their camera.
     public var readers: [String: Int] = [:]
-    /// Connections that were taken.
+    /// Connections that were accepted.
     public var connectionsAccepted: UInt64 = 0
-    /// Connections that were closed because there were too many: at once, or because they gave way to newer ones.
+    /// Connections that were closed because there were too many: at once, or to make room for newer ones.
     public var connectionsRefused: UInt64 = 0
     /// Readers that began to play.
     public var readersStarted: UInt64 = 0
@@ -16,20 +16,20 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public var packetsSent: UInt64 = 0
     /// Their bytes with RTP headers.
     public var bytesSent: UInt64 = 0
-    /// Frames that were left out for readers that were too slow.
+    /// Frames that were skipped for readers that were too slow.
     public var framesDropped: UInt64 = 0
     /// Datagrams that could not be sent.
     public var datagramsRefused: UInt64 = 0
-    /// RTP packets that the server's thread did not take from the relay in time.
+    /// RTP packets that the server's thread did not read from the relay in time.
     public var inboxPacketsDropped: UInt64 = 0
     /// The bytes of their payloads.
     public var inboxBytesDropped: UInt64 = 0
 
-    /// Nothing has happened.
+    /// All counters are zero.
     public init() {}
 }
 
-/// What the server tells of its readers.
+/// What the server reports about its readers.
 public enum RTSPServerNews: Sendable, Equatable {
     /// A reader began to play a camera.
     case started(camera: String, host: String, userAgent: String, overUDP: Bool)
@@ -37,6 +37,7 @@ public enum RTSPServerNews: Sendable, Equatable {
     case ended(camera: String, host: String, reason: String, packets: UInt64, framesDropped: UInt64)
     /// A wrong password came from a host.
     case refused(host: String)
-    /// A connection of a host was one too many: it was refused, or it gave way to a newer one. Told once a minute at most, with how many were refused so far.
+    /// A host had too many connections: one was refused, or closed to make room for a newer one. Reported at most once
+    /// per minute, with how many were refused so far.
     case refusedConnection(host: String, total: UInt64)
 }

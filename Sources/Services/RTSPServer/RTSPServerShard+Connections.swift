@@ -12,9 +12,9 @@ extension RTSPServerShard {
         if readiness.contains(.readable), !read(connection, at: now) {
             return end(connection, reason: "the client closed the connection", at: now)
         }
-        // Where nothing more can be read, nobody would take note of the end otherwise.
+        // If nothing more can be read, nothing else would notice the end.
         if readiness.contains(.closed), !connection.session.wantsInput {
-            return end(connection, reason: "the connection broke", at: now)
+            return end(connection, reason: "the connection was lost", at: now)
         }
         run(connection, at: now)
     }
@@ -40,7 +40,7 @@ extension RTSPServerShard {
         return true
     }
 
-    /// Lets the session take what has been read, and sends what follows from it.
+    /// Passes what has been read to the session, and acts on its events.
     func run(_ connection: RTSPConnection, at now: Instant) {
         // A request is at least twenty bytes, so one buffer holds fewer than two thousand.
         for _ in 0..<4096 {
@@ -69,7 +69,7 @@ extension RTSPServerShard {
         }
     }
 
-    /// Sends what waits for a connection, and waits for room where it does not take it all.
+    /// Sends what waits for a connection. If the socket does not accept all of it, waits for room.
     func service(_ connection: RTSPConnection, at now: Instant) {
         guard !connection.isEnded else { return }
         var counts = SentCounts()
@@ -77,7 +77,7 @@ extension RTSPServerShard {
         counters.packetsSent += counts.packets
         counters.bytesSent += counts.bytes
         counters.datagramsRefused += counts.refused
-        guard isAlive else { return end(connection, reason: "the connection broke", at: now) }
+        guard isAlive else { return end(connection, reason: "the connection was lost", at: now) }
         let hasWork = connection.hasWork(at: now)
         if connection.session.isClosing, !hasWork, !connection.session.hasOutput(at: .distantFuture) {
             return end(connection, reason: "the conversation is over", at: now)
@@ -89,11 +89,11 @@ extension RTSPServerShard {
             try context.modify(watch, for: interest)
             connection.interest = interest
         } catch {
-            end(connection, reason: "the connection broke", at: now)
+            end(connection, reason: "the connection was lost", at: now)
         }
     }
 
-    /// Ends a connection and all that belongs to it.
+    /// Ends a connection and everything that belongs to it.
     func end(_ connection: RTSPConnection, reason: String, at now: Instant) {
         guard !connection.isEnded else { return }
         connection.noteEnd()
@@ -104,7 +104,7 @@ extension RTSPServerShard {
         ledger.leave(connection)
     }
 
-    /// Lets go of the session's media, tracks and camera; the connection stays.
+    /// Releases the session's media, tracks and camera; the connection stays.
     private func release(_ connection: RTSPConnection, reason: String) {
         stopMedia(connection)
         if connection.isReader {
@@ -124,7 +124,7 @@ extension RTSPServerShard {
         connection.description = nil
     }
 
-    /// Takes the taps off.
+    /// Removes the taps.
     private func stopMedia(_ connection: RTSPConnection) {
         connection.startDeadline = nil
         for index in connection.tracks.indices {

@@ -11,15 +11,15 @@ extension RTSPServerShard {
         guard let camera = cameras[resource.path] else {
             return connection.session.answerDescribe(.notFound, at: now)
         }
-        // A camera that is pulled on demand begins now, so that it flows when the client plays. One that is set up
-        // already stays the one that is held.
-        if connection.camera == nil { connection.acquire(camera) }
+        // A camera that is pulled on demand starts now, so that it flows when the client plays. If one has been set up
+        // already, that one is still held.
+        if connection.camera == nil { connection.hold(camera) }
         connection.description = (camera, now + limits.descriptionTimeout)
         _ = answerDescription(connection, at: now)
     }
 
-    /// Answers a request for a description if the camera has told what it sends, or has had long enough. Answers whether
-    /// it did.
+    /// Answers a request for a description if the camera's tracks are known, or if it has waited long enough. Returns
+    /// whether it did.
     func answerDescription(_ connection: RTSPConnection, at now: Instant) -> Bool {
         guard let (camera, deadline) = connection.description else { return false }
         let tracks = camera.tracks()
@@ -47,7 +47,7 @@ extension RTSPServerShard {
         let tracks = camera.tracks()
         guard !tracks.isEmpty else { return connection.session.answerSetUp(.unavailable, at: now) }
         guard tracks.indices.contains(track) else { return connection.session.answerSetUp(.notFound, at: now) }
-        connection.acquire(camera)
+        connection.hold(camera)
         connection.camera = camera
         var reader = ReaderTrack(
             index: track, id: TrackID(camera: camera.id, index: track), description: tracks[track], random: &random)
@@ -82,8 +82,8 @@ extension RTSPServerShard {
         }
     }
 
-    /// Answers PLAY as soon as every track has something to send, so that the answer tells where each begins, or when
-    /// that has taken long enough.
+    /// Answers PLAY as soon as every track has something to send, so that the answer states where each track begins, or
+    /// when that has taken too long.
     func answerPlay(_ connection: RTSPConnection, at now: Instant) {
         guard let deadline = connection.startDeadline else { return }
         guard deadline <= now || connection.tracks.allSatisfy({ !$0.queue.isEmpty }) else { return }
@@ -100,8 +100,8 @@ extension RTSPServerShard {
         run(connection, at: now)
     }
 
-    /// Where the tracks begin: the timestamps all stand for the moment of the oldest packet, so that a player can play
-    /// picture and sound in step before the first sender reports.
+    /// Where the tracks begin. All timestamps are for the moment of the oldest packet, so that a player can synchronise
+    /// picture and sound before the first sender reports.
     private func beginnings(of connection: RTSPConnection) -> [RTSPServerSession.Beginning] {
         let moment = connection.tracks.compactMap(\.firstCapture).min()
         return connection.tracks.map { track in
@@ -113,7 +113,7 @@ extension RTSPServerShard {
 
     // MARK: Cameras
 
-    /// Serves these cameras from now on. Who reads one that has gone is told so.
+    /// Serves these cameras from now on. Readers of a camera that has gone are ended with that reason.
     func setCameras(_ served: [ServedCamera], at now: Instant) {
         cameras = Dictionary(served.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for connection in Array(connections.values) {

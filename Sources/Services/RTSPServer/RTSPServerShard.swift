@@ -21,9 +21,9 @@ final class RTSPServerShard: ShardHandler {
     var random: RandomSource
     var cameras: [String: ServedCamera] = [:]
     var connections: [UInt64: RTSPConnection] = [:]
-    /// Which reader's track a tap feeds.
+    /// The reader's track that a tap feeds.
     var taps: [UInt64: (connection: RTSPConnection, track: Int)] = [:]
-    /// Whose receiver reports come from an address.
+    /// The reader whose receiver reports come from an address.
     var reporters: [TransportAddress: UInt64] = [:]
     var signIns = RefusedSignIns()
     var counters = RTSPServerCounters()
@@ -35,11 +35,11 @@ final class RTSPServerShard: ShardHandler {
     private var acceptsAgain: Instant?
     private var toldOfRefusal: Instant?
 
-    /// How often a camera is asked whether it has told its tracks by now.
+    /// How often to check whether a camera's tracks are known.
     static let descriptionInterval = Duration.milliseconds(50)
-    /// How long nothing is accepted when the process has run out of descriptors.
+    /// How long nothing is accepted after the process has run out of descriptors.
     private static let acceptPause = Duration.milliseconds(50)
-    /// Who opens connections without end fills no log.
+    /// A client that opens connections without end fills no log.
     private static let refusalInterval = Duration.seconds(60)
 
     init(
@@ -75,7 +75,7 @@ final class RTSPServerShard: ShardHandler {
 
     private func listen() {
         for listener in listeners {
-            // Without a watch nobody can connect on this address; the others still work.
+            // Without a watch, nobody can connect to this address; the others still work.
             guard
                 let watch = try? context.watch(
                     listener.descriptor, for: .readable,
@@ -129,7 +129,7 @@ final class RTSPServerShard: ShardHandler {
         connections[id] = connection
     }
 
-    /// Lets the oldest connection without a right password give way where the server or the host has all that it may.
+    /// Closes the oldest connection without a correct password if the server or the host has reached its limit.
     private func makeRoom(for peer: TransportAddress, at now: Instant) -> Bool {
         let strangers = connections.values.filter { !$0.session.isAuthenticated }
         let host = ConnectionLedger.host(of: peer)
@@ -151,7 +151,7 @@ final class RTSPServerShard: ShardHandler {
         return true
     }
 
-    /// Ends a connection that gives way to one of another listener.
+    /// Ends a connection to make room for one of another listener.
     func giveWay(_ id: UInt64, at now: Instant) {
         guard let connection = connections[id] else { return }
         noteRefusal(of: connection.peer, at: now)
@@ -167,11 +167,11 @@ final class RTSPServerShard: ShardHandler {
 
     // MARK: Media
 
-    /// Takes what the taps have brought, and sends it on.
+    /// Reads what the taps have brought, and sends it.
     func handleInbox(at now: Instant) {
         let cut = inbox.take(into: &arrivals)
         if !cut.isEmpty {
-            // Once for a track, however many read it.
+            // Once per track, however many readers it has.
             for id in Set(cut.compactMap { track(ofTap: $0)?.id }) { relay.requestKeyFrame(of: id) }
         }
         var touched: [UInt64: RTSPConnection] = [:]
@@ -184,7 +184,7 @@ final class RTSPServerShard: ShardHandler {
             case .restarted:
                 connection.tracks[index].restart(at: now)
             case .ended:
-                end(connection, reason: "the camera does not send this track any more", at: now)
+                end(connection, reason: "the camera no longer sends this track", at: now)
                 continue
             }
             touched[connection.id] = connection
@@ -203,7 +203,7 @@ final class RTSPServerShard: ShardHandler {
         return connection.tracks[index]
     }
 
-    /// A reader that is too slow loses frames, and one that loses more than any frame can have loses its connection.
+    /// A reader that is too slow loses frames. One that loses more than any frame can have loses its connection.
     private func boundQueues(of connection: RTSPConnection, at now: Instant) {
         for index in connection.tracks.indices {
             let queue = connection.tracks[index].queue
@@ -250,11 +250,11 @@ final class RTSPServerShard: ShardHandler {
             if answerDescription(connection, at: now) { run(connection, at: now) }
             guard connection.nextDeadline(limits) <= now else { continue }
             if connection.session.isExpired(at: now) {
-                end(connection, reason: "no sign of life", at: now)
+                end(connection, reason: "the client sent nothing for too long", at: now)
                 continue
             }
             if let since = connection.blockedSince, now - since >= limits.stallTimeout {
-                end(connection, reason: "the connection takes nothing", at: now)
+                end(connection, reason: "the client stopped reading", at: now)
                 continue
             }
             if let start = connection.startDeadline, start <= now { answerPlay(connection, at: now) }

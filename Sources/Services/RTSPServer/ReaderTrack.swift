@@ -5,7 +5,8 @@ import RTSP
 import SDP
 import Transport
 
-/// One track as one reader gets it: its own source, sequence numbers and timestamps, and what waits to be sent.
+/// One track as one reader gets it: its own source, sequence numbers and timestamps, and the packets that wait to be
+/// sent.
 struct ReaderTrack {
     /// The number in the description.
     let index: Int
@@ -13,12 +14,12 @@ struct ReaderTrack {
     let id: TrackID
     let clockRate: Int
     let ssrc: UInt32
-    /// How it travels; set when it has been agreed.
+    /// The agreed transport; nil before SETUP.
     var transport: RTSPTransport?
     /// The tap that feeds it, while the reader plays.
     var tap: ReaderTap?
     var queue: SendQueue
-    /// When the next burst of datagrams may go.
+    /// When the next burst of datagrams may be sent.
     var nextBurst: Instant?
     /// When the next sender report is due.
     var nextReport: Instant?
@@ -32,7 +33,7 @@ struct ReaderTrack {
     private var sequenceOffset: Int64?
     /// What to add to the track's timestamps.
     private let timestampOffset: UInt32
-    /// A moment of the track: its timestamp there, and when that was.
+    /// A reference moment of the track: its timestamp, and when that was.
     private var moment: (timestamp: UInt32, instant: Instant)?
     private var reports = 0
 
@@ -40,7 +41,7 @@ struct ReaderTrack {
         self.index = index
         self.id = id
         clockRate = max(description.codec.clockRate, 1)
-        // Zero is no source that every player takes.
+        // Not every player accepts the source 0.
         ssrc = UInt32.random(in: 1...(.max), using: &random)
         queue = SendQueue(isVideo: description.kind == .video)
         header = RTPHeaderTemplate(
@@ -49,7 +50,7 @@ struct ReaderTrack {
         timestampOffset = UInt32(truncatingIfNeeded: random.next())
     }
 
-    /// Takes a batch of the tap.
+    /// Adds a batch of the tap.
     mutating func append(_ tapped: TappedBatch, ordinal: UInt64, at now: Instant) {
         let packets = tapped.batch.packets
         guard packets.indices.contains(tapped.firstPacket) else { return }
@@ -59,7 +60,7 @@ struct ReaderTrack {
         if nextReport == nil { nextReport = now }
     }
 
-    /// The source has started again: numbers go on, and the clock is tied anew by what comes.
+    /// The source has restarted: the numbers continue, and the next batch sets the clock again.
     mutating func restart(at now: Instant) {
         queue.removeAll()
         if nextReport != nil { nextReport = now }
@@ -76,7 +77,7 @@ struct ReaderTrack {
         moment = nil
     }
 
-    /// The moment of the oldest packet that waits.
+    /// The moment of the oldest waiting packet.
     var firstCapture: Instant? {
         guard let first = queue.first, let timestamp = timestamp(ofPacket: first.next, in: first.tapped) else {
             return nil
@@ -84,10 +85,10 @@ struct ReaderTrack {
         return instant(of: timestamp)
     }
 
-    /// The sequence number of the packet that is sent next.
+    /// The sequence number of the next packet.
     var nextSequenceNumber: UInt16 { UInt16(truncatingIfNeeded: nextSequence) }
 
-    /// The reader's timestamp that stands for `instant`; nil before the first packet.
+    /// The reader's timestamp for `instant`; nil before the first packet.
     func timestamp(at instant: Instant) -> UInt32? {
         guard let moment else { return nil }
         let ticks = (instant - moment.instant).inSeconds * Double(clockRate)
@@ -107,13 +108,13 @@ struct ReaderTrack {
         return packets[index].timestamp &+ tapped.timestampOffset &+ timestampOffset
     }
 
-    /// The length of the packet that is sent next, with its RTP header; nil when nothing waits.
+    /// The length of the next packet with its RTP header; nil if nothing waits.
     var nextLength: Int? {
         guard let first = queue.first else { return nil }
         return header.length + Int(first.tapped.batch.packets[first.next].length)
     }
 
-    /// Writes the next packet and answers its length; zero where nothing waits or it does not fit.
+    /// Writes the next packet and returns its length; zero if nothing waits or it does not fit.
     mutating func writeNext(into output: UnsafeMutableRawBufferPointer) -> Int {
         guard let entry = queue.first else { return 0 }
         let packet = entry.tapped.batch.packets[entry.next]
@@ -134,14 +135,14 @@ struct ReaderTrack {
         return length
     }
 
-    /// Passes over the next packet, which no transport can carry: the player sees that it is missing.
+    /// Skips the next packet, which no transport can carry: the player sees that it is missing.
     mutating func skipPacket() {
         guard let entry = queue.first else { return }
         if let sequenceOffset { nextSequence = entry.tapped.sequence(of: entry.next) &+ sequenceOffset &+ 1 }
         queue.advance(to: entry.next + 1)
     }
 
-    /// Writes a sender report with the canonical name that ties the reader's tracks together, and answers its length.
+    /// Writes a sender report with the canonical name that ties the reader's tracks together, and returns its length.
     mutating func writeReport(
         canonicalName: String, clock: WallClockReading, at now: Instant, into output: UnsafeMutableRawBufferPointer
     ) -> Int {
@@ -157,7 +158,7 @@ struct ReaderTrack {
         return writer.overflowed ? 0 : writer.count
     }
 
-    /// Writes a goodbye (RFC 3550, section 6.6) and answers its length; zero for a track of which nothing was sent.
+    /// Writes a goodbye (RFC 3550, section 6.6) and returns its length; zero for a track that has sent nothing.
     func writeGoodbye(canonicalName: String, into output: UnsafeMutableRawBufferPointer) -> Int {
         guard packetsSent > 0 else { return 0 }
         var writer = ByteWriter(output)
@@ -167,8 +168,8 @@ struct ReaderTrack {
         return writer.overflowed ? 0 : writer.count
     }
 
-    /// The first reports come quickly, because a player can only then play picture and sound together; RFC 3550,
-    /// section 6.2, has five seconds otherwise.
+    /// The first reports come quickly, because a player needs one before it can play picture and sound together; the
+    /// interval of RFC 3550, section 6.2, is five seconds otherwise.
     private mutating func scheduleReport(at now: Instant) {
         reports += 1
         nextReport = now + (reports < 5 ? .milliseconds(500) : .seconds(5))

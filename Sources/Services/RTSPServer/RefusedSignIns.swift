@@ -1,13 +1,13 @@
 import Transport
 
-/// Makes guessing passwords slow: each wrong one from a host makes its next answer come later.
+/// Makes guessing passwords slow: each wrong one from a host delays its next answer.
 ///
-/// The answers of all connections of a host stand in one line, so that opening many of them does not help. A right
-/// password is never delayed: somebody behind the same address who knows it is let in.
+/// The answers to all connections of a host share one queue, so opening many of them does not help. A correct password
+/// is never delayed: somebody behind the same address who knows it gets in.
 struct RefusedSignIns {
     private struct Record {
         var count = 0
-        /// Until when answers to this host are spoken for.
+        /// When the host's queue of answers ends.
         var busyUntil: Instant
         var last: Instant
     }
@@ -15,17 +15,17 @@ struct RefusedSignIns {
     /// The delay of the first answer; it doubles with each further one.
     static let firstDelay = Duration.milliseconds(100)
     static let maximumDelay = Duration.seconds(5)
-    /// What is at most waited for: connections give up before.
+    /// The longest delay: connections give up before.
     static let maximumWait = Duration.seconds(20)
-    /// After so long without a wrong password a host begins anew.
+    /// A host without a wrong password for this long starts again.
     static let memory = Duration.seconds(600)
     static let maximumHosts = 1024
 
     private var records: [TransportAddress: Record] = [:]
 
-    /// Notes a wrong password and answers when the host may be told so.
+    /// Records a wrong password and returns when the host may get the answer.
     mutating func refuse(_ peer: TransportAddress, at now: Instant) -> Instant {
-        // The port and, of IPv6, the lower half belong to whoever has the upper half (RFC 6177).
+        // The port, and in IPv6 the lower half of the address, belong to whoever has the upper half (RFC 6177).
         let host =
             peer.family == .ipv4 ? peer.withPort(0) : TransportAddress(ipv6High: peer.high, low: 0, port: 0)
         var record = records[host] ?? Record(busyUntil: now, last: now)

@@ -2,7 +2,8 @@ import MediaRelay
 import RTP
 import Transport
 
-/// What waits to be sent to one reader of one track: the relay's own batches, none copied, bounded by time and bytes.
+/// What waits to be sent to one reader of one track: the relay's own batches, without a copy, bounded in time and
+/// bytes.
 ///
 /// A reader that is too slow loses whole frames up to the newest key frame, never single packets.
 struct SendQueue {
@@ -13,23 +14,24 @@ struct SendQueue {
         var next: Int
         /// The packet after the last one.
         var end: Int
-        /// Whether packets before this run were left out on purpose, so that the reader's numbers go on without a gap.
+        /// Whether packets before this run were skipped on purpose, so that the reader's numbers continue without a
+        /// gap.
         var followsGap: Bool
-        /// When it came.
+        /// When it arrived.
         var queued: Instant
-        /// Its place among what came for all tracks of the reader.
+        /// Its place in the order of arrival among all tracks of the reader.
         var ordinal: UInt64
     }
 
     let isVideo: Bool
     private var entries: [Entry] = []
     private var head = 0
-    /// The memory of the batches that wait.
+    /// The memory of the waiting batches.
     private(set) var byteCount = 0
-    /// Whether nothing is taken until a key frame comes.
+    /// Whether everything before the next key frame is dropped.
     private(set) var awaitsKeyFrame: Bool
     private var followsGap = true
-    /// Frames that were left out; of sound, packets.
+    /// Frames that were skipped; for sound, packets.
     private(set) var framesDropped: UInt64 = 0
 
     init(isVideo: Bool) {
@@ -47,7 +49,7 @@ struct SendQueue {
         isEmpty ? .zero : now - entries[head].queued
     }
 
-    /// Takes a batch; where a key frame is awaited, from that on.
+    /// Adds a batch; while a key frame is awaited, from that key frame on.
     mutating func append(_ tapped: TappedBatch, ordinal: UInt64, at now: Instant) {
         let packets = tapped.batch.packets
         var first = min(max(tapped.firstPacket, 0), packets.count)
@@ -69,7 +71,8 @@ struct SendQueue {
         byteCount += tapped.batch.footprint
     }
 
-    /// Notes that the packets of the oldest run before `next` have been sent, and lets go of it after its last one.
+    /// Records that the packets of the oldest run before `next` have been sent, and releases the run after its last
+    /// one.
     mutating func advance(to next: Int) {
         guard !isEmpty else { return }
         entries[head].next = next
@@ -89,8 +92,8 @@ struct SendQueue {
         }
     }
 
-    /// Leaves out what is too old: of video the whole frames before the newest key frame, of sound everything. The frame
-    /// that has been sent in part is completed. Answers whether a key frame is missing now.
+    /// Drops what is too old: for video the whole frames before the newest key frame, for sound everything. A frame
+    /// that has been sent in part is completed. Returns whether a key frame is needed now.
     mutating func leaveOut() -> Bool {
         guard !isEmpty else { return awaitsKeyFrame }
         guard isVideo else {
@@ -101,7 +104,7 @@ struct SendQueue {
         guard var from = firstFrameStart(after: nil) else { return false }
         var keyFrame = newestKeyFrame()
         if let newest = keyFrame, newest == from {
-            // It is next anyway; what follows it is left out.
+            // It is next anyway; what follows it is dropped.
             guard let following = firstFrameStart(after: from) else { return false }
             from = following
             keyFrame = nil
@@ -133,7 +136,7 @@ struct SendQueue {
         return awaitsKeyFrame
     }
 
-    /// Lets go of everything, because the source has started again or the reader pauses.
+    /// Drops everything, because the source has restarted or the reader pauses.
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         head = 0

@@ -1,4 +1,5 @@
 import Cameras
+import Stations
 
 /// A camera as the server sees it.
 public struct ServedCamera: Sendable {
@@ -6,32 +7,28 @@ public struct ServedCamera: Sendable {
     public var id: String
     /// The name that players show.
     public var name: String
-    /// What it sends now, in the order of the relay's tracks; empty before it has told.
+    /// What it sends now, in the order of the relay's tracks; empty before that is known.
     public var tracks: @Sendable () -> [TrackDescription]
-    /// Makes the camera deliver for as long as the result lives. Called on the server's thread: it must not wait.
-    public var acquire: @Sendable () -> any CameraLease
+    /// Makes the camera send for as long as the result lasts. Called on the server's thread; must not wait.
+    public var hold: @Sendable () -> CameraHold
 
-    /// Describes a camera that always delivers, or one that does so while it is held.
+    /// Describes a camera that always sends, or one that does so while it is held.
     public init(
         id: String, name: String, tracks: @escaping @Sendable () -> [TrackDescription],
-        acquire: @escaping @Sendable () -> any CameraLease = { AlwaysPulled() }
+        hold: @escaping @Sendable () -> CameraHold = { CameraHold(for: .reader) }
     ) {
         self.id = id
         self.name = name
         self.tracks = tracks
-        self.acquire = acquire
+        self.hold = hold
     }
 }
 
-/// What keeps a camera delivering.
-public protocol CameraLease: Sendable {
-    /// Lets go; a second time it does nothing. Called on the server's thread: it must not wait.
-    func release()
-}
-
-/// The lease of a camera that delivers anyway.
-public struct AlwaysPulled: CameraLease {
-    /// Holds nothing.
-    public init() {}
-    public func release() {}
+extension ServedCamera {
+    /// A station's camera. What readers get is its main stream.
+    public init(_ station: CameraStation, name: String) {
+        self.init(
+            id: station.id, name: name, tracks: { station.snapshot.tracks.filter { $0.stream == .main } },
+            hold: { station.hold(for: .reader) })
+    }
 }

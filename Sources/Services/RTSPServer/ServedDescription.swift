@@ -14,7 +14,7 @@ enum ServedDescription {
             origin: Origin(
                 sessionID: sessionID, sessionVersion: 1, addressType: isIPv6 ? "IP6" : "IP4", address: address.host),
             name: name.isEmpty ? "-" : name)
-        // The addresses are agreed on by SETUP.
+        // SETUP agrees on the addresses.
         session.lines.insert(.field(type: "c", value: isIPv6 ? "IN IP6 ::" : "IN IP4 0.0.0.0"), at: 3)
         session.lines += [
             .attribute(.init("tool", "Gatehouse")), .attribute(.init("range", "npt=now-")),
@@ -40,8 +40,8 @@ enum ServedDescription {
         return media
     }
 
-    /// The parameters of the camera, except that the relay's H.264 always holds fragments and aggregations, whatever the
-    /// camera's own packets look like (RFC 6184, section 8.1).
+    /// The parameters of the camera, except that the relay's H.264 always contains fragments and aggregations, whatever
+    /// the camera's own packets look like (RFC 6184, section 8.1).
     private static func formatParameters(of codec: MediaCodec) -> FormatParameters {
         var parameters = codec.formatParameters
         if codec.isNamed("H264") {
@@ -51,8 +51,8 @@ enum ServedDescription {
         return parameters
     }
 
-    /// The payload type of a track: the static one where the codec has one (RFC 3551, section 6), or one of its own from
-    /// the dynamic range, whatever the camera's was: two tracks of a camera may have had the same.
+    /// The payload type of a track: the codec's static one if it has one (RFC 3551, section 6), otherwise one from the
+    /// dynamic range. The camera's own is not used, because two of its tracks may have had the same.
     static func payloadType(of codec: MediaCodec, track: Int) -> UInt8 {
         switch (codec.name.uppercased(), codec.clockRate, codec.channels) {
         case ("PCMU", 8000, 1): 0

@@ -2,7 +2,7 @@ import DatagramPort
 import Glibc
 import Transport
 
-/// A TCP socket that never blocks. It is closed with its last reference.
+/// A TCP socket that never blocks. It is closed when its last reference goes.
 final class StreamSocket {
     let descriptor: Int32
 
@@ -21,8 +21,8 @@ final class StreamSocket {
         func failure(_ call: String) -> SystemCallError {
             SystemCallError(
                 call: call,
-                purpose: "cannot listen on \(address) for RTSP (choose another rtsp.port, or end the program that "
-                    + "holds this one)", errorNumber: errno)
+                purpose: "cannot listen on \(address) for RTSP (choose another rtsp.port, or stop the program that "
+                    + "uses this one)", errorNumber: errno)
         }
         guard descriptor >= 0 else { throw failure("socket") }
         let socket = StreamSocket(descriptor: descriptor)
@@ -34,18 +34,18 @@ final class StreamSocket {
         return socket
     }
 
-    /// What accepting did.
+    /// What came of accepting.
     enum Acceptance {
         case connection(StreamSocket, peer: TransportAddress)
-        /// Nobody waits.
+        /// No connection waits.
         case none
-        /// One connection failed, and another may wait.
+        /// One connection failed; another may wait.
         case failed
-        /// The process or the system has no descriptor or memory left.
+        /// The process or the system has run out of descriptors or memory.
         case exhausted
     }
 
-    /// Takes a waiting connection.
+    /// Accepts a waiting connection.
     func accept() -> Acceptance {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -63,14 +63,14 @@ final class StreamSocket {
         guard let peer = TransportAddress(storage), fcntl(accepted, F_SETFL, O_NONBLOCK) == 0 else { return .failed }
         _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
         socket.set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-        // What the kernel holds unsent is delay that nothing here can take back: little of it, and frames are left out
-        // by the server instead.
+        // What the kernel has not sent yet is delay that nothing here can take back. So its buffer is small, and the
+        // server skips frames instead.
         socket.set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 128 * 1024)
         socket.set(SOL_SOCKET, SO_KEEPALIVE, 1)
         return .connection(socket, peer: peer)
     }
 
-    /// The address of this side; nil when the connection has gone.
+    /// The address of this side; nil if the connection has gone.
     var localAddress: TransportAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -80,7 +80,7 @@ final class StreamSocket {
         return status == 0 ? TransportAddress(storage) : nil
     }
 
-    /// What reading or writing did.
+    /// What came of reading or writing.
     enum Outcome: Equatable {
         case bytes(Int)
         case wouldBlock
@@ -90,7 +90,7 @@ final class StreamSocket {
     /// Reads what has arrived.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         guard !buffer.isEmpty else { return .wouldBlock }
-        // A signal interrupts no call on a socket that never blocks more than once in practice.
+        // In practice, a signal interrupts no call on a socket that never blocks more than once.
         for _ in 0..<4 {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { return .bytes(count) }
@@ -101,7 +101,7 @@ final class StreamSocket {
         return .wouldBlock
     }
 
-    /// Writes as much as the kernel takes.
+    /// Writes as much as the kernel accepts.
     func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
         guard !bytes.isEmpty else { return .bytes(0) }
         for _ in 0..<4 {
@@ -115,12 +115,12 @@ final class StreamSocket {
 
     private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
-        // An option that is refused makes the connection slower, not wrong.
+        // If an option is refused, the connection is slower, not wrong.
         _ = setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 }
 
-/// Calls `body` with an address as the system's calls take it.
+/// Calls `body` with an address in the form that system calls expect.
 private func withSocketAddress<Result>(
     _ address: TransportAddress, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {
@@ -153,7 +153,7 @@ private func withSocketAddress<Result>(
 }
 
 extension TransportAddress {
-    /// An address as the system's calls give it; nil for another family.
+    /// An address in the form that system calls return; nil for another family.
     fileprivate init?(_ storage: sockaddr_storage) {
         let address = withUnsafeBytes(of: storage) { bytes -> TransportAddress? in
             switch Int32(storage.ss_family) {

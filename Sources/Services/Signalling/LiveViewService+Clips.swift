@@ -1,7 +1,8 @@
 import Cameras
+import Stations
 import Transport
 
-extension LiveViewService {
+extension LiveViewService: ClipServing {
     /// A clip that is played, or was.
     struct PlayedClip {
         let id: String
@@ -26,7 +27,7 @@ extension LiveViewService {
     public func playClip(
         _ clip: TalkClip, deviceID: String, principal: String
     ) async throws(SignallingError) -> TalkClipSnapshot {
-        guard let station = stations[deviceID] else { throw .unknownDevice(deviceID) }
+        let station = try registry.station(of: deviceID)
         guard let speaker = station.source.speaker else { throw .failedPrecondition("\(deviceID) has no speaker") }
         let id = random.sessionIdentifier()
         let talker = TalkbackFloor.Talker.clip(id)
@@ -56,12 +57,12 @@ extension LiveViewService {
     }
 
     public func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {
-        guard stations[deviceID] != nil else { throw .unknownDevice(deviceID) }
+        _ = try registry.station(of: deviceID)
         let known = clips[deviceID].flatMap { $0.id == id ? $0.principal : nil }
         let past = ended.entry(id, .clip, at: now).flatMap { $0.deviceID == deviceID ? $0.principal : nil }
         // Identifiers of clips are no secret: everybody who looks at the speaker sees the last one.
         guard let holder = known ?? past else {
-            throw .unknownClip("\(deviceID) has played no clip with this identifier lately")
+            throw .unknownClip("\(deviceID) has no recent clip with this identifier")
         }
         guard holder == principal || principal == PlaceShares.owner else {
             throw .permissionDenied("somebody else plays this clip; only they and the owner may end it")
@@ -71,7 +72,7 @@ extension LiveViewService {
     }
 
     public func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot {
-        guard stations[deviceID] != nil else { throw .unknownDevice(deviceID) }
+        _ = try registry.station(of: deviceID)
         var snapshot = SpeakerSnapshot(clip: clips[deviceID]?.snapshot)
         switch floor.holder(of: deviceID) {
         case .session(let id):

@@ -1,8 +1,8 @@
 import Cameras
 import Codecs
-import ICE
 import MediaRelay
 import SDP
+import Stations
 import Transport
 
 extension LiveViewService {
@@ -54,13 +54,13 @@ extension LiveViewService {
         let wanted: TrackDescription.Stream = qualityHint == .sd ? .sub : .main
         let best = LiveViewNegotiation.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
         if let best, best.id != stream.track.id {
-            let use = try session.station.use(best.id)
+            let use = try SignallingError.translating { () throws(StationError) in try session.station.use(best.id) }
             let used = session.uses[stream.track.id]
             sessions[mediaSessionId]?.uses[stream.track.id] = nil
             sessions[mediaSessionId]?.uses[best.id] = use
             sessions[mediaSessionId]?.streams[index].track = best
             // The relay sends the old one until the new one has a key frame, so that it has to be made meanwhile.
-            relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id) { used?.release() }
+            relay.moveViewer(mediaSessionId, from: stream.track.id, to: best.id) { used?.end() }
         }
         let used = best?.description.stream ?? stream.track.description.stream
         if used == .sub { return .sd }
@@ -71,44 +71,10 @@ extension LiveViewService {
         _ fragment: String, mediaSessionId: String, principal: String
     ) async throws(SignallingError) -> TrickleResult {
         _ = try ledger.lease(mediaSessionId, of: principal)
-        guard let session = sessions[mediaSessionId] else { throw .unknownSession }
-        let parsed: TrickleFragment
-        do {
-            parsed = try TrickleFragment(parsing: fragment)
-        } catch {
-            throw .invalidOffer("the fragment cannot be read: \(error)")
-        }
-        if let fault = parsed.credentialFault { throw .invalidOffer(fault) }
-        let candidates = parsed.allCandidates.compactMap(RemoteCandidate.init(_:))
-        guard let credentials = parsed.credentials,
-            credentials.usernameFragment != session.remoteCredentials.usernameFragment
-        else {
-            relay.addRemoteCandidates(mediaSessionId, candidates, areComplete: parsed.endsCandidates)
-            return .added
-        }
-        return restart(
-            mediaSessionId,
-            remote: ICECredentials(usernameFragment: credentials.usernameFragment, password: credentials.password),
-            candidates: candidates, areComplete: parsed.endsCandidates, mid: parsed.sections.first?.mid)
-    }
-
-    /// RFC 9725, section 4.4.2: other credentials in a fragment start ICE again.
-    private func restart(
-        _ sessionID: String, remote: ICECredentials, candidates: [RemoteCandidate], areComplete: Bool, mid: String?
-    ) -> TrickleResult {
-        let local = ICECredentials(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
-        sessions[sessionID]?.localCredentials = local
-        sessions[sessionID]?.remoteCredentials = remote
-        sessions[sessionID]?.generation += 1
-        relay.restartICE(sessionID, local: local, remote: remote)
-        relay.addRemoteCandidates(sessionID, candidates, areComplete: areComplete)
-        let fragment = TrickleFragment(
-            usernameFragment: local.usernameFragment, password: local.password,
-            sections: [
-                TrickleFragment.Section(
-                    mid: mid, candidates: self.candidates(sessions[sessionID]?.hosts ?? []), isComplete: true)
-            ])
-        return .restarted(fragment: fragment.encoded(), iceGeneration: "\(sessions[sessionID]?.generation ?? 1)")
+        guard var transport = sessions[mediaSessionId]?.transport else { throw .unknownSession }
+        let result = try transport.take(fragment, of: mediaSessionId, relay: relay, random: &random)
+        sessions[mediaSessionId]?.transport = transport
+        return result
     }
 
     public func sessions() async -> [LiveViewSnapshot] {
@@ -118,7 +84,7 @@ extension LiveViewService {
             guard let lease = ledger.leases[sessionID] else { return nil }
             let isConnected = session.status.isConnected
             let camera = session.station.snapshot
-            let failures = session.streams.compactMap { session.station.derivedStatus($0.track.id)?.failure }
+            let failures = session.streams.compactMap { session.station.failure(of: $0.track.id) }
             let costs = session.streams.compactMap { session.station.cost(of: $0.track.id)?.words }
             return LiveViewSnapshot(
                 mediaSessionId: sessionID, deviceID: lease.deviceID, principal: lease.principal,

@@ -9,7 +9,7 @@ extension LiveViewService {
             guard let abandoned = abandoned(for: principal, at: obstacle, deviceID: deviceID) else {
                 throw obstacle.error
             }
-            end(abandoned, reason: "it did not connect, and another view needed its place")
+            end(abandoned, reason: "it did not connect in time, and another view needed its place")
         }
         return try ledger.reserve(deviceID: deviceID, principal: principal)
     }

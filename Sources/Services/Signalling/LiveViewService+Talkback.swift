@@ -1,9 +1,10 @@
 import Cameras
 import Codecs
 import MediaRelay
+import Stations
 import Transport
 
-extension LiveViewService {
+extension LiveViewService: TalkServing {
     /// One talk of a session.
     struct Talk {
         let number: UInt64
@@ -24,7 +25,7 @@ extension LiveViewService {
         }
         guard !session.talkbackCodecs.isEmpty else {
             throw .failedPrecondition(
-                "this live view was started without a microphone: offer sendrecv audio when starting it")
+                "this live view was started without a microphone; start it again with sendrecv audio")
         }
         let talker = TalkbackFloor.Talker.session(mediaSessionId)
         try floor.take(deviceID: lease.deviceID, talker: talker, at: now)
@@ -67,10 +68,14 @@ extension LiveViewService {
             releaseFloor(talker, reason: refusal.description)
             return .failure(SignallingError(refusal))
         }
+        guard let thread = TalkThread(decoder: decoder) else {
+            releaseFloor(talker, reason: "the gateway has no thread left for the talk")
+            return .failure(.internalFault("the gateway has no thread left for the talk"))
+        }
         sessions[sessionID]?.talk?.isOpen = true
         announce(.talkStarted(talkID: "talk-\(number)", deviceID: deviceID, principal: principal))
         floor.note(talker, heardAt: now)
-        relay.setTalkbackSink(sessionID, decoder)
+        relay.setTalkbackSink(sessionID, thread)
         return .success(())
     }
 
@@ -105,7 +110,7 @@ extension LiveViewService {
         let timer = Task {
             // A cancelled sleep means that the camera has answered.
             guard (try? await Task.sleep(for: timeout)) != nil else { return }
-            _ = opening.answer(.refused(.unreachable("nothing within \(timeout.components.seconds) s")))
+            _ = opening.answer(.refused(.unreachable("it did not answer within \(timeout.components.seconds) s")))
         }
         defer { timer.cancel() }
         let state = await opening.wait()
@@ -178,7 +183,7 @@ extension LiveViewService {
         }
         let seconds = configuration.talkbackPatience.components.seconds
         for talker in floor.expired(at: now) {
-            releaseFloor(talker, reason: "no sound has come from the talker for \(seconds) s")
+            releaseFloor(talker, reason: "the talker has sent no sound for \(seconds) s")
         }
         armFloor()
     }

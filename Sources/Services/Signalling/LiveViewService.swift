@@ -5,6 +5,7 @@ import ICE
 import MediaRelay
 import PeerConnection
 import SDP
+import Stations
 import Transport
 
 /// Live views as leases: who watches which camera until when, and who talks to it.
@@ -63,23 +64,23 @@ public actor LiveViewService {
         var streams: [Stream]
         var notes: [String]
         let talkbackCodecs: [UInt8: MediaCodec]
-        var localCredentials: ICECredentials
-        var remoteCredentials: ICECredentials
-        /// Our candidates, as the answer named them.
-        let hosts: [TransportAddress]
+        var transport: SessionTransport
         /// The camera is pulled as long as the session lives.
-        let pull: PullLease
+        let hold: CameraHold
         /// What is made for the session, as long as it lives.
-        var uses: [TrackID: PullLease]
-        var generation = 1
+        var uses: [TrackID: CameraHold]
         var talk: Talk?
         /// What became of the talk before.
         var lastTalk: TalkbackSnapshot?
     }
 
-    let configuration: Configuration
-    let relay: MediaRelay
-    var stations: [String: CameraStation] = [:]
+    let registry: SignallingRegistry
+    /// Programs whose media is a camera.
+    let publishing: Publishing
+    /// Pictures of cameras.
+    let snapshots: Snapshots
+    var configuration: Configuration { registry.configuration }
+    var relay: MediaRelay { registry.relay }
     var ledger: SessionLedger
     /// What has ended lately: ending it again is no error.
     var ended = EndedSessions()
@@ -93,19 +94,18 @@ public actor LiveViewService {
     /// What cameras' speakers tell, in their order.
     let speakerEvents: AsyncStream<(talk: UInt64, talker: TalkbackFloor.Talker, state: SpeakerState)>.Continuation
     var sessions: [String: Session] = [:]
-    var publishers: [String: PublishingSession] = [:]
     var random = RandomSource.system
-    var now: Instant { configuration.now() }
+    var now: Instant { registry.now }
     private var expiry: Task<Void, Never>?
     private var armedFor: Instant?
-    private var observers: [@Sendable (LiveViewChange) -> Void] = []
     /// What the relay tells of viewers, in its order: a viewer has connected before it has gone.
     let viewerEvents: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
 
     /// A service without cameras.
     public init(configuration: Configuration, relay: MediaRelay) {
-        self.configuration = configuration
-        self.relay = relay
+        registry = SignallingRegistry(configuration: configuration, relay: relay)
+        publishing = Publishing(registry)
+        snapshots = Snapshots(registry: registry)
         self.ledger = SessionLedger(limits: configuration.limits)
         floor = TalkbackFloor(patience: configuration.talkbackPatience)
         let (speakers, speakerContinuation) = AsyncStream.makeStream(
@@ -128,37 +128,35 @@ public actor LiveViewService {
 
     /// Adds a camera. One with the same identifier is replaced.
     public func add(_ station: CameraStation) {
-        stations[station.id] = station
+        registry.add(station)
     }
 
     /// Takes a camera away; its sessions end.
     /// - Parameter reason: what its viewers are told, for example that it starts anew with other settings.
-    public func remove(_ deviceID: String, reason: String = "the camera was removed") {
+    public func remove(_ deviceID: String, reason: String = "the camera was removed") async {
         if let talker = floor.holder(of: deviceID) { releaseFloor(talker, reason: reason) }
-        stations[deviceID] = nil
+        registry.remove(deviceID)
         clips[deviceID] = nil
         for lease in ledger.leases.values.sorted(by: { $0.sessionID < $1.sessionID }) where lease.deviceID == deviceID {
             end(lease.sessionID, reason: reason)
         }
-        for (sessionID, session) in publishers.sorted(by: { $0.key < $1.key }) where session.deviceID == deviceID {
-            endPublisher(sessionID, reason: "the camera was removed")
-        }
+        await publishing.end(of: deviceID, reason: "the camera was removed")
     }
 
     /// Calls `handler` whenever a session, a publisher or a talk starts or ends, and when a session connects.
     public func observe(_ handler: @escaping @Sendable (LiveViewChange) -> Void) {
-        observers.append(handler)
+        registry.observe(handler)
     }
 
     /// Ends every session, for a shutdown.
-    public func endAll(reason: String) {
+    public func endAll(reason: String) async {
         for sessionID in sessions.keys.sorted() { end(sessionID, reason: reason) }
-        for sessionID in publishers.keys.sorted() { endPublisher(sessionID, reason: reason) }
         for talker in floor.talkers { releaseFloor(talker, reason: reason) }
+        await publishing.end(reason: reason)
     }
 
     func announce(_ change: LiveViewChange) {
-        for observer in observers { observer(change) }
+        registry.announce(change)
     }
 }
 
@@ -183,6 +181,8 @@ public enum LiveViewChange: Sendable, Equatable {
     case talkEnded(talkID: String, deviceID: String, reason: String)
 }
 
+extension LiveViewService: StationUser {}
+
 extension LiveViewService {
     /// Ends a session, whoever wants it; nothing happens when it has ended already.
     func end(_ sessionID: String, reason: String) {
@@ -196,8 +196,8 @@ extension LiveViewService {
         releaseFloor(.session(lease.sessionID), reason: reason)
         if let session = sessions.removeValue(forKey: lease.sessionID) {
             session.status.noteEnd(reason: reason)
-            session.pull.release()
-            for use in session.uses.values { use.release() }
+            session.hold.end()
+            for use in session.uses.values { use.end() }
             relay.removeViewer(lease.sessionID, reason: reason)
         }
         announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, reason: reason))
@@ -206,7 +206,6 @@ extension LiveViewService {
 
     /// The relay tells that a viewer has changed.
     func viewerChanged(_ sessionID: String, _ event: ViewerEvent) {
-        if case .ended(let reason) = event, publishers[sessionID] != nil { endPublisher(sessionID, reason: reason) }
         guard let lease = ledger.leases[sessionID] else { return }
         switch event {
         case .connected: announce(.connected(mediaSessionId: sessionID, deviceID: lease.deviceID))

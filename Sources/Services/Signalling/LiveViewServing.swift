@@ -1,4 +1,6 @@
-/// What the trait `WebRtcLiveView` and the WHEP endpoint ask of the gateway: live-view sessions held as leases.
+import Stations
+
+/// Live-view sessions held as leases, for the trait `WebRtcLiveView` and the WHEP endpoint.
 ///
 /// Source: Home APIs for iOS, `WebRtcLiveViewTrait`; RFC 9725 and the WHEP draft for ``trickle(_:mediaSessionId:principal:)``.
 public protocol LiveViewServing: Sendable {
@@ -18,30 +20,6 @@ public protocol LiveViewServing: Sendable {
     /// The device of a session of the principal's that has ended lately; nil for every other identifier.
     func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String?
 
-    /// Takes the camera's floor for this session's microphone, and opens the way to the camera's speaker. Returns when
-    /// what is said reaches the camera. Whoever asks again while it opens is told what becomes of that opening.
-    ///
-    /// `offerSdp` is of use to devices whose talkback is of the type `renegotiation`. All of the gateway's are
-    /// `directly`: the sound takes the way that the live view has negotiated, and the offer is not looked at.
-    func startTalkback(mediaSessionId: String, principal: String, offerSdp: String?) async throws(SignallingError)
-
-    /// Plays a clip through a camera's speaker, which takes the floor as a talker of its own. Returns when the camera's
-    /// speaker is open; the clip then plays by itself.
-    func playClip(
-        _ clip: TalkClip, deviceID: String, principal: String
-    ) async throws(SignallingError) -> TalkClipSnapshot
-
-    /// Ends a clip: whoever started it may, and the owner may end any. Ending one that has ended is no error.
-    /// - Throws: `permissionDenied` for another principal's clip, `unknownClip` for one that never was or that ended
-    ///   long ago.
-    func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError)
-
-    /// Who has a device's speaker, and what is delivered to it.
-    func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot
-
-    /// Gives the floor back. Idempotent, also after the session has ended.
-    func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError)
-
     /// Asks for another quality; the nearest that the camera has is used and returned.
     func changeLiveViewQuality(
         mediaSessionId: String, principal: String, qualityHint: QualityHint
@@ -54,60 +32,11 @@ public protocol LiveViewServing: Sendable {
 
     /// All sessions now alive.
     func sessions() async -> [LiveViewSnapshot]
-
-    /// Fails unless the device's media is published, and not pulled.
-    func requirePublishing(deviceID: String) async throws(SignallingError)
-
-    /// Answers a publisher's offer (RFC 9725) and lets it be the camera, in the place of the publisher before.
-    func startPublishing(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse
-
-    /// Fails unless the publisher is there, the principal's, and of this device.
-    func requirePublisher(sessionID: String, deviceID: String, principal: String) async throws(SignallingError)
-
-    /// Adds candidates to a publisher's session, or restarts its ICE (RFC 9725, section 4.4).
-    func tricklePublisher(
-        _ fragment: String, sessionID: String, deviceID: String, principal: String
-    ) async throws(SignallingError) -> TrickleResult
-
-    /// Ends a publisher. Ending one of the principal's that has ended already is no error.
-    func stopPublishing(sessionID: String, deviceID: String, principal: String) async throws(SignallingError)
-
-    /// The newest picture of a device as a JPEG image: for every codec, and without waiting for a key frame where the
-    /// camera is being pulled.
-    /// - Parameter maximumWidth: the most pixels across; nil for the picture as it is.
-    /// Of damaged video it is the last picture that could be decoded, while that is recent.
-    /// - Throws: `unknownDevice`, `cameraUnavailable`, or `deadlineExceeded` when no picture came.
-    func snapshot(of deviceID: String, maximumWidth: Int?) async throws(SignallingError) -> CameraSnapshot
 }
 
 /// A service that forgets what has ended.
 extension LiveViewServing {
     public func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String? { nil }
-}
-
-/// A service without cameras that can be published to.
-extension LiveViewServing {
-    public func requirePublishing(deviceID: String) async throws(SignallingError) {
-        throw .failedPrecondition("\(deviceID) cannot be published to")
-    }
-
-    public func startPublishing(
-        _ request: StartLiveViewRequest
-    ) async throws(SignallingError) -> StartLiveViewResponse {
-        throw .failedPrecondition("\(request.deviceID) cannot be published to")
-    }
-
-    public func requirePublisher(
-        sessionID: String, deviceID: String, principal: String
-    ) async throws(SignallingError) { throw .unknownSession }
-
-    public func tricklePublisher(
-        _ fragment: String, sessionID: String, deviceID: String, principal: String
-    ) async throws(SignallingError) -> TrickleResult { throw .unknownSession }
-
-    public func stopPublishing(
-        sessionID: String, deviceID: String, principal: String
-    ) async throws(SignallingError) { throw .unknownSession }
 }
 
 /// The size of picture that a viewer would like (Home APIs, `QualityHint`); raw values in the order of the reference.
@@ -207,17 +136,4 @@ public enum SignallingError: Error, Hashable, Sendable {
     case deadlineExceeded(String)
     /// A fault of the gateway.
     case internalFault(String)
-}
-
-/// Services without clips, as those of tests.
-extension LiveViewServing {
-    public func playClip(
-        _ clip: TalkClip, deviceID: String, principal: String
-    ) async throws(SignallingError) -> TalkClipSnapshot {
-        throw .failedPrecondition("\(deviceID) has no speaker")
-    }
-
-    public func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
-
-    public func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
 }

@@ -1,8 +1,8 @@
-/// One live-view session as it stands: what `GET /v1/sessions` shows.
+/// The state of one live-view session, as `GET /v1/sessions` shows it.
 public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     /// One step of a start, and when it ended.
     public struct Step: Sendable, Codable, Equatable {
-        /// `offer`, `answer`, `firstCheck`, `pair`, `dtls`, `firstPacket`, `firstKeyFrame`, in the order of happening.
+        /// `offer`, `answer`, `firstCheck`, `pair`, `dtls`, `firstPacket`, `firstKeyFrame`, in order.
         public var name: String
         /// Milliseconds since the offer was received.
         public var milliseconds: Double
@@ -20,9 +20,9 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         public var packetsSent: UInt64 = 0
         /// RTP payload bytes sent.
         public var bytesSent: UInt64 = 0
-        /// Packets sent again on request.
+        /// Packets retransmitted.
         public var packetsRetransmitted: UInt64 = 0
-        /// Frames that were left out because the viewer was too slow.
+        /// Frames that were skipped because the viewer was too slow.
         public var framesDropped: UInt64 = 0
         /// Key frames that the viewer asked for.
         public var keyFrameRequests: UInt64 = 0
@@ -57,13 +57,13 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var steps: [Step]
     /// The counters.
     public var statistics: Statistics
-    /// In words, what of the offer was not used and why.
+    /// In words, which parts of the offer were not used, and why.
     public var notes: [String]
-    /// Where the camera stands, as the device's source state names it: a viewer stays while the camera starts again.
+    /// The camera's state, named like the device's source state: a viewer stays while the camera restarts.
     public var cameraState: String?
-    /// In words, why the camera is not flowing, or what of it is not; nil while all is well.
+    /// In words, why the camera, or a part of it, is not flowing; nil while all is well.
     public var cameraReason: String?
-    /// What becomes of what is said: of the talk that goes on, or of the last one; nil when there has been none.
+    /// The state of the current talk, or of the last one; nil if there has been none.
     public var talkback: TalkbackSnapshot?
 
     /// Describes a session.

@@ -1,7 +1,7 @@
-/// How a limited number of places is shared among principals, so that nobody shuts the others out.
+/// How principals share a limited number of places, so that nobody shuts the others out.
 ///
-/// The owner may hold as many as there are. Every other principal has a share of its own, and all of them together leave
-/// a reserve for the owner. With fewer than four places there is no reserve, and each has a share of one.
+/// The owner may hold all of them. Every other principal has a share of its own, and all of them together leave a
+/// reserve for the owner. With fewer than four places there is no reserve, and each principal has a share of one.
 public struct PlaceShares: Sendable, Equatable {
     /// The principal of a token without a name: whoever runs the gateway.
     public static let owner = "owner"
@@ -12,14 +12,14 @@ public struct PlaceShares: Sendable, Equatable {
         case full(Int)
         /// The principal holds its whole share.
         case share(Int)
-        /// What is left is the owner's reserve.
+        /// The remaining places are the owner's reserve.
         case reserved(Int)
 
         /// The reason as the end of a sentence.
         public var words: String {
             switch self {
             case .full(let places): "all \(places) places are taken"
-            case .share(let share): "this token's name holds its share of \(share) already"
+            case .share(let share): "this token already uses its share of \(share) places"
             case .reserved(let reserve): "the last \(reserve) places are reserved for the owner"
             }
         }
@@ -33,14 +33,14 @@ public struct PlaceShares: Sendable, Equatable {
         self.total = total
     }
 
-    /// How many places each principal but the owner may hold.
+    /// How many places each principal except the owner may hold.
     public var share: Int { max(1, total / 4) }
 
-    /// How many places are left to the owner.
+    /// How many places are reserved for the owner.
     public var reserve: Int { total / 4 }
 
-    /// Whether a principal may take one more place; nil where it may.
-    /// - Parameter holders: Who holds a place, once for each place.
+    /// Whether a principal may take one more place; nil if it may.
+    /// - Parameter holders: The holder of each place.
     public func refusal(of principal: String, holders: some Sequence<String>) -> Refusal? {
         var (all, own, guests) = (0, 0, 0)
         for holder in holders {

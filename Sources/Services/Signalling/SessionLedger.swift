@@ -4,22 +4,23 @@ import Transport
 public struct SessionLimits: Sendable, Equatable {
     /// The length of a lease, and of each extension that names none, in seconds.
     public var durationSeconds: UInt16 = 300
-    /// The longest that a session may last over all of its extensions, in seconds.
+    /// The longest duration of a session over all of its extensions, in seconds.
     public var maximumDurationSeconds: Int = 86_400
     /// How many sessions may watch one camera. Principals share them; see ``PlaceShares``.
     public var perCamera = 500
     /// How many sessions one principal may hold.
     public var perPrincipal = 1_000
-    /// How many sessions there may be at all. Principals share them; see ``PlaceShares``.
+    /// How many sessions there may be in all. Principals share them; see ``PlaceShares``.
     public var total = 2_000
 
     /// The defaults.
     public init() {}
 }
 
-/// The leases of all live views: who holds what, until when. Pure: the time is handed in.
+/// The leases of all live views: who holds what, until when. Pure: the time is passed in.
 ///
-/// A lease ends by its owner's word, by its time, or because its viewer vanished; whatever comes first, once.
+/// A lease ends when its owner ends it, when its time is over, or when its viewer has vanished; whichever comes first,
+/// and only once.
 struct SessionLedger {
     /// One lease.
     struct Lease: Equatable {
@@ -30,7 +31,7 @@ struct SessionLedger {
         var expiry: Instant
     }
 
-    /// The place of a session that is being started, which counts like a session.
+    /// The place of a session that is starting, which counts like a session.
     struct Reservation: Equatable {
         let number: UInt64
         let deviceID: String
@@ -40,11 +41,11 @@ struct SessionLedger {
     /// Why another session may not start.
     struct Obstacle: Equatable {
         enum Scope: Equatable {
-            /// The gateway has as many as it can have.
+            /// The gateway has reached its limit.
             case all
-            /// The camera has.
+            /// The camera has reached its limit.
             case camera
-            /// The principal has, whatever the camera.
+            /// The principal has reached its limit, whatever the camera.
             case principal
         }
 
@@ -65,7 +66,7 @@ struct SessionLedger {
     /// The instant of the next expiry.
     var nextExpiry: Instant? { leases.values.map(\.expiry).min() }
 
-    /// What stands in the way of another session; nil where nothing does.
+    /// What prevents another session; nil if nothing does.
     func obstacle(deviceID: String, principal: String) -> Obstacle? {
         let holders =
             leases.values.map { ($0.deviceID, $0.principal) }
@@ -91,7 +92,7 @@ struct SessionLedger {
             error: .limitReached("\(principal) already holds \(held) live views, the limit; end one first"))
     }
 
-    /// Takes a place for a session that is being started. It is held until ``start(_:sessionID:at:)`` or ``cancel(_:)``.
+    /// Reserves a place for a session that is starting. It is held until ``start(_:sessionID:at:)`` or ``cancel(_:)``.
     mutating func reserve(deviceID: String, principal: String) throws(SignallingError) -> Reservation {
         if let obstacle = obstacle(deviceID: deviceID, principal: principal) { throw obstacle.error }
         let reservation = Reservation(number: nextReservation, deviceID: deviceID, principal: principal)
@@ -100,7 +101,7 @@ struct SessionLedger {
         return reservation
     }
 
-    /// Gives the place of a start that failed back; nothing happens when it has become a session.
+    /// Returns the place of a start that failed. Has no effect once it has become a session.
     mutating func cancel(_ reservation: Reservation) {
         reservations[reservation.number] = nil
     }
@@ -116,27 +117,27 @@ struct SessionLedger {
         return lease
     }
 
-    /// The lease called `sessionID`, if it belongs to `principal`. A foreign session is as unknown as one that never
-    /// was, so nobody can find out which identifiers exist.
+    /// The lease called `sessionID`, if it belongs to `principal`. Another principal's session is as unknown as one
+    /// that never existed, so nobody can find out which identifiers exist.
     func lease(_ sessionID: String, of principal: String) throws(SignallingError) -> Lease {
         guard let lease = leases[sessionID], lease.principal == principal else { throw .unknownSession }
         return lease
     }
 
-    /// Moves the expiry to `now` plus what is granted; never to an earlier time than it had. Asking twice is the same
-    /// as asking once.
+    /// Moves the expiry to `now` plus the granted time, but never to an earlier time than before. Asking twice has the
+    /// same effect as asking once.
     /// - Returns: the granted seconds from `now`.
     mutating func extend(
         _ sessionID: String, of principal: String, bySeconds requested: UInt16?, at now: Instant
     ) throws(SignallingError) -> UInt16 {
         var lease = try lease(sessionID, of: principal)
-        // Clients re-arm one timer with the first duration, so an extension shorter than that would let the lease end
-        // between two of their calls (Home APIs for iOS, the sample's timer).
+        // Clients restart one timer with the first duration, so after a shorter extension the lease would end between
+        // two of their calls (Home APIs for iOS, the sample's timer).
         let wanted = max(Int(requested ?? 0), Int(limits.durationSeconds))
         let end = min(now + .seconds(wanted), lease.start + .seconds(limits.maximumDurationSeconds))
         guard end > now, wanted > 0 else {
             throw .failedPrecondition(
-                "the session has reached its longest duration of \(limits.maximumDurationSeconds) seconds; "
+                "the session has reached its maximum duration of \(limits.maximumDurationSeconds) seconds; "
                     + "start a new one")
         }
         lease.expiry = max(lease.expiry, end)
@@ -150,7 +151,7 @@ struct SessionLedger {
         leases.removeValue(forKey: sessionID)
     }
 
-    /// Takes out the leases whose time has come.
+    /// Removes the leases whose time has come.
     mutating func expire(at now: Instant) -> [Lease] {
         let expired = leases.values.filter { $0.expiry <= now }.sorted {
             ($0.expiry, $0.sessionID) < ($1.expiry, $1.sessionID)

@@ -1,9 +1,9 @@
 import Cameras
 import Transport
 
-/// The wait for a camera's speaker to open: the first answer counts, whoever gives it and whenever.
+/// The wait for a camera's speaker to open. The first answer counts, whoever gives it and whenever.
 ///
-/// A speaker that is ready answers while it is being asked, and then nobody waits.
+/// A speaker that is ready answers during the call, and then nobody waits.
 final class SpeakerOpening: Sendable {
     private struct State {
         var answer: SpeakerState?
@@ -12,7 +12,7 @@ final class SpeakerOpening: Sendable {
 
     private let state = Locked(State())
 
-    /// Takes an answer.
+    /// Records an answer.
     /// - Returns: whether it is the first one.
     func answer(_ answer: SpeakerState) -> Bool {
         let (isFirst, waiter) = state.withLock { state in

@@ -1,7 +1,7 @@
 import Codecs
 import Glibc
 
-/// A sound that is to be played to a camera: samples of 48 kHz mono.
+/// A sound to play on a camera: mono samples at 48 kHz.
 public struct TalkClip: Sendable {
     /// The longest clip.
     public static let maximumSeconds = 30.0
@@ -11,14 +11,14 @@ public struct TalkClip: Sendable {
     /// The samples.
     public let samples: [Int16]
 
-    /// How long it sounds, in seconds.
+    /// Its duration in seconds.
     public var durationSeconds: Double { Double(samples.count) / 48_000 }
 
     /// Reads a WAV file.
-    /// - Throws: `invalidClip` that says what is wrong with it and what to do.
+    /// - Throws: `invalidClip`, which says what is wrong with the file and what to do.
     public init(wav bytes: [UInt8]) throws(SignallingError) {
         guard bytes.count <= Self.maximumBytes else {
-            throw .invalidClip("the clip has \(bytes.count) bytes; at most \(Self.maximumBytes) are played")
+            throw .invalidClip("the clip has \(bytes.count) bytes; the limit is \(Self.maximumBytes)")
         }
         let file: WAVFile
         do {
@@ -27,10 +27,10 @@ public struct TalkClip: Sendable {
             throw .invalidClip("\(error)")
         }
         let seconds = Double(file.sampleCount) / Double(file.sampleRate)
-        guard file.sampleCount > 0 else { throw .invalidClip("the clip holds no samples") }
+        guard file.sampleCount > 0 else { throw .invalidClip("the clip contains no sound") }
         guard seconds <= Self.maximumSeconds else {
             throw .invalidClip(
-                "the clip sounds for \(seconds.rounded()) s; at most \(Int(Self.maximumSeconds)) s are played")
+                "the clip is \(seconds.rounded()) s long; the limit is \(Int(Self.maximumSeconds)) s")
         }
         do {
             samples = try file.monoSamples(rate: 48_000)
@@ -39,10 +39,10 @@ public struct TalkClip: Sendable {
         }
     }
 
-    /// A doorbell's two notes, a little more than a second and a half.
+    /// The two notes of a doorbell, a little more than a second and a half.
     public static let chime = TalkClip(notes: [(659.25, 0.6), (523.25, 1.0)])
 
-    /// Notes that die away, each with its pitch in hertz and its length in seconds.
+    /// Notes that fade, each with its pitch in hertz and its length in seconds.
     private init(notes: [(frequency: Double, seconds: Double)]) {
         var samples: [Int16] = []
         var tone = ToneGenerator(frequency: 0)
@@ -50,7 +50,7 @@ public struct TalkClip: Sendable {
             tone.frequency = note.frequency
             for index in 0..<Int(note.seconds * 48_000) {
                 let age = Double(index) / 48_000
-                // A rise of 5 ms and a fall of 10, without which a note begins and ends with a click.
+                // A rise of 5 ms and a fall of 10 ms. Without them a note begins and ends with a click.
                 let edges = min(age / 0.005, (note.seconds - age) / 0.01, 1)
                 samples.append(tone.next(amplitude: 12_000 * edges * exp(-3 * age)))
             }

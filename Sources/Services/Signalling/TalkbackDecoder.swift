@@ -4,10 +4,9 @@ import MediaRelay
 import SDP
 import Transport
 
-/// Turns a viewer's microphone into samples for the camera's speaker.
+/// Decodes a viewer's microphone into samples for the camera's speaker.
 ///
-/// Decoding happens on the relay's thread: one talker at a time costs 27 µs every 20 ms there, less than handing the
-/// packet to another thread and waking it.
+/// It decodes on its caller's thread, the ``TalkThread`` of the talk.
 final class TalkbackDecoder: TalkbackSink {
     private struct State: ~Copyable {
         var opus: OpusDecoder?
@@ -20,17 +19,17 @@ final class TalkbackDecoder: TalkbackSink {
         var lastTold: Instant?
     }
 
-    /// What has come.
+    /// What has arrived.
     struct Counts: Sendable {
         /// Packets that were decoded.
         var received: UInt64 = 0
-        /// Packets that were missing before one that came.
+        /// Packets that were missing before one that arrived.
         var lost: UInt64 = 0
-        /// When the last packet came.
+        /// When the last packet arrived.
         var lastHeard: Instant?
     }
 
-    /// The same bound as in RFC 3550, appendix A.1 (MAX_MISORDER).
+    /// The bound of RFC 3550, appendix A.1 (MAX_MISORDER).
     private static let mostReordering: UInt16 = 100
 
     private let speaker: any CameraSpeaker
@@ -39,10 +38,10 @@ final class TalkbackDecoder: TalkbackSink {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - codecs: what each payload type of the microphone stands for.
+    ///   - codecs: the codec of each payload type of the microphone.
     ///   - voiceHold: how long the talker still counts as speaking after a word.
-    ///   - voiceChanged: hears whether the talker speaks, again each second while they do, on the relay's thread: it must
-    ///     not wait.
+    ///   - voiceChanged: called when the talker starts or stops speaking, and once per second while they speak, on the
+    ///     talk's thread.
     init(
         speaker: any CameraSpeaker, codecs: [UInt8: MediaCodec], voiceHold: Duration = .milliseconds(600),
         voiceChanged: (@Sendable (Bool) -> Void)? = nil
@@ -60,15 +59,15 @@ final class TalkbackDecoder: TalkbackSink {
         at now: Instant
     ) {
         guard let codec = codecs[payloadType] else { return }
-        // The lock runs its closure here and now, so the memory outlives its use. It goes in as a number because the
-        // compiler cannot know that, and takes a pointer in the closure for one that the state might keep.
+        // The lock runs its closure at once, so the memory outlives its use. It is passed as a number because the
+        // compiler cannot know that, and would assume that the state may keep a pointer from the closure.
         let (address, count) = (UInt(bitPattern: payload.baseAddress), payload.count)
         let change = state.withLock { state -> Bool? in
             guard !state.isFinished else { return nil }
             let payload = UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count)
             let step = state.lastSequenceNumber.map { sequenceNumber &- $0 } ?? 1
-            // A late packet would be played out of turn; what it held has been concealed already. One that is far
-            // behind comes from a source that has started again (RFC 3550, appendix A.1).
+            // A late packet would be played in the wrong place, and its sound has been concealed already. A packet that
+            // is far behind comes from a source that has restarted (RFC 3550, appendix A.1).
             guard step != 0, step < 0x8000 || 0 &- step > Self.mostReordering else { return nil }
             state.lastSequenceNumber = sequenceNumber
             state.counts.received &+= 1
@@ -89,11 +88,11 @@ final class TalkbackDecoder: TalkbackSink {
         if let change { voiceChanged?(change) }
     }
 
-    /// What has come so far.
+    /// What has arrived so far.
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// The talker has given the floor back. A packet that the relay is just handing in is not played any more: the
-    /// speaker takes calls of one thread at a time.
+    /// The talker has given the floor back. What still waits for the talk's thread is no longer played, because the
+    /// speaker accepts calls of only one thread at a time.
     func finish() {
         state.withLock { state in
             state.isFinished = true
@@ -111,7 +110,7 @@ final class TalkbackDecoder: TalkbackSink {
                     speaker.play(UnsafeBufferPointer(rebasing: samples[..<count]))
                 }
             }
-            // A packet that does not decode is one lost packet, which the next one makes good.
+            // A packet that cannot be decoded counts as one lost packet, which the next one conceals.
             guard let count = try? state.opus?.decode(payload, into: samples) else { return }
             let sound = UnsafeBufferPointer(rebasing: samples[..<count])
             _ = state.voice.hear(sound, at: now)
@@ -119,7 +118,7 @@ final class TalkbackDecoder: TalkbackSink {
         }
     }
 
-    /// 8 kHz to 48 kHz by straight lines between the samples: telephone sound has nothing above 4 kHz to lose.
+    /// Converts 8 kHz to 48 kHz by straight lines between the samples: telephone sound has nothing above 4 kHz to lose.
     private func decodeG711(_ payload: UnsafeRawBufferPointer, _ law: G711, _ state: inout State, at now: Instant) {
         let count = min(payload.count, state.samples.count / 6)
         state.samples.withUnsafeMutableBufferPointer { samples in

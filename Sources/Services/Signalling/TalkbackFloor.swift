@@ -1,10 +1,10 @@
 import Transport
 
-/// Who talks to each camera. A camera has one speaker, so one talker holds its floor and everybody else hears "busy".
+/// Who talks to each camera. A camera has one speaker, so one talker holds its floor, and everybody else gets "busy".
 ///
-/// The floor is a lease: it is kept by the talker's sound, and a talker of whom nothing has come for a while loses it.
+/// The floor is a lease: the talker's sound keeps it, and a talker that sends nothing for a while loses it.
 struct TalkbackFloor {
-    /// Who talks: a viewer's session, or a clip that is played.
+    /// Who talks: a viewer's session, or a clip.
     enum Talker: Hashable, Sendable {
         case session(String)
         case clip(String)
@@ -15,7 +15,7 @@ struct TalkbackFloor {
         var lastHeard: Instant
     }
 
-    /// How long a talker may be silent: browsers send sound also while nobody speaks.
+    /// How long a talker may send nothing: browsers send sound even while nobody speaks.
     let patience: Duration
     private var holds: [String: Hold] = [:]
 
@@ -23,13 +23,13 @@ struct TalkbackFloor {
         self.patience = patience
     }
 
-    /// Who holds the floor of `deviceID`.
+    /// The holder of `deviceID`'s floor.
     func holder(of deviceID: String) -> Talker? { holds[deviceID]?.talker }
 
     /// The device whose floor `talker` holds.
     func device(of talker: Talker) -> String? { holds.first { $0.value.talker == talker }?.key }
 
-    /// Takes the floor. Taking what one already holds is no error.
+    /// Takes the floor. Taking the floor that one already holds is not an error.
     mutating func take(deviceID: String, talker: Talker, at now: Instant) throws(SignallingError) {
         if let hold = holds[deviceID] {
             guard hold.talker != talker else { return }
@@ -48,30 +48,30 @@ struct TalkbackFloor {
         }
     }
 
-    /// Sound of `talker` came at `instant`.
+    /// Sound of `talker` arrived at `instant`.
     mutating func note(_ talker: Talker, heardAt instant: Instant) {
         guard let device = device(of: talker), let hold = holds[device] else { return }
         holds[device]?.lastHeard = max(hold.lastHeard, instant)
     }
 
-    /// Gives back what `talker` holds. Answers the device whose floor is free now.
+    /// Gives back what `talker` holds. Returns the device whose floor is free now.
     mutating func release(_ talker: Talker) -> String? {
         guard let deviceID = device(of: talker) else { return nil }
         holds[deviceID] = nil
         return deviceID
     }
 
-    /// When the next floor is lost, unless its talker is heard before.
+    /// When the next floor is lost, unless its talker sends something before.
     var nextExpiry: Instant? { holds.values.map { $0.lastHeard + patience }.min() }
 
     /// The talkers that hold a floor.
     var talkers: [Talker] { inOrder.map(\.talker) }
 
-    /// Talkers that have been silent for too long.
+    /// Talkers that have sent nothing for too long.
     func expired(at now: Instant) -> [Talker] {
         inOrder.filter { $0.lastHeard + patience <= now }.map(\.talker)
     }
 
-    /// The holds by their devices, so that their ends are told in the same order each time.
+    /// The holds by their devices, so that their ends are reported in the same order each time.
     private var inOrder: [Hold] { holds.sorted { $0.key < $1.key }.map(\.value) }
 }

@@ -1,25 +1,25 @@
 import Cameras
 
-/// What becomes of a talker's sound on its way from the microphone through the gateway to the camera.
+/// The state of a talker's sound on its way from the microphone through the gateway to the camera.
 public struct TalkbackSnapshot: Sendable, Codable, Equatable {
-    /// `opening`: the camera is being asked. `talking`: what is said reaches it. `refused`: it does not take it; see
-    /// ``reason``. `ended`: the talk is over.
+    /// `opening`: the gateway is asking the camera. `talking`: the sound reaches it. `refused`: it does not accept it;
+    /// see ``reason``. `ended`: the talk is over.
     public var state: String
-    /// Why the talk was refused or ended; nil while it goes on.
+    /// Why the talk was refused or ended; nil while it continues.
     public var reason: String?
     /// The codec of the camera's speaker, for example `PCMU/8000`.
     public var codec: String?
-    /// How long the way to the camera took to open, in milliseconds.
+    /// How long it took to open the back channel, in milliseconds.
     public var millisecondsToOpen: Double?
     /// Packets of the microphone that were decoded; none for a clip.
     public var packetsReceived: UInt64 = 0
-    /// Packets of the microphone that were lost, and made up for or left silent.
+    /// Packets of the microphone that were lost, and concealed or left silent.
     public var packetsLost: UInt64 = 0
-    /// Milliseconds of sound that came.
+    /// Milliseconds of sound that arrived.
     public var millisecondsReceived: Double = 0
     /// Milliseconds that wait to be sent to the camera.
     public var millisecondsQueued: Double = 0
-    /// Milliseconds that were sent, silence that filled gaps included.
+    /// Milliseconds that were sent, including silence that filled gaps.
     public var millisecondsSent: Double = 0
     /// Milliseconds that were dropped because they had become too old.
     public var millisecondsDropped: Double = 0
@@ -27,7 +27,7 @@ public struct TalkbackSnapshot: Sendable, Codable, Equatable {
     public var millisecondsOfSilence: Double = 0
     /// Packets that were sent to the camera.
     public var packetsSent: UInt64 = 0
-    /// Packets that the connection to the camera did not take in time.
+    /// Packets that the connection to the camera did not accept in time.
     public var packetsDropped: UInt64 = 0
 
     /// A talk in `state`.
@@ -36,7 +36,7 @@ public struct TalkbackSnapshot: Sendable, Codable, Equatable {
         self.reason = reason
     }
 
-    /// Takes over what the speaker has counted.
+    /// Copies the speaker's counters.
     mutating func count(_ delivery: SpeakerDelivery) {
         codec = delivery.codec
         millisecondsToOpen = delivery.millisecondsToOpen
@@ -60,11 +60,11 @@ public struct SpeakerSnapshot: Sendable, Codable, Equatable {
         case clip
     }
 
-    /// Who has the floor; nil when it is free.
+    /// Who has the floor; nil if it is free.
     public var talker: Talker?
-    /// The clip that is played or was played last, with what became of it.
+    /// The clip that is playing or was played last, and its state.
     public var clip: TalkClipSnapshot?
-    /// The talk that goes on; nil when there is none.
+    /// The current talk; nil if there is none.
     public var talkback: TalkbackSnapshot?
 
     /// Describes a speaker.
@@ -79,9 +79,9 @@ public struct SpeakerSnapshot: Sendable, Codable, Equatable {
 public struct TalkClipSnapshot: Sendable, Codable, Equatable {
     /// The clip's name.
     public var id: String
-    /// How long it sounds, in seconds.
+    /// Its duration in seconds.
     public var durationSeconds: Double
-    /// What becomes of it.
+    /// Its state.
     public var talkback: TalkbackSnapshot
 
     /// Describes a clip.

@@ -1,16 +1,16 @@
 import Glibc
 import Transport
 
-/// Tells whether somebody speaks, by the energy of their sound against that of the room (in the manner of the simplest
-/// detector of the literature: a threshold above a noise floor that follows quickly down and slowly up).
+/// Detects speech by comparing the energy of the sound with that of the room, like the simplest detectors in the
+/// literature: a threshold above a noise floor that falls quickly and rises slowly.
 struct VoiceActivity: Sendable {
     /// How much louder than the room speech is: 10 dB, as a ratio of energies.
     private static let ratio = 10.0
-    /// Below about -46 dB of full scale nothing is speech, however quiet the room.
+    /// Below about -46 dB of full scale nothing counts as speech, however quiet the room.
     private static let least = 165.0 * 165.0
-    /// Above about -14 dB everything is taken for speech, or a room that is always loud would never be.
+    /// Above about -14 dB everything counts as speech; otherwise nothing would in a room that is always loud.
     private static let certain = 6_500.0 * 6_500.0
-    /// How much the floor rises while it is louder: double in about three seconds at 20 ms a packet.
+    /// How fast the floor rises while the sound is louder: it doubles in about three seconds at 20 ms per packet.
     private static let rise = 1.005
 
     /// How long somebody still counts as speaking after they were last heard.
@@ -23,7 +23,7 @@ struct VoiceActivity: Sendable {
         self.hold = hold
     }
 
-    /// Takes sound in, and answers whether somebody speaks.
+    /// Adds sound, and returns whether somebody speaks.
     mutating func hear(_ samples: UnsafeBufferPointer<Int16>, at now: Instant) -> Bool {
         guard !samples.isEmpty else { return isActive(at: now) }
         var sum = 0.0

@@ -1,7 +1,4 @@
 import Cameras
-import RTSP
-import SDP
-import Signalling
 
 /// What the gateway found out about a camera besides its tracks, as the API shows it.
 public struct CameraFindings: Sendable, Codable, Equatable {
@@ -19,35 +16,12 @@ public struct CameraFindings: Sendable, Codable, Equatable {
     /// Nothing is known.
     public init() {}
 
-    /// What a source has found out; nil if there is nothing to find out, or nothing has been found out yet.
-    init?(_ source: any CameraSource) {
-        switch source {
-        case let source as RTSPSource:
-            self.init(source)
-        case let source as ONVIFSource:
-            guard let current = source.current else { return nil }
-            self.init(current)
-        case let source as MultiStreamSource:
-            self = CameraFindings(source.main) ?? CameraFindings()
-            self.add(source.substreamState, CameraFindings(source.substream))
-        default:
-            return nil
-        }
-    }
-
-    /// Adds the state of the smaller stream to the notes.
-    private mutating func add(_ state: SourceState, _ substream: CameraFindings?) {
-        var words = state.words
-        if let carriage = substream?.carriage { words += " over \(carriage)" }
-        self.notes.append("substream: \(words)")
-        self.notes += (substream?.notes ?? []).map { "substream: \($0)" }
-    }
-
-    private init(_ source: RTSPSource) {
-        self.profile = source.profile.fields
-        self.carriage = source.transportInUse.carriage?.rawValue
-        self.keepAlive = source.transportInUse.keepAlive?.rawValue
-        self.speaker = source.backChannel?.payloads.map { "\($0.codec.name)/\($0.codec.clockRate)" } ?? []
-        self.notes = source.notes
+    /// What a source has found out.
+    init(_ report: CameraReport) {
+        self.profile = report.profile
+        self.carriage = report.carriage
+        self.keepAlive = report.keepAlive
+        self.speaker = report.speaker
+        self.notes = report.notes
     }
 }

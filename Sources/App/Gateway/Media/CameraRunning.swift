@@ -1,7 +1,7 @@
 import HomeHub
 import HomeTypes
 
-/// Runs the cameras of the config. The registry does it; tests have their own.
+/// Runs the cameras of the config. ``ConfiguredCameras`` does it; tests have their own.
 public protocol CameraRunning: Sendable {
     /// Makes the running cameras match this list, in its order. A camera that is the same is not touched.
     /// - Returns: what happened to each camera that was touched.

@@ -5,6 +5,7 @@ import MediaRelay
 import RTSP
 import RTSPServer
 import Signalling
+import Stations
 import Transport
 
 /// Serves the cameras to other programs by RTSP, as far as the config asks for it.
@@ -26,7 +27,7 @@ struct CameraSharing: Sendable {
                 host: section.host, port: UInt16(clamping: section.port), authentication: authentication)
         else {
             throw GatewayService.StartFailure(
-                description: "rtsp.host: \(section.host) is no address to listen on; write for example 127.0.0.1")
+                description: "rtsp.host: \(section.host) is not an address to listen on; use 127.0.0.1, for example")
         }
         let shares = PlaceShares(total: RTSPServerConfiguration.maximumReaders)
         settings.admitsReader = { shares.refusal(of: $0, holders: $1) == nil }
@@ -40,7 +41,7 @@ struct CameraSharing: Sendable {
         }
         if let failure = server.udpFailure {
             logger.warning(
-                "RTSP readers get media over TCP alone: the UDP ports cannot be opened",
+                "RTSP readers get media only over TCP, because the UDP ports cannot be opened",
                 metadata: ["reason": "\(failure)"])
         }
         logger.notice("cameras are shared by RTSP", metadata: ["rtsp": "\(section.host):\(server.port)"])
@@ -49,13 +50,7 @@ struct CameraSharing: Sendable {
 
     /// Shares these cameras from now on, under their identifiers. A camera that is pulled on demand is pulled for readers.
     func share(_ cameras: [(station: CameraStation, name: String)]) {
-        server.setCameras(
-            cameras.map { station, name in
-                ServedCamera(
-                    id: station.id, name: name,
-                    tracks: { station.snapshot.tracks.filter { $0.stream == .main } },
-                    acquire: { station.acquire(reason: "RTSP reader") })
-            })
+        server.setCameras(cameras.map { ServedCamera($0.station, name: $0.name) })
     }
 
     /// Ends every reader, with RTCP BYE.
@@ -91,14 +86,15 @@ struct CameraSharing: Sendable {
                 "gatehouse_rtsp_refused_credentials_total", "Wrong passwords at the RTSP server.",
                 counters.refusedCredentials),
             counter(
-                "gatehouse_rtsp_connections_refused_total", "Connections that were too many.",
+                "gatehouse_rtsp_connections_refused_total",
+                "Connections that were refused because there were too many.",
                 counters.connectionsRefused),
             counter(
                 "gatehouse_rtsp_datagrams_refused_total", "Datagrams that could not be sent.",
                 counters.datagramsRefused),
             counter(
                 "gatehouse_rtsp_inbox_dropped_packets_total",
-                "RTP packets for RTSP readers that were thrown away, because the server's thread did not take them in time.",
+                "RTP packets for RTSP readers that were dropped because the server's thread did not read them in time.",
                 counters.inboxPacketsDropped),
             counter(
                 "gatehouse_rtsp_inbox_dropped_bytes_total", "Payload bytes of these packets.",
@@ -134,5 +130,3 @@ struct CameraSharing: Sendable {
         }
     }
 }
-
-extension PullLease: CameraLease {}

@@ -5,6 +5,7 @@ import Logging
 import MediaRelay
 import ServiceLifecycle
 import Signalling
+import Stations
 import Transport
 
 extension MediaComposition {
@@ -21,16 +22,15 @@ extension MediaComposition {
                 addresses: try addresses(configuration)),
             relay: relay)
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
-        let maker = SourceMaker(profiles: profiles)
+        let maker = SourceMaker(profiles: profiles) { CameraAddress(text: $0).masked }
         let sharing = try CameraSharing.make(
             configuration: configuration, tokens: tokens, relay: relay, shared: shared, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let cameras = CameraRegistry(
-            liveView: liveView, relay: relay, profiles: profiles, sharing: sharing, transcoding: transcoding,
-            logger: logger,
+            users: [liveView], relay: relay, profiles: profiles, transcoding: transcoding,
             makeSource: maker.source(for:))
         return MediaComposition(
-            liveView: liveView, cameras: cameras,
+            liveView: liveView, cameras: ConfiguredCameras(registry: cameras, sharing: sharing, logger: logger),
             services: [
                 MediaService(
                     liveView: liveView, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
@@ -38,7 +38,7 @@ extension MediaComposition {
             ],
             metrics: {
                 await RelayMetrics.families(
-                    relay: relay, stations: await cameras.stations, transcoding: transcoding.report)
+                    relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
                     + (await sharing?.metrics() ?? [])
             })
     }
@@ -47,7 +47,7 @@ extension MediaComposition {
         var settings = UDPPort.Configuration(port: UInt16(clamping: configuration.media.port))
         settings.segmentationRefused = { refusal in
             logger.warning(
-                "the kernel no longer cuts runs of datagrams (UDP segmentation offload): media costs more processor time",
+                "the kernel no longer offers UDP segmentation offload, so media costs more processor time",
                 metadata: ["reason": "\(refusal)"])
         }
         do {
@@ -63,7 +63,7 @@ extension MediaComposition {
         try configuration.media.addresses.map { text in
             guard let address = TransportAddress(text, port: 1) else {
                 throw GatewayService.StartFailure(
-                    description: "media.addresses: \(text) is no IPv4 or IPv6 address; write the address itself")
+                    description: "media.addresses: \(text) is not an IPv4 or IPv6 address; host names are not allowed")
             }
             return address
         }
@@ -82,7 +82,7 @@ extension DTLSIdentity {
                 return try DTLSIdentity(certificatePEM: certificate, privateKeyPEM: key)
             } catch {
                 logger.warning(
-                    "the certificate of the media cannot be used; another one is made",
+                    "the DTLS certificate cannot be used; the gateway makes a new one",
                     metadata: ["file": "\(directory.file(certificateFile))", "reason": "\(error)"])
             }
         }

@@ -5,7 +5,7 @@ import Signalling
 /// The floors below the home, as the gateway needs them: the live-view service, and the cameras' drivers.
 public struct MediaComposition: Sendable {
     /// Serves live views.
-    public var liveView: any LiveViewServing
+    public var liveView: any SignallingServing
     /// Runs the cameras.
     public var cameras: any CameraRunning
     /// Services that run alongside the gateway and are stopped after it.
@@ -15,7 +15,7 @@ public struct MediaComposition: Sendable {
 
     /// Names the parts.
     public init(
-        liveView: any LiveViewServing, cameras: any CameraRunning, services: [any Service] = [],
+        liveView: any SignallingServing, cameras: any CameraRunning, services: [any Service] = [],
         metrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.liveView = liveView

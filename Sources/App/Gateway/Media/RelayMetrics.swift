@@ -2,6 +2,7 @@ import Cameras
 import DatagramPort
 import MediaRelay
 import Signalling
+import Stations
 import Transport
 
 /// The metrics of the relay and its socket, for Prometheus.
@@ -25,7 +26,7 @@ enum RelayMetrics {
         return [
             gauge("gatehouse_relay_viewers", "Viewers whose media the relay sends.", Double(counters.viewers)),
             gauge(
-                "gatehouse_relay_publishers", "Publishers whose media the relay takes in.", Double(counters.publishers)),
+                "gatehouse_relay_publishers", "Publishers whose media the relay gets.", Double(counters.publishers)),
             gauge("gatehouse_relay_ring_bytes", "Bytes of media that the rings hold.", Double(counters.ringBytes)),
             counter(
                 "gatehouse_relay_packets_received_total", "RTP packets that came from cameras.",
@@ -45,7 +46,7 @@ enum RelayMetrics {
                 Double(counters.contestedChecks)),
             counter(
                 "gatehouse_relay_ignored_candidates_total",
-                "Viewers' candidates that were not checked: too many, or at an address that is none of a viewer's.",
+                "Viewers' candidates that were not checked: too many, or an address that no viewer can have.",
                 Double(counters.ignoredCandidates)),
             counter(
                 "gatehouse_relay_postponed_checks_total",
@@ -57,7 +58,7 @@ enum RelayMetrics {
                 Double(counters.earlyChecks)),
             counter(
                 "gatehouse_relay_inlet_dropped_packets_total",
-                "RTP packets of cameras that were thrown away, because the relay's thread did not take them in time.",
+                "RTP packets of cameras that were dropped because the relay's thread did not read them in time.",
                 Double(counters.inletDrops.packets)),
             counter(
                 "gatehouse_relay_inlet_dropped_bytes_total", "Payload bytes of these packets.",
@@ -74,27 +75,28 @@ enum RelayMetrics {
                 Double(port.receiveBufferDrops)),
             transcoding(
                 "gatehouse_transcoding_processor_seconds_total",
-                "Processor time of making a camera's track one that viewers can play."
+                "Processor time spent on transcoding."
             ) { $0.processorTime.inSeconds },
             transcoding(
                 "gatehouse_transcoding_skipped_total",
-                "Pictures that were decoded and not shown, because newer ones waited already."
+                "Pictures that were decoded but skipped because newer ones were waiting."
             ) { Double($0.skipped) },
             transcoding(
                 "gatehouse_transcoding_failures_total", "Packets or pictures of a camera that could not be decoded."
             ) { Double($0.failures) },
             gauge(
-                "gatehouse_transcoding_capacity_cores", "Processor cores that making pictures may take.",
+                "gatehouse_transcoding_capacity_cores", "Processor cores that transcoding may use.",
                 budget.capacity),
             gauge(
-                "gatehouse_transcoding_used_cores", "Processor cores that making pictures takes, as it is planned.",
+                "gatehouse_transcoding_used_cores", "Processor cores that transcoding is expected to use.",
                 budget.used),
             gauge(
                 "gatehouse_transcoding_limited",
-                "Cameras whose pictures are made smaller because the processor is short.",
+                "Cameras whose pictures are made smaller because there is too little processor time.",
                 Double(budget.limited)),
             counter(
-                "gatehouse_transcoding_refused_total", "Views that were refused because the processor is short.",
+                "gatehouse_transcoding_refused_total",
+                "Views that were refused because there is too little processor time.",
                 Double(budget.refused)),
             MetricFamily(
                 name: "gatehouse_camera_flowing", help: "Whether a camera delivers media.", kind: .gauge,

@@ -4,7 +4,7 @@ import Foundation
 import HomeHub
 import HomeTypes
 import SDP
-import Signalling
+import Stations
 import Transport
 
 /// The home's view of a camera station.
@@ -14,6 +14,17 @@ struct StationDriver: CameraDriver {
     let events: CameraEvents
     /// A name of this run of the process, so that stays of several runs are not confused.
     let run: String
+
+    init(_ camera: RunningCamera, run: String) {
+        self.init(station: camera.station, source: camera.source, events: camera.events, run: run)
+    }
+
+    init(station: CameraStation, source: ReplaceableSource, events: CameraEvents, run: String) {
+        self.station = station
+        self.source = source
+        self.events = events
+        self.run = run
+    }
 
     var deviceID: String { station.id }
 
@@ -33,8 +44,8 @@ struct StationDriver: CameraDriver {
             case .senderReport: break
             }
         }
-        if let status = events.status { inbox.add(.eventSource(status)) }
-        events.observe(as: observer) { inbox.add(.eventSource($0)) }
+        if let status = events.status { inbox.add(.eventSource(EventSourceStatus(status))) }
+        events.observe(as: observer) { inbox.add(.eventSource(EventSourceStatus($0))) }
         // A follower releases the stream at the end, and this object with it.
         let following = Following { [weak station = station, weak events = events] in
             inbox.finish()
@@ -58,21 +69,23 @@ struct StationDriver: CameraDriver {
     }
 
     func press() async throws(HomeError) {
-        guard let camera = source.current as? BuiltInCamera else {
+        guard let button = source.button else {
             throw HomeError.unimplemented("the button of \(deviceID) can only be pressed at the door")
         }
-        if camera.press() { return }
-        guard camera.hasButton, station.pull == .onDemand else {
+        if button.press() { return }
+        guard button.hasButton, station.pull == .onDemand else {
             throw HomeError.failedPrecondition("\(deviceID) has no button that can be pressed now")
         }
         // The camera is not being pulled, and a press starts the pull.
         station.handle(.buttonPressed())
     }
 
-    func report(_ event: ReportedEvent) async throws(HomeError) -> Bool { events.report(event) }
+    func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
+        SensorReading(event).map { events.take($0) } ?? false
+    }
 
     var speakerReading: SpeakerReading? {
-        guard let measurement = (source.current as? BuiltInCamera)?.builtInSpeaker.measurement else { return nil }
+        guard let measurement = source.speakerMeasurement else { return nil }
         return SpeakerReading(
             samples: measurement.samples, rootMeanSquare: measurement.rootMeanSquare,
             dominantFrequency: measurement.dominantTone)
@@ -96,7 +109,7 @@ extension CameraSourceStatus {
         case .settingUp, .playing: self.init(state: .settingUp, tracks: tracks)
         case .flowing: self.init(state: .flowing, reason: snapshot.reason?.onOneLine, tracks: tracks)
         case .stalled(let track):
-            self.init(state: .stalled, reason: "track \(track) has brought nothing for a while", tracks: tracks)
+            self.init(state: .stalled, reason: "track \(track) has sent nothing for a while", tracks: tracks)
         case .backingOff(0, let reason): self.init(state: .backingOff, reason: reason.onOneLine, tracks: tracks)
         case .backingOff(let seconds, let reason):
             self.init(

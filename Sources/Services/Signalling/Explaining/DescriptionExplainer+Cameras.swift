@@ -1,5 +1,6 @@
 import Cameras
 import SDP
+import Stations
 
 extension DescriptionExplainer {
     func explainCamera(_ description: SessionDescription) -> DescriptionExplanation {
@@ -7,19 +8,19 @@ extension DescriptionExplainer {
         let layout = TrackLayout(
             camera: "camera", tracks: offering.tracks, transcodesVideo: transcodesVideo ? .automatic : .never)
         let ranked = LiveViewNegotiation.ranked(layout.tracks, hint: nil)
-        var lines = ["A camera's description with \(Self.count(description.media.count, "media description"))."]
+        var lines = ["A camera's description with \(Self.count(description.media.count, "media section"))."]
         for (index, verdict) in offering.verdicts.enumerated() {
             let label = Self.capitalized(description.label(ofMediaAt: index)) + ": "
             switch verdict {
             case .left(let reason): lines.append(label + "not used; it \(reason).")
             case .speaker(let payloads):
                 let names = payloads.map { "\($0.codec.summary) as payload type \($0.payloadType)" }
-                lines.append(label + "the camera's speaker, which takes \(names.joined(separator: ", ")).")
+                lines.append(label + "the camera's speaker, which accepts \(names.joined(separator: ", ")).")
             case .pulled(let position):
                 let track = layout.tracks[position]
                 var line = label + "\(track.description.codec.summary) as payload type "
                 line += "\(track.description.payloadType)" + words(for: track, layout)
-                // The first of a kind is what viewers get who can play it.
+                // Viewers that can play it get the first track of a kind.
                 let best = ranked.first { $0.description.kind == track.description.kind }
                 if let best, best.position != position {
                     let first = description.label(ofMediaAt: offering.mediaIndices[best.position])
@@ -38,24 +39,24 @@ extension DescriptionExplainer {
             fault: Self.fault(refusal, line: description.lineNumber(ofMediaAt: media), in: description))
     }
 
-    /// How a track comes to viewers.
+    /// How a track reaches viewers.
     private func words(for track: StationTrack, _ layout: TrackLayout) -> String {
         let codec = track.description.codec
         let made = layout.tracks.first { $0.derivedFrom == track.id }?.description.codec.name
         guard codec.passThroughRank != nil else {
-            if let made { return ", made \(made == "opus" ? "Opus" : made) for viewers" }
+            if let made { return ", transcoded to \(made == "opus" ? "Opus" : made) for viewers" }
             return codec.isTranscodableVideo
-                ? ", not played as it is: viewers get VP8 with `transcodeVideo: auto`"
-                : ", not played: it cannot be made into what browsers play"
+                ? ", not passed through: viewers get VP8 with `transcodeVideo: auto`"
+                : ", not played: the gateway cannot transcode it"
         }
-        var text = ", passed on to viewers as it is"
+        var text = ", passed through to viewers"
         // Every browser plays the others.
         if codec.isVideo, !codec.isNamed("H264"), !codec.isNamed("VP8") {
-            text += " where they offer it; others get "
+            text += " that offer it; others get "
             text += made ?? (codec.isTranscodableVideo ? "VP8 with `transcodeVideo: auto`" : "no picture")
         }
         if codec.isNamed("H264"), H264Profile(codec.formatParameters) == nil {
-            text += " (its profile is not told; B-frames would not play in browsers)"
+            text += " (its profile is not stated; B-frames would not play in browsers)"
         }
         return text
     }

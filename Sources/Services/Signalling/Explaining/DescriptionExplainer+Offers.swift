@@ -1,12 +1,13 @@
 import Cameras
 import SDP
+import Stations
 import Transport
 
 extension DescriptionExplainer {
     // MARK: Publishers
 
     func explainPublisher(_ offer: SessionDescription) -> DescriptionExplanation {
-        var lines = ["A publisher's WebRTC offer with \(Self.count(offer.media.count, "media description"))."]
+        var lines = ["A publisher's WebRTC offer with \(Self.count(offer.media.count, "media section"))."]
         lines += offer.media.indices.map { Self.describe(offer, index: $0) }
         lines.append(Self.describe(offer.media.flatMap(\.candidates) + offer.candidates))
         var fault: SessionDescription.Problem?
@@ -14,7 +15,8 @@ extension DescriptionExplainer {
             let session = try PublisherNegotiation().answer(offer, local: Self.transport)
             for media in session.media where media.direction.receives {
                 lines.append(
-                    "/whip takes \(media.kind.name) as \(media.codec.summary) with payload type \(media.payloadType).")
+                    "/whip accepts \(media.kind.name) as \(media.codec.summary) with payload type \(media.payloadType)."
+                )
             }
             lines += session.notes.map { Self.capitalized($0) + "." }
         } catch {
@@ -53,7 +55,7 @@ extension DescriptionExplainer {
     ]
 
     func explainViewer(_ offer: SessionDescription) -> DescriptionExplanation {
-        var lines = ["A viewer's WebRTC offer with \(Self.count(offer.media.count, "media description"))."]
+        var lines = ["A viewer's WebRTC offer with \(Self.count(offer.media.count, "media section"))."]
         lines += offer.media.indices.map { Self.describe(offer, index: $0) }
         lines.append(Self.describe(offer.media.flatMap(\.candidates) + offer.candidates))
         var refusals: [OfferRefusal] = []
@@ -78,7 +80,8 @@ extension DescriptionExplainer {
             lines.append(
                 talks
                     ? "Talkback is possible: the viewer offers to send sound."
-                    : "Talkback is not possible: the viewer offers to send no sound that the gateway takes.")
+                    : "Talkback is not possible: the viewer does not offer to send sound in a codec that the gateway "
+                        + "accepts.")
             return DescriptionExplanation(role: .offer, endpoint: "whep", lines: lines, fault: nil)
         }
         let refusal = refusals.first { if case .invalidOffer = $0.error { true } else { false } } ?? refusals.first
@@ -87,9 +90,9 @@ extension DescriptionExplainer {
             reason = refusal.reason
         } else if refusal != nil {
             lines += tried
-            reason = "no codec in common: the viewer takes none that the gateway sends"
+            reason = "no common codec: the viewer plays none that the gateway sends"
         } else {
-            reason = "the offer has no m= line of audio or video"
+            reason = "the offer has no m= line for audio or video"
         }
         lines.append("/whep refuses it: \(reason).")
         return DescriptionExplanation(
@@ -97,7 +100,7 @@ extension DescriptionExplainer {
             fault: Self.fault(reason, line: refusal?.line ?? offer.lineNumber(ofMediaAt: 0), in: offer))
     }
 
-    /// Answers the offer for a camera of one track and a speaker.
+    /// Answers the offer for a camera with one track and a speaker.
     private func attempt(
         _ offer: SessionDescription, _ kind: MediaKind, _ codec: MediaCodec
     ) -> Result<(words: String, talks: Bool), OfferRefusal> {
@@ -129,9 +132,9 @@ extension DescriptionExplainer {
             return "is left out"
         }
         let isMade = agreement.track(for: media)?.derivedFrom != nil
-        var text = isMade ? "is made \(media.codec.summary) and plays" : "plays"
+        var text = isMade ? "is transcoded to \(media.codec.summary) and plays" : "plays"
         text += " as payload type \(media.payloadType)"
-        if let rtx = media.rtxPayloadType { text += ", repeated as \(rtx)" }
+        if let rtx = media.rtxPayloadType { text += ", retransmitted as \(rtx)" }
         let label = offer.label(ofMediaAt: media.index) + ": "
         if let note = agreement.session.notes.first(where: { $0.hasPrefix(label) }) {
             text += " (\(note.dropFirst(label.count)))"
@@ -139,9 +142,9 @@ extension DescriptionExplainer {
         return text
     }
 
-    /// The reason without what the lines before have said of every `m=` line.
+    /// The reason, without what earlier lines have said about every `m=` line.
     private static func reason(_ refusal: OfferRefusal) -> String {
-        if case .codecMismatch = refusal.error { return "the viewer takes no such codec" }
+        if case .codecMismatch = refusal.error { return "the viewer cannot play this codec" }
         return refusal.reason
     }
 }

@@ -1,10 +1,10 @@
 import Cameras
 import SDP
 
-/// Explains descriptions. What it says is what the gateway does: it asks ``LiveViewNegotiation`` and
-/// ``PublisherNegotiation``, which answer offers, and `CameraOffering`, by which the RTSP client chooses.
+/// Explains descriptions. It says what the gateway does, because it asks ``LiveViewNegotiation`` and
+/// ``PublisherNegotiation``, which answer offers, and `CameraOffering`, which the RTSP client uses to choose tracks.
 public struct DescriptionExplainer: Sendable {
-    /// Whether VP8 is made of video that a viewer cannot play.
+    /// Whether video that a viewer cannot play is transcoded to VP8.
     public var transcodesVideo: Bool
 
     /// - Parameter transcodesVideo: whether the config's `transcodeVideo` is `auto`, its default, or `true`.
@@ -30,13 +30,14 @@ public struct DescriptionExplainer: Sendable {
                 explanation = other
             } else {
                 explanation.lines.append(
-                    "It also sends video, as a publisher's offer does; --as publisher reads it as one.")
+                    "It also sends video, as a publisher's offer does. Use --as publisher to read it as one.")
                 explanation.lines += other.lines.filter { $0.hasPrefix("/whip ") }
             }
         }
         if reading == nil, explanation.role == .offer, description.mayBeAnswer {
             explanation.lines.append(
-                "It is read as an offer whose maker has chosen its DTLS role; --as answer reads it as an answer.")
+                "It is read as an offer that has already chosen its DTLS role. Use --as answer to read it as an answer."
+            )
         }
         for problem in description.problems { explanation.lines.append("Remark: \(problem)") }
         return explanation
@@ -55,7 +56,7 @@ public struct DescriptionExplainer: Sendable {
     // MARK: Answers
 
     private func explainAnswer(_ answer: SessionDescription) -> DescriptionExplanation {
-        var lines = ["A WebRTC answer with \(Self.count(answer.media.count, "media description"))."]
+        var lines = ["A WebRTC answer with \(Self.count(answer.media.count, "media section"))."]
         lines += answer.media.indices.map { Self.describe(answer, index: $0) }
         lines.append(Self.describe(answer.media.flatMap(\.candidates) + answer.candidates))
         let used = answer.media.indices.filter { index in
@@ -65,7 +66,7 @@ public struct DescriptionExplainer: Sendable {
         var fault: SessionDescription.Problem?
         if used.isEmpty {
             fault = Self.fault(
-                "every m= line of audio and video is rejected", line: answer.lineNumber(ofMediaAt: 0), in: answer)
+                "every m= line for audio and video is rejected", line: answer.lineNumber(ofMediaAt: 0), in: answer)
         } else {
             do throws(NegotiationError) {
                 let remote = try RemoteTransportDescription(answer, media: used)
@@ -86,7 +87,7 @@ public struct DescriptionExplainer: Sendable {
         let section = description.media[index]
         var parts: [String] = []
         if section.isRejected {
-            parts.append("switched off")
+            parts.append("disabled")
         } else if section.kind == .audio || section.kind == .video {
             switch description.direction(of: section) {
             case .sendrecv: parts.append("sends and receives")
@@ -101,7 +102,7 @@ public struct DescriptionExplainer: Sendable {
                     ? "no codec" : payloads.map { "\($0.payloadType) \($0.codec.summary)" }.joined(separator: ", "))
             if all.contains(where: { $0.codec.isNamed("rtx") }) { parts.append("with retransmission streams") }
         } else {
-            parts.append("not carried by this gateway")
+            parts.append("not supported by this gateway")
         }
         return capitalized(description.label(ofMediaAt: index)) + ": " + parts.joined(separator: "; ") + "."
     }

@@ -1,18 +1,18 @@
 import SDP
 
-/// As what a session description is read.
+/// How to read a session description.
 public enum DescriptionReading: String, Hashable, Sendable, CaseIterable {
-    /// A viewer's offer, as `/whep` and the API take it.
+    /// A viewer's offer, as `/whep` and the API accept it.
     case viewer
-    /// A publisher's offer, as `/whip` takes it.
+    /// A publisher's offer, as `/whip` accepts it.
     case publisher
     /// An answer to an offer of `gatehouse live`.
     case answer
-    /// A camera's description, as the RTSP client takes it.
+    /// A camera's description, as the RTSP client reads it.
     case camera
 }
 
-/// Says in words what a description means for this gateway: what would play, what would not, and why.
+/// What a description means for this gateway, in words: what would play, what would not, and why.
 public struct DescriptionExplanation: Hashable, Sendable, Codable {
     /// What the description is.
     public enum Role: String, Hashable, Sendable, Codable {
@@ -26,11 +26,11 @@ public struct DescriptionExplanation: Hashable, Sendable, Codable {
 
     /// What the description is.
     public var role: Role
-    /// Where the gateway takes such an offer: `whep` for a viewer's, `whip` for a publisher's; nil for what is no offer.
+    /// The endpoint for such an offer: `whep` for a viewer's, `whip` for a publisher's; nil if it is not an offer.
     public var endpoint: String?
-    /// The explanation, a sentence or a list item each.
+    /// The explanation; each element is a sentence or a list item.
     public var lines: [String]
-    /// Why nothing of it can be used, and the line where that shows (0 for the description as a whole); nil for a usable
+    /// Why nothing of it can be used, and the line that shows it (0 for the description as a whole); nil for a usable
     /// description.
     public var fault: SessionDescription.Problem?
 
@@ -39,8 +39,9 @@ public struct DescriptionExplanation: Hashable, Sendable, Codable {
 }
 
 extension SessionDescription {
-    /// As what the description is read unless somebody knows better. What has ICE or DTLS is an offer, since that is all
-    /// that the gateway is ever sent: an answer looks the same as an offer whose maker has chosen its DTLS role.
+    /// The reading of a description unless the caller names one. A description with ICE or DTLS is an offer, because
+    /// the gateway is only ever sent offers: an answer looks the same as an offer that has already chosen its DTLS
+    /// role.
     public var likelyReading: DescriptionReading {
         let levels: [any DescriptionSection] = media + [self]
         let isWebRTC =
@@ -57,8 +58,8 @@ extension SessionDescription {
         return directions.contains(where: \.sends) && !directions.contains(where: \.receives) ? .publisher : .viewer
     }
 
-    /// Whether both a viewer and a publisher may have made the offer: browsers offer to receive what they send unless they
-    /// are told otherwise, and some viewers offer a picture though nobody takes it.
+    /// Whether the offer may come from a viewer or a publisher: browsers offer to receive what they send unless the
+    /// page says otherwise, and some viewers offer to send a picture that nobody receives.
     public var mayBeEitherOffer: Bool {
         media.contains { section in
             !section.isRejected && section.kind == .video && direction(of: section) == .sendrecv

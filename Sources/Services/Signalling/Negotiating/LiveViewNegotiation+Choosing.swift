@@ -1,6 +1,7 @@
 import Cameras
 import MediaRelay
 import SDP
+import Stations
 import Transport
 
 /// A track that a viewer is offered, and how it is named to the viewer.
@@ -10,24 +11,25 @@ struct OfferedTrack {
 }
 
 extension LiveViewNegotiation {
-    /// What a viewer can be given of a camera, of each kind the best first: what the camera sends as it is, before what the
-    /// gateway has to make; the main stream before the smaller one, unless the viewer would like a small picture.
+    /// What a viewer can be given from a camera, the best of each kind first: tracks that are passed through before
+    /// those that the gateway has to make, and the main stream before the smaller one, unless the viewer prefers a
+    /// small picture.
     static func ranked(_ tracks: [StationTrack], hint: QualityHint?) -> [StationTrack] {
         let prefersSub = hint == .sd
-        // A browser stutters on B-frames, so such a stream is none that it can play.
+        // Browsers stutter on B-frames, so they cannot play such a stream.
         let playable = tracks.filter { $0.derivedFrom != nil || !$0.description.reordersPictures }
         func rank(_ position: Int) -> (Int, Int, Int, Int) {
             let track = playable[position]
             let isDerived = track.derivedFrom == nil ? 0 : 1
             let isOtherStream = (track.description.stream == .sub) == prefersSub ? 0 : 1
-            // Of sound that can pass through, Opus is the best; the first of the camera's other tracks is its own choice.
+            // Among sound that can be passed through, Opus is the best; otherwise the camera's own first choice.
             let codec = track.description.kind == .audio && !track.description.codec.isNamed("opus") ? 1 : 0
             return (isDerived, codec, isOtherStream, position)
         }
         return playable.indices.sorted { rank($0) < rank($1) }.map { playable[$0] }
     }
 
-    /// The tracks as the answerer takes them.
+    /// The tracks in the form that the answerer expects.
     func offeredTracks(_ hint: QualityHint?, _ random: inout RandomSource) -> [OfferedTrack] {
         Self.ranked(layout.tracks, hint: hint).map { track in
             let kind = track.description.kind
@@ -44,10 +46,10 @@ extension LiveViewNegotiation {
         }
     }
 
-    /// What the gateway can decode of a viewer's microphone, the best first.
+    /// What the gateway can decode of a viewer's microphone, the best codec first.
     private static let talkbackCodecs: [MediaCodec] = [.opus, .pcmu, .pcma]
 
-    /// Why a viewer can play no picture of a camera, and what would help.
+    /// Why a viewer can play no picture from a camera, and what would help.
     func mismatch(_ offer: SessionDescription) -> OfferRefusal {
         let own = layout.tracks.filter { $0.derivedFrom == nil && $0.description.kind == .video }
         let ours = own.map { track in
@@ -62,15 +64,15 @@ extension LiveViewNegotiation {
         if !transcodesVideo {
             remedies.append("set transcodeVideo: auto for \(camera)")
         } else if !theirs.contains(where: { $0.lowercased() == "vp8" }) {
-            remedies.append("use a viewer that takes VP8, which the gateway makes")
+            remedies.append("use a viewer that plays VP8, to which the gateway transcodes")
         }
         if !own.contains(where: { $0.description.stream == .sub }) {
             remedies.append("give it a substream in H.264 without B-frames")
         }
-        remedies.append("have the camera encode what the viewer plays")
+        remedies.append("set the camera to a codec that the viewer plays")
         let notes = layout.notes
         let reason =
-            "no codec in common for the video: \(camera) sends \(ours.joined(separator: ", ")), the viewer takes "
+            "no common video codec: \(camera) sends \(ours.joined(separator: ", ")), the viewer plays "
             + "\(theirs.isEmpty ? "none" : theirs.joined(separator: ", ")); "
             + remedies.joined(separator: ", or ") + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
         return OfferRefusal(.codecMismatch(reason), reason, line: offer.lineOfMedia { $0.kind == .video })

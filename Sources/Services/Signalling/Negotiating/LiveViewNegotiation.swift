@@ -1,20 +1,21 @@
 import Cameras
 import SDP
+import Stations
 import Transport
 
-/// Decides what a viewer gets of a camera for its offer. Live views by the API and by WHEP are answered here, and
-/// `gatehouse sdp` asks the same value, so that what the command prints is what the gateway does.
+/// Decides what a viewer gets from a camera for its offer. It answers live views over the API and WHEP. `gatehouse sdp`
+/// uses the same value, so the command prints what the gateway does.
 public struct LiveViewNegotiation: Sendable {
     /// What was agreed on.
     public struct Agreement: Sendable {
-        /// The answer with what it means.
+        /// The answer and its meaning.
         public var session: NegotiatedSession
-        /// In words, what of the offer is not used, and what the gateway makes of the camera's tracks.
+        /// In words, which parts of the offer are not used, and which of the camera's tracks the gateway transcodes.
         public var notes: [String]
         /// All tracks that the viewer was offered.
         var offered: [OfferedTrack]
 
-        /// The track that an agreed media description sends; nil for one that sends nothing.
+        /// The track that an agreed media section sends; nil if it sends nothing.
         func track(for media: NegotiatedMedia) -> StationTrack? {
             media.direction.sends ? offered.first { $0.local.ssrc == media.ssrc }?.track : nil
         }
@@ -22,11 +23,11 @@ public struct LiveViewNegotiation: Sendable {
 
     /// The camera's identifier.
     let camera: String
-    /// What viewers can be given.
+    /// The tracks that viewers can be given.
     let layout: TrackLayout
     /// Whether the camera has a speaker.
     let speaks: Bool
-    /// Whether VP8 is made of video that a viewer cannot play.
+    /// Whether video that a viewer cannot play is transcoded to VP8.
     let transcodesVideo: Bool
 
     init(camera: String, layout: TrackLayout, speaks: Bool, transcodesVideo: Bool) {
@@ -38,10 +39,10 @@ public struct LiveViewNegotiation: Sendable {
 
     /// Describes a camera.
     /// - Parameters:
-    ///   - camera: its identifier, which stands in answers.
+    ///   - camera: its identifier, which appears in answers.
     ///   - tracks: what it sends.
     ///   - speaks: whether it has a speaker.
-    ///   - transcodesVideo: whether VP8 is made of video that a viewer cannot play.
+    ///   - transcodesVideo: whether video that a viewer cannot play is transcoded to VP8.
     public init(camera: String, tracks: [TrackDescription], speaks: Bool, transcodesVideo: Bool) {
         self.init(
             camera: camera,
@@ -54,14 +55,14 @@ public struct LiveViewNegotiation: Sendable {
     /// - Parameters:
     ///   - local: the gateway's ICE credentials, certificate and candidates.
     ///   - hint: the size of picture that the viewer would like.
-    ///   - random: where the sources' numbers come from.
+    ///   - random: the generator of the sources' numbers.
     public func answer(
         _ offer: SessionDescription, local: LocalTransportDescription, hint: QualityHint? = nil,
         random: inout RandomSource
     ) throws(OfferRefusal) -> Agreement {
         let offered = offeredTracks(hint, &random)
         let hasPicture = offered.contains { $0.track.description.kind == .video }
-        // With B-frames alone there is nothing that the answerer could use.
+        // With nothing but B-frames, there is nothing that the answerer could use.
         let lacksPicture =
             offer.wantsVideo && !hasPicture && layout.tracks.contains { $0.description.kind == .video }
         let session: NegotiatedSession
@@ -79,7 +80,7 @@ public struct LiveViewNegotiation: Sendable {
                 throw OfferRefusal(invalid: error, in: offer)
             }
         }
-        // A black picture with sound tells nobody what is wrong.
+        // A black picture with sound does not show what is wrong.
         if lacksPicture { throw mismatch(offer) }
         guard session.media.contains(where: \.direction.sends) else { throw nothingToSend(offer, session) }
         var agreement = Agreement(session: session, notes: [], offered: offered)
@@ -87,7 +88,7 @@ public struct LiveViewNegotiation: Sendable {
         return agreement
     }
 
-    /// Why nothing would flow to the viewer, though the offer was understood.
+    /// Why nothing would flow to the viewer, although the offer was understood.
     private func nothingToSend(_ offer: SessionDescription, _ session: NegotiatedSession) -> OfferRefusal {
         let sections = offer.media.indices.filter { index in
             let section = offer.media[index]
@@ -98,23 +99,23 @@ public struct LiveViewNegotiation: Sendable {
             if let note = session.notes.first(where: { $0.hasPrefix(label + ": ") }) { return note }
             return switch offer.direction(of: offer.media[index]) {
             case .sendonly: "\(label) only sends (a=sendonly)"
-            case .inactive: "\(label) is switched off (a=inactive)"
-            case .recvonly, .sendrecv: "\(label): the viewer takes none of the camera's codecs"
+            case .inactive: "\(label) is disabled (a=inactive)"
+            case .recvonly, .sendrecv: "\(label): the viewer plays none of the camera's codecs"
             }
         }
         guard sections.contains(where: { offer.direction(of: offer.media[$0]).receives }) else {
             let reason =
-                "the offer asks for neither picture nor sound of \(camera): " + reasons.joined(separator: "; ")
-                + "; a viewer offers a=recvonly or a=sendrecv"
+                "the offer asks for neither picture nor sound from \(camera): " + reasons.joined(separator: "; ")
+                + "; a viewer must offer a=recvonly or a=sendrecv"
             return OfferRefusal(.invalidOffer(reason), reason, line: offer.lineOfMedia { _ in true })
         }
         let reason =
-            "nothing of \(camera) can be played by this viewer: "
+            "this viewer can play nothing from \(camera): "
             + (reasons + layout.notes).joined(separator: "; ")
         return OfferRefusal(.codecMismatch(reason), reason, line: offer.lineOfMedia { _ in true })
     }
 
-    /// What a person should know of the tracks that the gateway makes.
+    /// What a person should know about the tracks that the gateway makes.
     private func madeNotes(_ agreement: Agreement) -> [String] {
         agreement.session.media.compactMap { media in
             guard let track = agreement.track(for: media), let origin = track.derivedFrom,
@@ -122,7 +123,7 @@ public struct LiveViewNegotiation: Sendable {
             else { return nil }
             let name = source.description.codec.name
             let reason = source.description.reordersPictures ? "\(name) with B-frames" : name
-            return "\(track.description.kind.name): \(reason) is made \(track.description.codec.name)"
+            return "\(track.description.kind.name): \(reason) is transcoded to \(track.description.codec.name)"
         }
     }
 }

@@ -2,7 +2,7 @@ import SDP
 
 /// Why an offer is not answered, with the line that shows it.
 public struct OfferRefusal: Error, Hashable, Sendable {
-    /// What the client is told.
+    /// The error for the client.
     public var error: SignallingError
     /// The same in words, without the line.
     public var reason: String
@@ -22,7 +22,7 @@ public struct OfferRefusal: Error, Hashable, Sendable {
 }
 
 extension SessionDescription {
-    /// The number of the first `m=` line that is wanted, or of the very first one.
+    /// The number of the first `m=` line that matches, or of the very first one.
     func lineOfMedia(_ isWanted: (MediaDescription) -> Bool) -> Int? {
         lineNumber(ofMediaAt: media.firstIndex { !$0.isRejected && isWanted($0) } ?? 0)
     }

@@ -1,16 +1,16 @@
 import SDP
 
-/// Decides what is taken of a publisher's offer (RFC 9725). WHIP is answered here, and `gatehouse sdp` asks the same.
+/// Decides what to accept from a publisher's offer (RFC 9725). It answers WHIP, and `gatehouse sdp` uses it too.
 public struct PublisherNegotiation: Sendable {
-    /// Codecs to take before the publisher's own order: those that viewers of the camera are already receiving.
+    /// The preferred codecs, before the publisher's own order: those that viewers of the camera are already receiving.
     public var preferred: [MediaCodec]
 
-    /// Describes what viewers receive already.
+    /// Describes what viewers already receive.
     public init(preferred: [MediaCodec] = []) {
         self.preferred = preferred
     }
 
-    /// Answers an offer; something is received by every answer.
+    /// Answers an offer. Every answer receives something.
     /// - Parameter local: the gateway's ICE credentials, certificate and candidates.
     public func answer(
         _ offer: SessionDescription, local: LocalTransportDescription
@@ -28,7 +28,7 @@ public struct PublisherNegotiation: Sendable {
             }
         }
         guard session.media.contains(where: \.direction.receives) else {
-            let reason = "the offer sends nothing: a publisher offers a=sendonly or a=sendrecv"
+            let reason = "the offer sends nothing; a publisher must offer a=sendonly or a=sendrecv"
             throw OfferRefusal(.invalidOffer(reason), reason, line: offer.lineOfMedia { _ in true })
         }
         return session

@@ -1,0 +1,40 @@
+import Cameras
+import Logging
+import Stations
+
+/// Runs the cameras of the config: translates them for the registry, and what became of them for the home.
+struct ConfiguredCameras: CameraRunning {
+    let registry: CameraRegistry
+    /// Serves the cameras to other programs.
+    var sharing: CameraSharing?
+    let logger: Logger
+    /// A name of this run of the process, which distinguishes the stays of several runs.
+    private let run = String(UInt32.random(in: .min ... .max), radix: 16)
+
+    init(registry: CameraRegistry, sharing: CameraSharing? = nil, logger: Logger) {
+        self.registry = registry
+        self.sharing = sharing
+        self.logger = logger
+    }
+
+    func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
+        guard let done = await self.registry.apply(cameras.map { CameraSettings($0) }) else { return CameraChanges() }
+        for (id, reason) in done.failed {
+            self.logger.error("a camera cannot be made", metadata: ["camera": "\(id)", "reason": "\(reason)"])
+        }
+        self.sharing?.share(await self.registry.running.map { ($0.station, $0.settings.name) })
+        var changes = CameraChanges()
+        changes.added = done.added
+        changes.changed = done.changed
+        changes.removed = done.removed
+        changes.drivers = done.begun.map { StationDriver($0, run: self.run) }
+        changes.drivers += done.failed.map { UnusableCamera(deviceID: $0.id, reason: $0.reason) }
+        return changes
+    }
+
+    func findings(of id: String) async -> CameraFindings? {
+        await self.registry.camera(id)?.source.report.map { CameraFindings($0) }
+    }
+
+    func reconnect(_ id: String) async -> Bool { await self.registry.reconnect(id) }
+}

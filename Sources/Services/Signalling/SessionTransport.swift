@@ -1,0 +1,94 @@
+import DTLS
+import DatagramPort
+import ICE
+import MediaRelay
+import PeerConnection
+import SDP
+import Transport
+
+/// How a viewer or a publisher reaches the gateway: what the gateway offers it, and what becomes of that as fragments
+/// come. Live views and publishers share this one path from an offer to a connection.
+struct SessionTransport {
+    private(set) var credentials: ICECredentials
+    /// Our candidates, as the answer named them.
+    let addresses: [TransportAddress]
+    /// Changes with each ICE restart.
+    private(set) var generation = 1
+    private var remoteFragment = ""
+    private let identity: DTLSIdentity
+    private let timing: ICETiming
+    private let reach: ICEReach
+
+    /// What the gateway offers to whoever makes a request.
+    init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
+        credentials = ICECredentials(random: &random)
+        addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
+        identity = registry.configuration.identity
+        timing = registry.configuration.connectivity
+        // Checks go to link-local addresses only for a viewer whose own request came from one.
+        var reach = ICEReach()
+        let address = request.viewerAddress.flatMap { TransportAddress($0, port: 1) }
+        reach.includesLinkLocal = address?.isLinkLocal ?? false
+        self.reach = reach
+    }
+
+    /// The transport as the answer describes it.
+    var description: LocalTransportDescription {
+        LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses)
+    }
+
+    /// The connection that offer and answer have agreed on.
+    mutating func connect(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
+        remoteFragment = negotiated.remote.usernameFragment
+        var peer = PeerConnectionConfiguration(
+            negotiated, credentials: credentials, addresses: addresses, identity: identity)
+        peer.timing = timing
+        peer.reach = reach
+        return peer
+    }
+
+    /// Takes a trickled fragment (RFC 8840): candidates, or other credentials, which start ICE again (RFC 9725,
+    /// section 4.4.2).
+    mutating func take(
+        _ text: String, of sessionID: String, relay: MediaRelay, random: inout RandomSource
+    ) throws(SignallingError) -> TrickleResult {
+        let fragment: TrickleFragment
+        do {
+            fragment = try TrickleFragment(parsing: text)
+        } catch {
+            throw .invalidOffer("the fragment cannot be read: \(error)")
+        }
+        if let fault = fragment.credentialFault { throw .invalidOffer(fault) }
+        let candidates = fragment.allCandidates.compactMap(RemoteCandidate.init(_:))
+        guard let remote = fragment.credentials, remote.usernameFragment != remoteFragment else {
+            relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
+            return .added
+        }
+        credentials = ICECredentials(random: &random)
+        remoteFragment = remote.usernameFragment
+        generation += 1
+        relay.restartICE(
+            sessionID, local: credentials,
+            remote: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password))
+        relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
+        let answer = TrickleFragment(
+            usernameFragment: credentials.usernameFragment, password: credentials.password,
+            sections: [
+                TrickleFragment.Section(
+                    mid: fragment.sections.first?.mid, candidates: ICECandidate.hosts(addresses), isComplete: true)
+            ])
+        return .restarted(fragment: answer.encoded(), iceGeneration: "\(generation)")
+    }
+
+    /// The addresses at which this viewer may reach the media port: first the one that it has just reached the gateway
+    /// at, because that one works, then those of the config, then those of the host's interfaces.
+    private static func addresses(reached: [String], in registry: SignallingRegistry) -> [TransportAddress] {
+        let port = registry.relay.port.localPort
+        var addresses = reached.compactMap { TransportAddress($0, port: port) }
+        addresses += registry.configuration.addresses.map { $0.withPort(port) }
+        addresses += registry.configuration.interfaceAddresses().map { $0.withPort(port) }
+        if addresses.isEmpty { addresses = [TransportAddress(ipv4: 0x7F00_0001, port: port)] }
+        var seen = Set<TransportAddress>()
+        return addresses.filter { $0.isUsableDestination && seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,78 @@
+import Cameras
+import ONVIF
+import Transport
+
+/// The events of one camera besides its media: the intake of its events, and the ONVIF subscription that feeds it if
+/// the settings ask for one.
+public final class CameraEvents: Sendable {
+    /// How the subscription is.
+    public enum Status: Sendable, Equatable {
+        /// The device that the settings name cannot be used; says why.
+        case unusable(reason: String)
+        /// As the subscription itself says.
+        case subscription(ONVIFEventSource.Status)
+    }
+
+    private let intake: CameraEventIntake
+    private let onvif: ONVIFEventSource?
+    private let observers: Locked<[Int: @Sendable (Status) -> Void]>
+    /// Why the settings' ONVIF device cannot be used; nil if it can, or if there is none.
+    private let failure: String?
+
+    /// Prepares the events of a camera. They go to the station, like those of the camera's own source.
+    public init(_ camera: CameraSettings, station: CameraStation) {
+        let intake = CameraEventIntake { [weak station] event in station?.handle(event) }
+        let observers = Locked<[Int: @Sendable (Status) -> Void]>([:])
+        self.intake = intake
+        self.observers = observers
+        do {
+            self.onvif = try Self.configuration(camera).map { configuration in
+                ONVIFEventSource(configuration: configuration, intake: intake) { status in
+                    let handlers = observers.withLock { $0 }
+                    for handler in handlers.values { handler(.subscription(status)) }
+                }
+            }
+            self.failure = nil
+        } catch {
+            self.onvif = nil
+            self.failure = error.description
+        }
+    }
+
+    private static func configuration(
+        _ camera: CameraSettings
+    ) throws(ONVIFError) -> ONVIFEventSource.Configuration? {
+        if let device = camera.events {
+            return try .init(
+                address: device.url, user: device.user, password: device.password, isDoorbell: camera.isDoorbell)
+        }
+        guard case .onvif(let url) = camera.source else { return nil }
+        return try .init(address: url, user: nil, password: nil, isDoorbell: camera.isDoorbell)
+    }
+
+    /// Begins the subscription.
+    public func start() { self.onvif?.start() }
+
+    /// Returns when the subscription has been ended properly, which takes a second at most.
+    public func stop() { self.onvif?.stop() }
+
+    /// The state of the subscription; nil if the camera has none.
+    public var status: Status? {
+        if let failure = self.failure { return .unusable(reason: failure) }
+        return self.onvif.map { .subscription($0.status) }
+    }
+
+    /// Calls `handler` at each change from now on, under a number that must be unique here. It must not block.
+    public func observe(as observer: Int, _ handler: @escaping @Sendable (Status) -> Void) {
+        self.observers.withLock { $0[observer] = handler }
+    }
+
+    /// Removes a handler.
+    public func stopObserving(_ observer: Int) {
+        _ = self.observers.withLock { $0.removeValue(forKey: observer) }
+    }
+
+    /// Accepts a reading that somebody reports.
+    /// - Returns: whether it was new.
+    public func take(_ reading: SensorReading) -> Bool { self.intake.take(reading) }
+}

@@ -1,0 +1,182 @@
+import Cameras
+import Dispatch
+import MediaRelay
+
+/// Runs the cameras. It makes them match what is wanted, now and whenever it changes, and disturbs no other camera.
+public actor CameraRegistry {
+    private let users: [any StationUser]
+    private let relay: MediaRelay
+    private let profiles: ProfileStore?
+    private let makeSource: MakeSource
+    /// How much all cameras together may transcode.
+    private let transcoding: TranscodingBudget
+    private var byID: [String: RunningCamera] = [:]
+    /// Cameras that could not be made, with the reason. They are tried again when their settings change.
+    private var failed: [String: (camera: CameraSettings, reason: String)] = [:]
+    /// In the order in which they are wanted.
+    private var order: [String] = []
+    private var isStopped = false
+
+    /// Makes the source of a camera; it does not run yet.
+    public typealias MakeSource =
+        @Sendable (CameraSettings) throws(SourceMaker.Failure) -> any CameraSource
+
+    /// Runs no camera yet.
+    /// - Parameters:
+    ///   - users: are informed about the cameras' stations.
+    ///   - relay: carries their media.
+    ///   - profiles: forgets the cameras that are gone.
+    ///   - transcoding: what limits transcoding, for all cameras together.
+    ///   - makeSource: makes the source of a camera.
+    public init(
+        users: [any StationUser], relay: MediaRelay, profiles: ProfileStore? = nil, transcoding: TranscodingBudget,
+        makeSource: @escaping MakeSource
+    ) {
+        self.transcoding = transcoding
+        self.profiles = profiles
+        self.users = users
+        self.relay = relay
+        self.makeSource = makeSource
+    }
+
+    /// The cameras that run, in the order in which they are wanted.
+    public var running: [RunningCamera] { self.order.compactMap { self.byID[$0] } }
+
+    /// Makes the running cameras match this list, in its order. A camera that is the same is not touched.
+    /// - Returns: what happened to each camera that was touched; nil after ``stopAll()``.
+    public func apply(_ cameras: [CameraSettings]) async -> StationChanges? {
+        guard !self.isStopped else { return nil }
+        self.order = cameras.map(\.id)
+        let known = (self.byID.values.map(\.settings) + self.failed.values.map(\.camera)).sorted { $0.id < $1.id }
+        var changes = StationChanges()
+        for step in CameraPlan(running: known, wanted: cameras).steps {
+            await self.take(step, &changes)
+        }
+        if !changes.removed.isEmpty { self.profiles?.keepOnly(Set(self.order)) }
+        return changes
+    }
+
+    /// What runs under this identifier.
+    public func camera(_ id: String) -> RunningCamera? { self.byID[id] }
+
+    /// Reconnects to a camera, even one that was given up; its viewers stay. Returns false if no such camera runs.
+    public func reconnect(_ id: String) async -> Bool {
+        guard !self.isStopped, let running = self.byID[id] else { return false }
+        // A new source does not know how often the one before failed, or that the camera used to accept Digest.
+        self.profiles?.forgetDigest(of: id)
+        guard let source = try? self.makeSource(running.settings) else { return false }
+        await Self.onThreadThatMayWait { running.source.replace(with: source) }
+        return true
+    }
+
+    /// Stops every camera permanently.
+    public func stopAll() async {
+        self.isStopped = true
+        let all = self.running
+        self.byID = [:]
+        // Each may wait a second for its camera.
+        await withTaskGroup(of: Void.self) { group in
+            for one in all { group.addTask { await Self.onThreadThatMayWait { one.events.stop() } } }
+        }
+        await Self.onThreadThatMayWait { for one in all { one.station.stop() } }
+    }
+
+    private func take(_ step: CameraPlan.Step, _ changes: inout StationChanges) async {
+        self.failed[step.id] = nil
+        switch step {
+        case .remove(let id):
+            await self.end(id, because: "the camera was removed")
+            changes.removed.append(id)
+        case .add(let camera):
+            await self.begin(camera, &changes)
+            changes.added.append(camera.id)
+        case .restart(let camera):
+            self.profiles?.forgetDigest(of: camera.id)
+            await self.end(camera.id, because: "the camera restarts with new settings; start the view again")
+            await self.begin(camera, &changes)
+            changes.changed.append(camera.id)
+        case .replaceSource(let camera):
+            changes.changed.append(camera.id)
+            guard let running = self.byID[camera.id] else { return await self.begin(camera, &changes) }
+            self.profiles?.forgetDigest(of: camera.id)
+            do {
+                let source = try self.makeSource(camera)
+                await self.describe(camera, &changes)
+                await Self.onThreadThatMayWait { running.source.replace(with: source) }
+            } catch {
+                await self.end(camera.id, because: "the camera cannot be used with its new settings")
+                self.note(error, of: camera, &changes)
+            }
+        case .relabel(let camera):
+            changes.changed.append(camera.id)
+            guard self.byID[camera.id] != nil else { return await self.begin(camera, &changes) }
+            await self.describe(camera, &changes)
+        }
+    }
+
+    /// Adopts changes that do not affect the media: a camera's name, and where its events come from.
+    private func describe(_ camera: CameraSettings, _ changes: inout StationChanges) async {
+        guard let running = self.byID[camera.id] else { return }
+        self.byID[camera.id]?.settings = camera
+        guard running.settings.differsInEvents(from: camera) else { return }
+        let events = CameraEvents(camera, station: running.station)
+        self.byID[camera.id]?.events = events
+        if let changed = self.byID[camera.id] { changes.begun.append(changed) }
+        await Self.onThreadThatMayWait { running.events.stop() }
+        events.start()
+    }
+
+    private func begin(_ camera: CameraSettings, _ changes: inout StationChanges) async {
+        do {
+            let source = ReplaceableSource(try self.makeSource(camera))
+            let station = CameraStation(
+                id: camera.id, source: source, relay: self.relay,
+                configuration: .init(camera, transcoding: self.transcoding))
+            let events = CameraEvents(camera, station: station)
+            let running = RunningCamera(settings: camera, station: station, source: source, events: events)
+            self.byID[camera.id] = running
+            for user in self.users { await user.add(station) }
+            changes.begun.append(running)
+            station.start()
+            events.start()
+        } catch {
+            self.note(error, of: camera, &changes)
+        }
+    }
+
+    private func end(_ id: String, because reason: String) async {
+        guard let running = self.byID.removeValue(forKey: id) else { return }
+        for user in self.users { await user.remove(id, reason: reason) }
+        await Self.onThreadThatMayWait {
+            running.station.stop()
+            // It takes a second at most to end a subscription properly.
+            running.events.stop()
+        }
+    }
+
+    /// A camera that cannot be made does not keep the others from running.
+    private func note(_ failure: SourceMaker.Failure, of camera: CameraSettings, _ changes: inout StationChanges) {
+        self.failed[camera.id] = (camera, failure.description)
+        changes.failed.append((camera.id, failure.description))
+    }
+
+    /// The end of a source waits for its thread, which must not block the threads of the concurrency runtime.
+    private static func onThreadThatMayWait(_ work: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                work()
+                continuation.resume()
+            }
+        }
+    }
+}
+
+extension CameraStation.Configuration {
+    /// The settings of a camera.
+    init(_ camera: CameraSettings, transcoding: TranscodingBudget) {
+        self.init()
+        transcodingBudget = transcoding
+        pull = camera.pull
+        transcodesVideo = camera.transcodesVideo
+    }
+}

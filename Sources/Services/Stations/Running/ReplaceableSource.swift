@@ -1,0 +1,70 @@
+import Cameras
+import RTP
+import Transport
+
+/// A source whose inside can be exchanged while it runs: the camera's settings were changed, and its viewers stay.
+///
+/// To the sink, the exchange looks like a restart of the camera. The tracks are announced again, and the relay keeps
+/// the viewers of those that are the same.
+public final class ReplaceableSource: CameraSource {
+    private struct State {
+        var source: any CameraSource
+        var sink: (any CameraSink)?
+    }
+
+    private let state: Locked<State>
+    /// Serialises starts, stops and exchanges; ``state`` is never held while waiting for a source's thread. The number means
+    /// nothing: of a value without a size, the thread sanitizer takes the object's own header for its place.
+    private let order = Locked(0)
+
+    /// Puts a first source in.
+    public init(_ source: any CameraSource) {
+        self.state = Locked(State(source: source))
+    }
+
+    /// The source inside.
+    public var current: any CameraSource { self.state.withLock { $0.source } }
+
+    public var speaker: (any CameraSpeaker)? { self.current.speaker }
+
+    public var publishing: (any PublicationTaker)? { self.current.publishing }
+
+    public var button: (any CameraButton)? { self.current.button }
+
+    public var speakerMeasurement: SpeakerMeasurement? { self.current.speakerMeasurement }
+
+    public var report: CameraReport? { self.current.report }
+
+    public var awaitsTracks: Bool { self.current.awaitsTracks }
+
+    public func start(sink: any CameraSink) {
+        self.order.withLock { _ in
+            self.state.withLock { $0.sink = sink }
+            self.current.start(sink: sink)
+        }
+    }
+
+    public func stop() {
+        self.order.withLock { _ in
+            self.current.stop()
+            self.state.withLock { $0.sink = nil }
+        }
+    }
+
+    public func requestKeyFrame(track: Int) {
+        self.current.requestKeyFrame(track: track)
+    }
+
+    /// Puts another source in. It runs if the one before did. Returns when the old source has ended, because it waits
+    /// for its thread.
+    public func replace(with source: any CameraSource) {
+        self.order.withLock { _ in
+            self.current.stop()
+            let sink = self.state.withLock { state in
+                state.source = source
+                return state.sink
+            }
+            if let sink { source.start(sink: sink) }
+        }
+    }
+}

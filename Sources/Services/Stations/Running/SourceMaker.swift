@@ -1,0 +1,97 @@
+import Cameras
+import ONVIF
+import RTSP
+
+/// Makes the sources that the config asks for.
+public struct SourceMaker: Sendable {
+    /// Why a camera cannot be made.
+    public struct Failure: Error, Sendable, CustomStringConvertible {
+        /// What is wrong and what to do; holds no password.
+        public var description: String
+
+        /// Says what is wrong.
+        public init(description: String) { self.description = description }
+    }
+
+    let profiles: ProfileStore
+    let masksSecrets: @Sendable (String) -> String
+
+    /// Sources begin with what the store knows, and tell it what they learn.
+    /// - Parameter masksSecrets: gives a camera's address without the secrets in it.
+    public init(profiles: ProfileStore, masksSecrets: @escaping @Sendable (String) -> String) {
+        self.profiles = profiles
+        self.masksSecrets = masksSecrets
+    }
+
+    /// The source of a camera; it does not run yet.
+    public func source(for camera: CameraSettings) throws(Failure) -> any CameraSource {
+        let main: any CameraSource
+        switch camera.source {
+        case .builtInDoorbell:
+            return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
+        case .builtInSilent:
+            return BuiltInCamera(
+                BuiltInCamera.Configuration(name: camera.name, isDoorbell: false, hasSound: false))
+        case .rtsp(let url):
+            main = try self.source(url, of: camera, key: camera.id)
+        case .onvif(let url):
+            main = try self.onvifSource(
+                url, of: camera, stream: camera.substream == .ofDevice ? .main : .best, key: camera.id)
+        case .published:
+            return WHIPSource()
+        }
+        guard let substream = camera.substream else { return main }
+        let key = ProfileStore.substreamKey(of: camera.id)
+        switch (substream, camera.source) {
+        case (.ofDevice, .onvif(let url)):
+            return MultiStreamSource(
+                main: main, substream: try self.onvifSource(url, of: camera, stream: .sub, key: key))
+        case (.ofDevice, _):
+            throw Failure(description: "\(camera.id) has no ONVIF source that could name a substream")
+        case (.rtsp(let url), _):
+            return MultiStreamSource(main: main, substream: try self.source(url, of: camera, key: key))
+        }
+    }
+
+    /// A camera that is asked by ONVIF for its stream's address. What is learned about the stream is kept like that of
+    /// a camera whose address is in the config.
+    private func onvifSource(
+        _ text: String, of camera: CameraSettings, stream: ONVIFSource.Stream, key: String
+    ) throws(Failure) -> ONVIFSource {
+        let (profiles, masksSecrets) = (self.profiles, self.masksSecrets)
+        var settings = RTSPSource.Configuration(camera)
+        // A user who chose HTTPS does not want the password in the clear, whatever address the camera names.
+        settings.refusesBasic = text.lowercased().hasPrefix("https://")
+        do {
+            return try ONVIFSource(address: text, stream: stream) { [settings] url in
+                let address = masksSecrets(url.requestURI)
+                var configuration = settings
+                configuration.profile = profiles.profile(ofMoving: key, at: address)
+                return RTSPSource(url: url, configuration: configuration) { profile in
+                    profiles.note(profile, of: key, at: address)
+                }
+            }
+        } catch {
+            throw Failure(description: "the source of \(camera.id) is not an ONVIF address: \(error)")
+        }
+    }
+
+    private func source(
+        _ text: String, of camera: CameraSettings, key: String
+    ) throws(Failure) -> RTSPSource {
+        let url: RTSPURL
+        do {
+            url = try RTSPURL(parsing: text)
+        } catch {
+            // The address may hold a password, so it is not repeated here.
+            throw Failure(description: "the source or the substream of \(camera.id) is not an RTSP address: \(error)")
+        }
+        let address = self.masksSecrets(url.requestURI)
+        var configuration = RTSPSource.Configuration(camera)
+        configuration.profile = self.profiles.profile(of: key, at: address)
+        let profiles = self.profiles
+        return RTSPSource(url: url, configuration: configuration) { profile in
+            profiles.note(profile, of: key, at: address)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import Cameras
+import Codecs
+import DatagramPort
+import MediaRelay
+import RTP
+import SDP
+import Transport
+
+/// Makes pictures of one camera from what the relay's ring holds: nobody waits for a key frame, and the camera sends
+/// nothing more for it. All requests while a picture is being made, or shortly after, get the same one.
+actor SnapshotMaker {
+    /// A picture that has been decoded, or that arrived as an image.
+    struct Picture: Sendable {
+        var frame: I420Frame
+        /// The image as the camera sent it; nil if it sends video.
+        var jpeg: [UInt8]?
+        var capture: Instant
+        /// How long decoding took.
+        var work = Duration.zero
+    }
+
+    /// How long a picture is shared, at least and at most, with requests that come after it was made.
+    static let sharing = Duration.milliseconds(100)...Duration.seconds(1)
+    /// A picture is shared for this many times the work that it cost. So a client that asks all the time costs at most
+    /// a quarter of a core, and one that asks now and then gets the newest picture.
+    private static let rest = 3
+    private static let quality = 80
+    /// Pictures of this many widths are kept until the next picture; other widths are made again.
+    private static let maximumImages = 16
+    /// The bytes of all of them.
+    private static let maximumBytes = 8 << 20
+
+    /// Why there is no picture.
+    private enum Failure: Error {
+        /// Video arrived, and none of it could be decoded.
+        case damaged(reason: String, work: Duration)
+        case other(StationError)
+    }
+
+    private let timeout: Duration
+    /// While the video is damaged, the last good picture is returned if it is no older than this.
+    private let longestAge: Duration
+    private var newest: (picture: Picture, sharedUntil: Instant)?
+    private var images: [Int: CameraSnapshot] = [:]
+    private var making: Task<Result<Picture, StationError>, Never>?
+    /// The refusal for everybody who asks again too soon: a decoding that fails costs as much as one that succeeds.
+    private var refusal: (error: StationError, until: Instant)?
+    private var isDamaged = false
+    private var news: SnapshotNews?
+
+    /// - Parameters:
+    ///   - timeout: how long to wait for a camera that has to be pulled first.
+    ///   - longestAge: how old a picture may be while video is damaged.
+    init(timeout: Duration, longestAge: Duration) {
+        self.longestAge = longestAge
+        self.timeout = timeout
+    }
+
+    /// The newest picture, at most `maximumWidth` pixels across.
+    func snapshot(
+        of station: CameraStation, maximumWidth: Int?
+    ) async throws(StationError) -> CameraSnapshot {
+        let picture = try await picture(of: station)
+        let width = min(maximumWidth.map { max($0, 16) } ?? .max, picture.frame.width)
+        if var image = images[width] {
+            image.age = MonotonicClock.now - picture.capture
+            return image
+        }
+        await ImageWork.shared.begin()
+        defer { ImageWork.shared.end() }
+        // An earlier waiter may have made the same one.
+        if var image = images[width], newest?.picture.capture == picture.capture {
+            image.age = MonotonicClock.now - picture.capture
+            return image
+        }
+        let image = try await onWorkerThread { () -> Result<CameraSnapshot, StationError> in
+            do throws(CodecError) {
+                let age = MonotonicClock.now - picture.capture
+                if width == picture.frame.width, let jpeg = picture.jpeg {
+                    return .success(
+                        CameraSnapshot(
+                            jpeg: jpeg, age: age, width: picture.frame.width, height: picture.frame.height))
+                }
+                let frame = picture.frame.fitting(width)
+                return .success(
+                    CameraSnapshot(
+                        jpeg: try JPEGEncoder.encode(frame, quality: Self.quality), age: age, width: frame.width,
+                        height: frame.height))
+            } catch {
+                return .failure(.internalFault("the picture could not be encoded as JPEG: \(error.reason)"))
+            }
+        }.get()
+        let size = images.values.reduce(image.jpeg.count) { $0 + $1.jpeg.count }
+        if let newest, newest.picture.capture == picture.capture, images.count < Self.maximumImages,
+            size <= Self.maximumBytes
+        {
+            images[width] = image
+        }
+        return image
+    }
+
+    /// What has changed since the last look; each change is returned once.
+    func takeNews() -> SnapshotNews? {
+        defer { news = nil }
+        return news
+    }
+
+    private func picture(of station: CameraStation) async throws(StationError) -> Picture {
+        let now = MonotonicClock.now
+        if let newest, now < newest.sharedUntil { return newest.picture }
+        if let refusal, now < refusal.until { throw refusal.error }
+        if let making { return try await making.value.get() }
+        let timeout = timeout
+        let task = Task {
+            let taken = await Self.take(from: station, within: timeout)
+            return self.settle(taken, camera: station.id)
+        }
+        making = task
+        return try await task.value.get()
+    }
+
+    /// Records the outcome of making a picture.
+    private func settle(
+        _ taken: Result<Picture, Failure>, camera: String
+    ) -> Result<Picture, StationError> {
+        making = nil
+        refusal = nil
+        let now = MonotonicClock.now
+        func pause(after work: Duration) -> Duration {
+            min(max(work * Self.rest, Self.sharing.lowerBound), Self.sharing.upperBound)
+        }
+        switch taken {
+        case .success(let picture):
+            images = [:]
+            newest = (picture, now + pause(after: picture.work))
+            if isDamaged { news = .recovered }
+            isDamaged = false
+            return .success(picture)
+        case .failure(.damaged(let reason, let work)):
+            if !isDamaged { news = .damaged(reason) }
+            isDamaged = true
+            let until = now + pause(after: work)
+            if let last = newest?.picture, now - last.capture <= longestAge {
+                newest = (last, until)
+                return .success(last)
+            }
+            newest = nil
+            images = [:]
+            let error = StationError.cameraUnavailable(
+                "\(camera) sends video that cannot be decoded (\(reason)), and there is no picture from the last "
+                    + "\(longestAge.components.seconds) s; try again")
+            refusal = (error, until)
+            return .failure(error)
+        case .failure(.other(let error)):
+            return .failure(error)
+        }
+    }
+
+    /// Reads the ring's content and decodes it.
+    private static func take(
+        from station: CameraStation, within timeout: Duration
+    ) async -> Result<Picture, Failure> {
+        // The camera is pulled for as long as this takes.
+        let hold = station.hold(for: .snapshot)
+        defer { hold.end() }
+        _ = await station.tracks(within: timeout)
+        let videos = station.sourceTracks.filter { $0.description.kind == .video }
+        guard let track = videos.first(where: { $0.description.stream == .main }) ?? videos.first else {
+            let state = station.snapshot.state
+            return .failure(
+                .other(
+                    state == .flowing
+                        ? .failedPrecondition("\(station.id) sends no video, so there is no picture of it")
+                        : .cameraUnavailable("\(station.id) is not sending media: \(state.words)")))
+        }
+        let tap = SnapshotTap()
+        station.relay.addTap(tap, to: track.id)
+        let timer = Task {
+            // A cancelled sleep means that the picture has arrived.
+            try? await Task.sleep(for: timeout)
+            tap.finish()
+        }
+        await tap.wait()
+        timer.cancel()
+        // The relay hands over the ring's content in one call: once the tap is removed, all of it has arrived.
+        await withCheckedContinuation { continuation in
+            station.relay.removeTap(tap, from: track.id) { continuation.resume() }
+        }
+        guard let batches = tap.batches else {
+            let state = station.snapshot.state
+            return .failure(
+                .other(
+                    state == .flowing
+                        ? .deadlineExceeded("\(station.id) has sent no key frame for \(Int(timeout.inSeconds)) s")
+                        : .cameraUnavailable("\(station.id) is not sending media: \(state.words)")))
+        }
+        let codec = track.description.codec
+        return await onWorkerThread { decode(batches, codec) }
+    }
+
+    private static func decode(_ batches: [TappedBatch], _ codec: MediaCodec) -> Result<Picture, Failure> {
+        let start = MonotonicClock.now
+        do throws(CodecError) {
+            var reader = try PictureReader(codec: codec)
+            var newest: Picture?
+            for batch in batches {
+                reader.read(batch) {
+                    newest = Picture(frame: $0.frame, jpeg: $0.jpeg, capture: $0.capture)
+                }
+            }
+            reader.finish {
+                newest = Picture(frame: $0.frame, jpeg: $0.jpeg, capture: $0.capture)
+            }
+            if var newest {
+                newest.work = MonotonicClock.now - start
+                return .success(newest)
+            }
+            let reason = reader.lastFailure?.reason ?? "the decoder produced no picture"
+            return .failure(.damaged(reason: "\(codec.name): \(reason)", work: MonotonicClock.now - start))
+        } catch {
+            return .failure(
+                .other(.failedPrecondition("the gateway cannot make a picture from \(codec.name): \(error.reason)")))
+        }
+    }
+}
+
+/// Runs `body` on a thread of its own: decoding would occupy the threads that all tasks share for too long.
+func onWorkerThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        // If no thread can be started, the work is done here, which is slow but correct.
+        if !startDetachedThread({ continuation.resume(returning: body()) }) { continuation.resume(returning: body()) }
+    }
+}

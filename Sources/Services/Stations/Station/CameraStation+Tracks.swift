@@ -1,0 +1,168 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import SDP
+import Transport
+
+extension CameraStation {
+    /// The source has announced its tracks.
+    /// - Returns: the relay's inlets for them, in their order.
+    func setTracks(_ described: [TrackDescription]) -> [TrackInlet] {
+        let layout = TrackLayout(
+            camera: id, tracks: described, transcodesVideo: configuration.transcodesVideo)
+        let (source, relay, id) = (source, relay, id)
+        let (waiters, opened) = state.withLock { state in
+            let before = state.layout
+            let isUpdate = isUpdate(described, of: state)
+            var derived: [TrackID: DerivedTrack] = [:]
+            for track in layout.tracks {
+                guard let origin = track.derivedFrom else { continue }
+                if let known = state.derived[track.id] ?? state.suspended[track.id],
+                    known.description.codec == track.description.codec
+                {
+                    derived[track.id] = known
+                } else {
+                    derived[track.id] = DerivedTrack(
+                        id: track.id, sourceID: origin, source: described[track.position],
+                        description: track.description, relay: relay, budget: configuration.transcodingBudget,
+                        isExempt: configuration.transcodesVideo == .always)
+                }
+            }
+            func continues(_ track: StationTrack) -> Bool {
+                guard let known = before.tracks.first(where: { $0.id == track.id }),
+                    known.description.codec.isNamed(track.description.codec.name)
+                else { return false }
+                if isUpdate { return true }
+                let connection = described[track.position].connection
+                return connection != nil && known.description.connection == connection
+            }
+            let inletsBefore = state.inletsByTrack
+            let inlets = relay.setTracks(
+                camera: id,
+                layout.tracks.map { track in
+                    let (position, made) = (track.position, derived[track.id])
+                    var description = RelayTrackDescription(
+                        isVideo: track.description.kind == .video, codec: track.description.codec,
+                        requestKeyFrame: {
+                            if let made { made.requestKeyFrame() } else { source.requestKeyFrame(track: position) }
+                        })
+                    description.continuing = continues(track) ? inletsBefore[track.id] : nil
+                    return (track.id.index, description)
+                })
+            state.inletsByTrack = Dictionary(
+                zip(layout.tracks.map(\.id), inlets), uniquingKeysWith: { first, _ in first })
+            for (track, inlet) in zip(layout.tracks, inlets) where track.derivedFrom != nil {
+                derived[track.id]?.update(source: described[track.position], inlet: inlet)
+            }
+            state.suspend(allBut: derived)
+            state.derived = derived
+            for track in layout.tracks where track.derivedFrom == nil && track.description.reordersPictures {
+                let known = before.tracks.first { $0.id == track.id }
+                guard known?.description.reordersPictures != true, continues(track) else { continue }
+                relay.dismissViewers(of: track.id, reason: Self.bFramesFound)
+            }
+            state.layout = layout
+            state.hasReconnected = false
+            state.snapshot.tracks = described
+            defer { state.waiters = [:] }
+            // The camera's own tracks come first, in their order.
+            return (Array(state.waiters.values), Array(inlets.prefix(described.count)))
+        }
+        for waiter in waiters { waiter.resume() }
+        return opened
+    }
+
+    /// How many tracks wait for the camera to send the track that they are made from.
+    var suspendedCount: Int { state.withLock { $0.suspended.count } }
+
+    private static let bFramesFound =
+        "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
+
+    /// Whether a source only announces more about the tracks that it is sending: a profile that the stream itself
+    /// shows, or B-frames. If it announces the same again, it has restarted.
+    private func isUpdate(_ described: [TrackDescription], of state: borrowing State) -> Bool {
+        let known = state.snapshot.tracks
+        guard !state.hasReconnected, described != known, described.count == known.count else { return false }
+        return zip(described, known).allSatisfy { new, old in
+            new.kind == old.kind && new.codec.isNamed(old.codec.name) && new.codec.clockRate == old.codec.clockRate
+                && new.payloadType == old.payloadType && new.stream == old.stream && new.connection == old.connection
+        }
+    }
+
+    /// A session uses one of the tracks until the hold ends; nil for a track that needs none.
+    /// - Throws: `cameraUnavailable` if there is not enough processor time to make it.
+    public func use(_ track: TrackID) throws(StationError) -> CameraHold? {
+        try state.withLock { $0.derived[track] }?.use()
+    }
+
+    /// A session uses some of the tracks until the holds end.
+    /// - Throws: `cameraUnavailable` if there is not enough processor time to make one of them.
+    public func use(_ tracks: [TrackID]) throws(StationError) -> [TrackID: CameraHold] {
+        var holds: [TrackID: CameraHold] = [:]
+        do throws(StationError) {
+            for track in tracks where holds[track] == nil { holds[track] = try use(track) }
+        } catch {
+            for hold in holds.values { hold.end() }
+            throw error
+        }
+        return holds
+    }
+
+    /// Why a derived track brings nothing, in words; nil while it does, and for the camera's own tracks.
+    public func failure(of track: TrackID) -> String? {
+        state.withLock { $0.derived[track] }?.status.failure
+    }
+
+    /// What a derived track costs; nil before its first use.
+    public func cost(of track: TrackID) -> TranscodingCost? {
+        state.withLock { $0.derived[track] }?.cost
+    }
+
+    /// The tracks that are made from the camera's, and what that costs, without tracks that nobody has used.
+    public var transcodingCosts: [TranscodingCost] {
+        state.withLock { state in state.derived.sorted { $0.key.index < $1.key.index }.compactMap(\.value.cost) }
+    }
+
+    /// Whether somebody waits for the tracks.
+    var hasWaiters: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+    /// The station's tracks, as soon as the camera has announced them; empty if that takes longer than `timeout`. If
+    /// one of its streams is still connecting for the first time, this waits for it too, but not long: a viewer keeps
+    /// the tracks that it starts with, and the first stream may have no sound, or no picture that the viewer can play.
+    public func tracks(within timeout: Duration) async -> TrackLayout {
+        var layout = await tracks(otherThan: .empty, within: timeout)
+        let end = MonotonicClock.now + min(timeout, configuration.otherStreamTimeout)
+        while !layout.tracks.isEmpty, source.awaitsTracks {
+            let left = end - MonotonicClock.now
+            guard left > .zero else { break }
+            layout = await tracks(otherThan: layout, within: left)
+        }
+        return layout
+    }
+
+    /// The station's tracks as soon as they differ from `known`, or their state after `timeout`.
+    private func tracks(otherThan known: TrackLayout, within timeout: Duration) async -> TrackLayout {
+        let (current, ticket) = state.withLock { state in
+            state.nextWaiter += 1
+            return (state.layout, state.nextWaiter)
+        }
+        if current != known { return current }
+        var timer: Task<Void, Never>?
+        await withCheckedContinuation { continuation in
+            let hasChanged = state.withLock { state in
+                if state.layout != known { return true }
+                state.waiters[ticket] = continuation
+                return false
+            }
+            if hasChanged { return continuation.resume() }
+            // Not before the waiter is there, or a short timeout would find nobody to wake.
+            timer = Task {
+                // A cancelled sleep means that the tracks have arrived. Then nobody waits under this ticket any more.
+                try? await Task.sleep(for: timeout)
+                state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
+            }
+        }
+        timer?.cancel()
+        return state.withLock { $0.layout }
+    }
+}

@@ -1,0 +1,80 @@
+import Cameras
+import Codecs
+import MediaRelay
+import SDP
+
+/// One track that a viewer can be given: one of the camera's, or one that the gateway makes of it.
+public struct StationTrack: Sendable, Equatable {
+    /// Its name in the relay.
+    public var id: TrackID
+    /// What it is.
+    public var description: TrackDescription
+    /// The camera's track that the gateway makes this one from; nil for the camera's own.
+    public var derivedFrom: TrackID?
+    /// The position of this track, or of the one that it is made from, among the tracks that the source announced.
+    public var position: Int
+}
+
+/// The tracks of a station, worked out from what its camera sends.
+public struct TrackLayout: Sendable, Equatable {
+    /// The camera's own tracks first, in their order, then the derived ones.
+    public internal(set) var tracks: [StationTrack] = []
+    /// In words, why a track cannot be transcoded to one that browsers play.
+    public internal(set) var notes: [String] = []
+
+    /// Tracks of the smaller stream are numbered from here, so that a change of the main one does not move them.
+    private static let firstOfSubstream = 100
+    /// The number of a derived track is that of its source plus this.
+    private static let derivation = 1_000
+
+    static let empty = TrackLayout()
+
+    /// Works out the tracks.
+    /// - Parameters:
+    ///   - camera: the camera's identifier.
+    ///   - described: what the camera sends.
+    ///   - transcodesVideo: whether video that a viewer cannot play is transcoded to VP8.
+    public init(camera: String, tracks described: [TrackDescription], transcodesVideo: TranscodingMode) {
+        var count = (main: 0, sub: 0)
+        for (position, description) in described.enumerated() {
+            let index: Int
+            if description.stream == .main {
+                index = count.main
+                count.main += 1
+            } else {
+                index = Self.firstOfSubstream + count.sub
+                count.sub += 1
+            }
+            tracks.append(
+                StationTrack(
+                    id: TrackID(camera: camera, index: index), description: description, derivedFrom: nil,
+                    position: position))
+        }
+        for track in tracks {
+            var derived = track
+            derived.id.index += Self.derivation
+            derived.derivedFrom = track.id
+            derived.description.reordersPictures = false
+            do throws(CodecError) {
+                switch track.description.kind {
+                case .audio where !track.description.codec.isNamed("opus"):
+                    _ = try SpeechDecoders.make(for: track.description.codec)
+                    derived.description.codec = .opus
+                    derived.description.payloadType = DerivedTrack.opusPayloadType
+                case .video where transcodesVideo != .never && !track.description.codec.isNamed("VP8"):
+                    // Nearly every viewer plays plain H.264: libavcodec is not loaded for the few that do not.
+                    let isPlain = track.description.codec.isNamed("H264") && !track.description.reordersPictures
+                    if !isPlain { _ = try PictureReader(codec: track.description.codec) }
+                    derived.description.codec = .vp8
+                    derived.description.payloadType = DerivedTrack.vp8PayloadType
+                default: continue
+                }
+                tracks.append(derived)
+            } catch {
+                notes.append("\(track.description.codec.name) cannot be transcoded: \(error.reason)")
+            }
+        }
+    }
+
+    private init() {}
+}

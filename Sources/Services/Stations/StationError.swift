@@ -1,0 +1,11 @@
+/// Why a station cannot do what it was asked.
+public enum StationError: Error, Hashable, Sendable {
+    /// The camera sends nothing, or there is not enough processor time for another transcoder; says which.
+    case cameraUnavailable(String)
+    /// The camera does not have this; says what is missing.
+    case failedPrecondition(String)
+    /// The camera took too long.
+    case deadlineExceeded(String)
+    /// A fault of the gateway.
+    case internalFault(String)
+}

@@ -1,0 +1,31 @@
+import Logging
+import Transport
+
+/// What was logged.
+final class LogLines: Sendable {
+    struct Line: Sendable, Equatable {
+        let level: Logger.Level
+        let message: String
+    }
+
+    private struct Handler: LogHandler {
+        let lines: LogLines
+        var metadata = Logger.Metadata()
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { self.metadata[key] }
+            set { self.metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            self.lines.all.withLock { $0.append(Line(level: event.level, message: "\(event.message)")) }
+        }
+    }
+
+    private let all = Locked<[Line]>([])
+
+    var lines: [Line] { self.all.withLock { $0 } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+}

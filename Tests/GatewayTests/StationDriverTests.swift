@@ -1,0 +1,160 @@
+import Cameras
+import DatagramPort
+import HomeFakes
+import HomeHub
+import HomeTypes
+import Logging
+import MediaRelay
+import SDP
+import StationFakes
+import Testing
+import Transport
+
+@testable import Gateway
+@testable import Stations
+
+/// The cameras of the config as the home sees them, on a real relay.
+@Suite struct StationDriverTests {
+    typealias Camera = GatewayConfiguration.Camera
+
+    let relay: MediaRelay
+    let registry: CameraRegistry
+    let cameras: ConfiguredCameras
+    let made = Locked<[TestSource]>([])
+
+    init() throws {
+        self.relay = try MediaRelay(port: UDPPort(.loopback()))
+        let made = self.made
+        self.registry = CameraRegistry(users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2)) {
+            camera throws(SourceMaker.Failure) in
+            switch camera.source {
+            case .builtInDoorbell: return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
+            case .rtsp(let url):
+                let source = TestSource(url)
+                made.withLock { $0.append(source) }
+                return source
+            case .builtInSilent, .onvif, .published: throw SourceMaker.Failure(description: "no such camera here")
+            }
+        }
+        self.cameras = ConfiguredCameras(
+            registry: self.registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    func camera(_ id: String, _ number: Int = 0) -> Camera {
+        Camera(id: id, name: id, kind: .camera, source: .rtsp("rtsp://192.0.2.1/\(number)"))
+    }
+
+    var source: (String) -> TestSource? {
+        { url in self.made.withLock { $0.last { $0.url == url } } }
+    }
+
+    @Test func aCameraThatCannotBeMadeIsShownWithItsReason() async throws {
+        let changes = await self.cameras.apply([Camera(id: "phone", name: "Phone", kind: .camera, source: .whip)])
+        #expect(changes.added == ["phone"])
+        let driver = try #require(changes.drivers.first { $0.deviceID == "phone" })
+        for await update in driver.updates() {
+            #expect(update == .source(.init(state: .stopped, reason: "no such camera here")))
+        }
+        self.relay.stop()
+    }
+
+    @Test func aPressWakesTheIdleBuiltInDoorbell() async throws {
+        var door = Camera(id: "door", name: "Door", kind: .doorbell, source: .builtInDoorbell)
+        door.pull = .onDemand
+        let changes = await self.cameras.apply([door])
+        let station = try #require(await self.registry.running.first?.station)
+        #expect(station.snapshot.state == .idle)
+        try await #require(changes.drivers.first).press()
+        await self.waitUntilFlowing(station)
+        await self.registry.stopAll()
+        self.relay.stop()
+    }
+
+    @Test func aStationGoesWithItsCameraEvenIfItsUpdatesWereFollowed() async throws {
+        /// Makes a station, follows it, and keeps nothing but the stream.
+        func follow() -> (station: WeakStation, updates: AsyncStream<CameraUpdate>) {
+            let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
+            let station = CameraStation(id: "a", source: source, relay: self.relay)
+            let driver = StationDriver(
+                station: station, source: source,
+                events: CameraEvents(CameraSettings(self.camera("a")), station: station), run: "r")
+            return (WeakStation(station), driver.updates())
+        }
+        let followed = follow()
+        #expect(followed.station.value == nil)
+        for await update in followed.updates {
+            #expect(update == .source(.init(state: .idle)))
+            break
+        }
+        self.relay.stop()
+    }
+
+    @Test func aRemovedCameraLeavesNoStationBehind() async throws {
+        let hub = HomeHub(devices: [], drivers: [], liveView: FakeLiveView())
+        let following = Task { await hub.run() }
+        /// Adds a camera to the registry and the home, and keeps nothing of it.
+        func add(_ camera: Camera) async -> WeakStation? {
+            let changes = await self.cameras.apply([camera])
+            await hub.setDevices([.init(id: "a", name: "a", kind: .camera)], drivers: changes.drivers)
+            return await self.registry.running.first.map(\.station).map { WeakStation($0) }
+        }
+        let first = try #require(await add(self.camera("a", 1)))
+        self.source("rtsp://192.0.2.1/1")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
+        var restarted = self.camera("a", 2)
+        restarted.pull = .onDemand
+        let second = try #require(await add(restarted))
+        #expect(second.value != nil)
+        try await self.waitUntilGone(first)
+        _ = await self.cameras.apply([])
+        await hub.setDevices([], drivers: [])
+        try await self.waitUntilGone(second)
+        following.cancel()
+        self.relay.stop()
+    }
+
+    @Test func aRemovedObserverIsNotCalledAgain() async throws {
+        let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
+        let station = CameraStation(id: "a", source: source, relay: self.relay)
+        let driver = StationDriver(
+            station: station, source: source, events: CameraEvents(CameraSettings(self.camera("a")), station: station),
+            run: "r")
+        func follow() async {
+            for await _ in driver.updates() { break }
+        }
+        for _ in 0..<3 { await follow() }
+        #expect(station.state.withLock { $0.observers.isEmpty })
+        let updates = driver.updates()
+        station.handle(.state(.connecting))
+        var states: [CameraSourceState] = []
+        for await case .source(let status) in updates {
+            states.append(status.state)
+            if states.count == 2 { break }
+        }
+        #expect(states == [.idle, .connecting])
+        self.relay.stop()
+    }
+
+    /// A camera that encodes needs real time for its first picture.
+    private func waitUntilFlowing(_ station: CameraStation) async {
+        let (events, continuation) = AsyncStream.makeStream(of: Void.self)
+        let observer = station.observe { _ in continuation.yield() }
+        // It may flow already.
+        continuation.yield()
+        for await _ in events where station.snapshot.state == .flowing { break }
+        station.stopObserving(observer)
+    }
+
+    /// Nothing reports when the last thread lets go. The test asks the relay something again and again, which gives it
+    /// time.
+    private func waitUntilGone(_ station: WeakStation) async throws {
+        for _ in 0..<100_000 where station.value != nil { _ = await self.relay.counters() }
+        try #require(station.value == nil)
+    }
+}
+
+/// Keeps no station.
+struct WeakStation {
+    weak var value: CameraStation?
+
+    init(_ station: CameraStation) { self.value = station }
+}

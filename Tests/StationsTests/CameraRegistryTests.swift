@@ -1,0 +1,183 @@
+import Cameras
+import DatagramPort
+import MediaRelay
+import RTP
+import SDP
+import StationFakes
+import Testing
+import Transport
+
+@testable import Stations
+
+/// The registry on a real relay: what changes, and what is not disturbed by it.
+@Suite struct CameraRegistryTests {
+    typealias Camera = CameraSettings
+
+    let relay: MediaRelay
+    let registry: CameraRegistry
+    let made = Locked<[TestSource]>([])
+
+    init() throws {
+        self.relay = try MediaRelay(port: UDPPort(.loopback()))
+        let made = self.made
+        self.registry = CameraRegistry(users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2)) {
+            camera throws(SourceMaker.Failure) in
+            switch camera.source {
+            case .builtInDoorbell: return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
+            case .rtsp(let url):
+                let source = TestSource(url)
+                made.withLock { $0.append(source) }
+                return source
+            case .builtInSilent, .onvif, .published: throw SourceMaker.Failure(description: "no such camera here")
+            }
+        }
+    }
+
+    func camera(_ id: String, _ number: Int = 0, name: String? = nil) -> Camera {
+        Camera(id: id, name: name ?? id, source: .rtsp("rtsp://192.0.2.1/\(number)"))
+    }
+
+    var source: (String) -> TestSource? {
+        { url in self.made.withLock { $0.last { $0.url == url } } }
+    }
+
+    @Test func fiftyChangesOfOtherCamerasCostAStreamNoPacket() async throws {
+        let door = Camera(id: "door", name: "Door", isDoorbell: true, source: .builtInDoorbell)
+        _ = await self.registry.apply([door])
+        let tap = ContinuityTap()
+        // The tracks are there once the camera has told them.
+        let station = try #require(await self.registry.running.first?.station)
+        await self.waitUntilFlowing(station)
+        self.relay.addTap(tap, to: TrackID(camera: "door", index: 0))
+        await tap.waitForPackets(10)
+
+        for round in 0..<50 {
+            _ = await self.registry.apply([door, self.camera("a", round)])
+            _ = await self.registry.apply([self.camera("b", round), door, self.camera("a", round + 1)])
+            self.source("rtsp://192.0.2.1/\(round)")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
+            _ = await self.registry.apply([door, self.camera("b", round, name: "B")])
+            _ = await self.registry.apply([door])
+        }
+        await tap.waitForPackets(10)
+        #expect(tap.gaps == 0)
+        #expect(!tap.wasInterrupted)
+        #expect(self.made.withLock { $0.allSatisfy { !$0.isRunning } })
+        #expect(self.made.withLock { $0.count } == 150)
+        await self.registry.stopAll()
+        self.relay.stop()
+        #expect(tap.hasEnded)
+    }
+
+    @Test func aRenamedCameraIsNotTouchedAndAChangedOneGetsAnotherSourceUnderItsTracks() async throws {
+        _ = await self.registry.apply([self.camera("a", 1)])
+        let first = try #require(self.source("rtsp://192.0.2.1/1"))
+        let station = try #require(await self.registry.running.first?.station)
+        let track = TrackDescription(kind: .video, codec: .vp8, payloadType: 96)
+        first.open([track])
+        let tap = ContinuityTap()
+        self.relay.addTap(tap, to: TrackID(camera: "a", index: 0))
+
+        let renamed = try #require(await self.registry.apply([self.camera("a", 1, name: "Yard")]))
+        #expect(renamed.changed == ["a"] && renamed.begun.isEmpty)
+        #expect(first.isRunning && self.made.withLock { $0.count } == 1)
+
+        let changed = try #require(await self.registry.apply([self.camera("a", 2, name: "Yard")]))
+        #expect(changed.changed == ["a"] && changed.begun.isEmpty)
+        let second = try #require(self.source("rtsp://192.0.2.1/2"))
+        #expect(!first.isRunning && second.isRunning)
+        #expect(await self.registry.running.first?.station === station)
+        // The same tracks again: who follows them stays.
+        second.open([track])
+        _ = await self.relay.counters()
+        #expect(tap.wasInterrupted && !tap.hasEnded)
+        // Others: they end.
+        second.open([.init(kind: .video, codec: .h264(profileLevelID: "42e01f"), payloadType: 96)])
+        _ = await self.relay.counters()
+        #expect(tap.hasEnded)
+        await self.registry.stopAll()
+        self.relay.stop()
+    }
+
+    @Test func aCameraThatCannotBeMadeIsShownWithItsReasonAndHarmsNoOther() async throws {
+        let broken = Camera(id: "phone", name: "Phone", source: .published)
+        let changes = try #require(await self.registry.apply([broken, self.camera("a")]))
+        #expect(changes.added == ["phone", "a"])
+        #expect(self.source("rtsp://192.0.2.1/0")?.isRunning == true)
+        #expect(changes.failed.map(\.id) == ["phone"] && changes.failed.first?.reason == "no such camera here")
+        #expect(changes.begun.map(\.station.id) == ["a"])
+        // It is not tried again until it changes, and then it works.
+        let again = try #require(await self.registry.apply([broken, self.camera("a")]))
+        #expect(again.added.isEmpty && again.changed.isEmpty && again.failed.isEmpty)
+        let repaired = try #require(await self.registry.apply([self.camera("phone", 7), self.camera("a")]))
+        #expect(repaired.begun.map(\.station.id) == ["phone"])
+        #expect(self.source("rtsp://192.0.2.1/7")?.isRunning == true)
+        await self.registry.stopAll()
+        self.relay.stop()
+    }
+
+    /// A camera that encodes needs real time for its first picture.
+    private func waitUntilFlowing(_ station: CameraStation) async {
+        let (events, continuation) = AsyncStream.makeStream(of: Void.self)
+        let observer = station.observe { _ in continuation.yield() }
+        // It may flow already.
+        continuation.yield()
+        for await _ in events where station.snapshot.state == .flowing { break }
+        station.stopObserving(observer)
+    }
+}
+
+/// Counts the packets of a track and looks whether one is missing.
+final class ContinuityTap: TrackTap {
+    private struct State {
+        var packets = 0
+        var gaps = 0
+        var next: Int64?
+        var wasInterrupted = false
+        var hasEnded = false
+        var waiter: (goal: Int, continuation: CheckedContinuation<Void, Never>)?
+    }
+
+    private let state = Locked(State())
+
+    var gaps: Int { self.state.withLock { $0.gaps } }
+    var wasInterrupted: Bool { self.state.withLock { $0.wasInterrupted } }
+    var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
+
+    func receive(_ batch: TappedBatch) {
+        let count = batch.batch.packets.count
+        let first = batch.sequence(of: batch.firstPacket)
+        let last = batch.sequence(of: count - 1)
+        let waiter = self.state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if let next = state.next, next != first { state.gaps += 1 }
+            state.next = last + 1
+            state.packets += count - batch.firstPacket
+            guard let waiter = state.waiter, state.packets >= waiter.goal else { return nil }
+            state.waiter = nil
+            return waiter.continuation
+        }
+        waiter?.resume()
+    }
+
+    func trackRestarted() { self.state.withLock { $0.wasInterrupted = true } }
+
+    func trackEnded() {
+        let waiter = self.state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiter = nil }
+            return state.waiter?.continuation
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for so many more packets, or the track's end.
+    func waitForPackets(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isOver = self.state.withLock { state in
+                if state.hasEnded { return true }
+                state.waiter = (state.packets + count, continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}
