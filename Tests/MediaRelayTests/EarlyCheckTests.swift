@@ -54,7 +54,7 @@ import Transport
             }
         }
         #expect(shard.counters.strayDatagrams == UInt64(500 - EarlyChecks.maximumCount))
-        // Whatever else nobody wants is not held.
+        // Nothing else that nobody wants is held.
         var noise = [UInt8](repeating: 0x80, count: 200)
         noise.withUnsafeMutableBytes {
             shard.handle($0, from: viewer.addresses[0], to: world.host.addresses[0], at: world.now)
@@ -97,7 +97,7 @@ import Transport
             mayGoOn.wait()
         }
         begun.wait()
-        // Sent once: a check that is dropped is not made good by another.
+        // Sent once: no other check replaces one that is dropped.
         var buffer = [UInt8](repeating: 0, count: 1_500)
         let sent = buffer.withUnsafeMutableBytes { bytes -> SendOutcome? in
             guard let transmit = connection.pollTransmit(into: bytes, at: MonotonicClock.now) else { return nil }

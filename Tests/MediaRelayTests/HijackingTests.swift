@@ -52,9 +52,9 @@ import Transport
             forge(try check(of: attacker, in: world, number: number), from: victim.addresses[0], in: world)
             world.run(.milliseconds(100))
             // The attacker's session fails by itself in the end.
-            if world.shard.viewers[attacker.name] == nil { break }
+            if world.shard.viewer(named: attacker.name) == nil { break }
         }
-        #expect(victim.isConnected && world.shard.viewers[victim.name] != nil)
+        #expect(victim.isConnected && world.shard.viewer(named: victim.name) != nil)
         #expect(world.shard.byAddress[victim.addresses[0]] === (try world.relayed(victim)))
         #expect(victim.missingPictures == 0 && victim.hasContinuousSequence)
         #expect(world.shard.counters.contestedChecks > 300)
@@ -81,12 +81,12 @@ import Transport
             #expect(victim.isConnected, "seed \(seed)")
             #expect(world.now - start < .milliseconds(300))
             world.run(.seconds(40))
-            #expect(victim.isConnected && world.shard.viewers[victim.name] != nil)
+            #expect(victim.isConnected && world.shard.viewer(named: victim.name) != nil)
         }
     }
 
     /// A player with a fixed port that was ended without a word, and started again.
-    @Test func aViewerThatStartsAgainOnTheSamePortIsServedWhenTheOneBeforeIsSilent() throws {
+    @Test func aViewerThatRestartsOnTheSamePortIsServedWhenThePreviousOneIsSilent() throws {
         let world = try RelayWorld()
         let before = try world.addViewer(1)
         #expect(world.connect(before))

@@ -1,4 +1,5 @@
 import RTP
+import SDP
 import Synchronization
 import Testing
 import Transport
@@ -19,7 +20,7 @@ import Transport
         return try #require(batch)
     }
 
-    @Test func timeBoundsWhatWaits() throws {
+    @Test func timeBoundsTheQueue() throws {
         let wakes = Locked(0)
         let inlet = TrackInlet { wakes.withLock { $0 += 1 } }
         var pool = PacketBatchPool()
@@ -32,13 +33,13 @@ import Transport
         var taken: [PacketBatch] = []
         _ = inlet.take(into: &taken)
         #expect(taken.count == 201)
-        // As soon as the relay takes them, everything is taken again.
+        // As soon as the relay reads them, everything is accepted again.
         inlet.deliver(try batch(&pool, bytes: 100, at: start + .seconds(5)))
         _ = inlet.take(into: &taken)
         #expect(taken.count == 1 && inlet.drops.packets == 200)
     }
 
-    @Test func bytesBoundWhatWaits() throws {
+    @Test func bytesBoundTheQueue() throws {
         let inlet = TrackInlet(wake: {})
         var pool = PacketBatchPool()
         for _ in 0..<100 { inlet.deliver(try batch(&pool, bytes: 1 << 20, at: RelayWorld.start)) }
@@ -49,7 +50,7 @@ import Transport
         #expect((1...8).contains(taken.count))
         #expect(taken.reduce(0) { $0 + $1.footprint } <= TrackInlet.maximumBytes)
         #expect(inlet.drops.packets == UInt64(101 - taken.count))
-        // A batch that comes alone is taken whatever its size.
+        // A batch that comes by itself is accepted whatever its size.
         inlet.deliver(try batch(&pool, bytes: 9 << 20, at: RelayWorld.start))
         _ = inlet.take(into: &taken)
         #expect(taken.count == 1)
@@ -60,9 +61,40 @@ import Transport
         #expect(inlet.take(into: &taken) && taken.count == 1)
     }
 
+    /// The cost of a wake-up does not grow with the cameras in the house.
+    @Test(arguments: [1, 10, 50, 200]) func aWakeUpLooksOnlyAtTheInletsThatHoldSomething(_ cameras: Int) throws {
+        let world = try RelayWorld()
+        let shard = world.shard
+        world.camera.isRunning = false
+        let inlets = (0..<cameras).map { number in
+            let inlet = TrackInlet(lists: [shard.ready])
+            let id = TrackID(camera: "camera \(number)", index: 0)
+            let description = RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: {})
+            shard.setTracks([(id, description, inlet)], camera: id.camera, at: world.now)
+            return inlet
+        }
+        var maker = FrameMaker(sequenceNumber: 1)
+        for inlet in inlets {
+            let before = shard.counters.inletsAsked
+            // Two batches of one camera are one entry.
+            inlet.deliver(maker.next(isKeyFrame: true, at: world.now))
+            inlet.deliver(maker.next(at: world.now))
+            shard.handleWake(at: world.now)
+            #expect(shard.counters.inletsAsked == before + 1)
+        }
+        shard.handleWake(at: world.now)
+        #expect(shard.counters.inletsAsked == UInt64(cameras))
+        #expect(shard.tracks.values.count { $0.ring.newestKeyFrame != nil } == cameras)
+        // What a camera that has been taken out still hands in goes nowhere.
+        shard.removeCamera("camera 0", at: world.now)
+        inlets[0].deliver(maker.next(isKeyFrame: true, at: world.now))
+        shard.handleWake(at: world.now)
+        #expect(shard.counters.inletsAsked == UInt64(cameras))
+    }
+
     @Test func theRelayCountsWhatItsInletsDropped() throws {
         let world = try RelayWorld()
-        let inlet = try #require(world.shard.inlets.first).inlet
+        let inlet = try #require(world.shard.tracks[world.camera.video]?.inlet)
         var pool = PacketBatchPool()
         for _ in 0..<20 { inlet.deliver(try batch(&pool, bytes: 1 << 20, at: RelayWorld.start)) }
         let dropped = world.shard.readCounters().inletDrops

@@ -6,7 +6,7 @@ import Transport
 @testable import MediaRelay
 
 @Suite struct JoiningTests {
-    @Test func aViewerGetsTheNewestKeyFrameAndAllThatFollowed() throws {
+    @Test func aViewerGetsTheNewestKeyFrameAndEverythingAfterIt() throws {
         let world = try RelayWorld()
         world.run(.milliseconds(7_300))
         let viewer = try world.addViewer()
@@ -23,7 +23,7 @@ import Transport
         // Some 200 packets in bursts of 16 each 2 ms.
         #expect(caughtUp.at - connected < .milliseconds(60))
         #expect(world.camera.requests.count == 0)
-        // From there on each picture comes as it is taken.
+        // From there on each picture arrives as it is captured.
         for picture in viewer.pictures where picture.number > live + 1 {
             #expect(picture.at - world.camera.pictureTimes[picture.number] < .milliseconds(16))
         }
@@ -66,7 +66,7 @@ import Transport
         #expect(last.timestamp &- edge.timestamp == UInt32(last.number - edge.number) * 6_000)
     }
 
-    @Test func withoutAKeyFrameTheSourceIsAskedOnce() throws {
+    @Test func withoutAKeyFrameTheSourceIsAskedForOneOnce() throws {
         var limits = RelayLimits()
         limits.ringDuration = .seconds(2)
         let world = try RelayWorld(limits: limits) { $0.keyFrameInterval = nil }
@@ -83,7 +83,7 @@ import Transport
         }
     }
 
-    @Test func aViewerThatComesBeforeTheCameraStartsWithItsFirstPicture() throws {
+    @Test func aViewerThatArrivesBeforeTheCameraStartsWithItsFirstPicture() throws {
         let world = try RelayWorld()
         world.camera.isRunning = false
         let viewer = try world.addViewer()
@@ -96,7 +96,7 @@ import Transport
         #expect(viewer.hasEveryPicture(from: 0))
     }
 
-    @Test func theStepsOfAStartAreNoted() throws {
+    @Test func theStepsOfAStartAreRecorded() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))
         let viewer = try world.addViewer()
@@ -110,7 +110,7 @@ import Transport
     }
 
     /// A browser that publishes makes key frames on request only, and a request goes over a network.
-    @Test func aKeyFrameRequestThatIsLostIsMadeAgain() throws {
+    @Test func aLostKeyFrameRequestIsRepeated() throws {
         let world = try RelayWorld { $0.keyFrameInterval = nil }
         world.run(.seconds(15))
         let track = try #require(world.shard.tracks[world.camera.video])

@@ -4,7 +4,7 @@ import Transport
 
 @testable import MediaRelay
 
-/// What is concluded from a viewer's reports, piece by piece.
+/// The conclusions from a viewer's reports, piece by piece.
 @Suite struct LineTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
 
@@ -23,7 +23,7 @@ import Transport
                 == LossMeter.Window(share: 0.25, duration: .seconds(1)))
         #expect(meter.note(block(highest: 548, lost: 200), at: start + .seconds(9)) == nil)
         #expect(meter.note(block(highest: 549, lost: 100), at: start + .seconds(9))?.share == 0)
-        // A receiver that begins again, and one that tells nonsense.
+        // A receiver that restarts, and one that reports nonsense.
         #expect(meter.note(block(highest: 5, lost: 0), at: start + .seconds(11)) == nil)
         #expect(meter.note(block(highest: 205, lost: 0x7F_FFFF), at: start + .seconds(13))?.share == 1)
         #expect(meter.note(block(highest: 405, lost: -0x80_0000), at: start + .seconds(15))?.share == 0)
@@ -66,7 +66,7 @@ import Transport
         recent.noteSent(8, asPrecaution: true, at: start)
         recent.noteArrived(8)
         #expect(!recent.noteLost(8) && recent.contains(8))
-        // A precaution is no answer to a request.
+        // A precaution does not answer a request.
         #expect(
             !recent.contains(8, within: .seconds(1), of: start) && recent.contains(7, within: .seconds(1), of: start))
         #expect(recent.count(within: .seconds(1), of: start) == 1)
@@ -130,7 +130,7 @@ import Transport
         #expect(limit.packets(at: now) == 0 && limit.packets(at: now + .seconds(1)) > 0)
     }
 
-    @Test func gapsInTheFeedbackTellOfTheWayBack() {
+    @Test func gapsInTheFeedbackShowTheLossOnThePathBack() {
         var line = ViewerLine()
         func report(_ packets: UInt32, _ lost: Int32, at second: Int) {
             line.note(

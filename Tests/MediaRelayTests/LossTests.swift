@@ -78,14 +78,14 @@ import Transport
     @Test(arguments: [
         (both: false, feedback: true, most: 60), (true, true, 95), (false, false, 75), (true, false, 180),
     ])
-    func heavyLossIsMadeGoodBeforeItIsAskedForTwice(both: Bool, feedback: Bool, most: Int) throws {
+    func heavyLossIsRepairedBeforeItIsRequestedTwice(both: Bool, feedback: Bool, most: Int) throws {
         let lossy = LinkConditions(latency: .milliseconds(10), loss: 0.2)
         let (pictures, delay, _) = try share(
             Self.makeWorld(), down: lossy, up: both ? lossy : Self.clean, transportFeedback: feedback)
         #expect(pictures >= 0.98 && delay < .milliseconds(most), "\(pictures) \(delay)")
     }
 
-    /// Half of everything is no proof of a slow line either: less of it is lost as much.
+    /// Losing half of everything does not prove a slow path: at a lower rate the same share is lost.
     @Test func lossThatDoesNotDependOnTheRateEndsTheTrial() throws {
         let world = try Self.makeWorld()
         world.run(.seconds(2))
@@ -116,7 +116,7 @@ import Transport
     }
 
     /// Chromium reports with each request, and each report is about a few packets.
-    @Test func reportsOfHeavyLossAloneLeaveNothingOut() throws {
+    @Test func reportsOfHeavyLossAloneSkipNothing() throws {
         let world = try Self.makeWorld()
         let viewer = try world.addViewer {
             $0.reportedLoss = 128
@@ -149,7 +149,7 @@ import Transport
     }
 
     /// A line that was too slow for a while gets everything again when it is fast.
-    @Test func whatWasLeftOutComesBackStepByStep() throws {
+    @Test func skippedFramesReturnStepByStep() throws {
         let world = try Self.makeWorld()
         world.run(.seconds(2))
         let viewer = try Self.addPatientViewer(to: world)

@@ -13,10 +13,10 @@ import Transport
     /// Adds a second video track, whose numbers have nothing to do with the first one's.
     private func addSubstream(_ world: RelayWorld) -> RelayTrack {
         let track = RelayTrack(
-            id: Self.sub,
+            id: Self.sub, handle: world.shard.makeTrackHandle(),
             description: RelayTrackDescription(
                 isVideo: true, codec: MediaCodec(name: "VP8", clockRate: 90_000), requestKeyFrame: {}),
-            limits: RelayLimits())
+            limits: RelayLimits(), deadlines: world.shard.deadlines)
         world.shard.tracks[Self.sub] = track
         return track
     }
@@ -38,7 +38,7 @@ import Transport
             }
     }
 
-    @Test func numbersAndTimestampsGoOnAcrossTheMove() throws {
+    @Test func numbersAndTimestampsContinueAcrossTheSwitch() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -59,7 +59,7 @@ import Transport
         for (left, right) in zip(all, all.dropFirst()) {
             #expect(right.sequence &- left.sequence == 1)
             #expect(Int32(bitPattern: right.timestamp &- left.timestamp) >= 0)
-            // The viewer is told of no time that has not passed: a few pictures' worth.
+            // The viewer's timestamps advance by no time that has not passed, except for a few pictures' worth.
             #expect(Int32(bitPattern: right.timestamp &- left.timestamp) < 9_000)
         }
         let old = try #require(world.shard.tracks[world.camera.video])
@@ -80,12 +80,12 @@ import Transport
         #expect(headers(world, viewer).count > before + 10)
         #expect(relayed.egress[0].track.id == world.camera.video)
         #expect(track.keyFrameRequests.forwarded == 1)
-        // The other stream goes away before it has brought anything: the viewer stays where it is.
+        // The other stream ends before it has brought anything: the viewer stays where it is.
         world.shard.setTracks([], camera: "elsewhere", at: world.now)
         #expect(!relayed.hasEnded)
     }
 
-    @Test func aRepeatedRequestForWhatWentBeforeTheMoveIsNotAnsweredWithSomethingElse() throws {
+    @Test func aRequestForAPacketFromBeforeTheSwitchIsNotAnsweredWithAnother() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -100,7 +100,7 @@ import Transport
         #expect(relayed.egress[0].find(sequenceNumber: last &+ 1) != nil)
     }
 
-    @Test func aMoveThatIsTakenBackLeavesTheViewerWhereItIs() throws {
+    @Test func aCancelledSwitchLeavesTheViewerWhereItIs() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -123,14 +123,14 @@ import Transport
         #expect(track.viewers.isEmpty && viewer.missingPictures == 0)
     }
 
-    @Test func theOldTrackIsLetGoOfWhenTheViewerHasLeftIt() throws {
+    @Test func theOldTrackIsReleasedWhenTheViewerHasLeftIt() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
         world.run(.seconds(1))
         let track = addSubstream(world)
-        let inlet = TrackInlet(wake: {})
-        world.shard.inlets.append((Self.sub, inlet))
+        let inlet = TrackInlet(lists: [world.shard.ready])
+        world.shard.tracksByInlet[ObjectIdentifier(inlet)] = track
         let left = Locked(0)
         world.shard.move(
             try world.relayed(viewer), from: world.camera.video, to: track, at: world.now
@@ -144,7 +144,7 @@ import Transport
     }
 
     /// The camera is rebooted without its microphone and later with it: its sound has other numbers and timestamps.
-    @Test func soundThatComesBackGoesOnWhereItWas() throws {
+    @Test func soundThatReturnsContinuesWhereItWas() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))

@@ -8,7 +8,7 @@ import Transport
 
 @testable import MediaRelay
 
-/// A publisher, the network, and the relay that takes its media in.
+/// A publisher, the network, and the relay that receives its media.
 private struct PublishingWorld {
     let simulation: Simulation
     let host: RelayHost
@@ -54,13 +54,14 @@ private struct PublishingWorld {
                         isVideo: false, payloadType: 111, retransmissionPayloadType: nil, ssrc: nil,
                         clockRate: 48_000, takesNack: false, takesPictureLossIndication: false,
                         transportSequenceExtension: sequence, wantsEstimate: false),
-                ], reducedSizeRTCP: true), status: ViewerStatus(), sink: packets, notify: { notices.add($0) }, at: now)
+                ], reducedSizeRTCP: true), as: host.makeHandle(), status: ViewerStatus(), sink: packets,
+            notify: { notices.add($0) }, at: now)
         simulation = Simulation(
             network: SimulatedNetwork(seed: seed, conditions: conditions), endpoints: [host, publisher], start: now)
     }
 
     var now: Instant { simulation.now }
-    var ingest: Ingest? { host.shard.viewers["publisher"]?.ingest }
+    var ingest: Ingest? { host.shard.viewer(named: "publisher")?.ingest }
 
     func run(_ duration: Duration) {
         simulation.run(for: duration)
@@ -68,7 +69,7 @@ private struct PublishingWorld {
     }
 
     func requestKeyFrame() throws {
-        let viewer = try #require(host.shard.viewers["publisher"])
+        let viewer = try #require(host.shard.viewer(named: "publisher"))
         viewer.ingest?.requestKeyFrame(track: 0)
         host.now = now
         host.shard.service(viewer, at: now)
@@ -76,7 +77,7 @@ private struct PublishingWorld {
 }
 
 @Suite struct PublishingTests {
-    @Test func everythingArrivesAndThePublisherIsToldSo() throws {
+    @Test func everythingArrivesAndIsReportedToThePublisher() throws {
         let world = try PublishingWorld()
         world.run(.seconds(4))
         #expect(world.notices.all.first == .connected)
@@ -90,12 +91,12 @@ private struct PublishingWorld {
         #expect(world.ingest?.unexpectedPackets == 0)
     }
 
-    @Test func whatIsLostIsAskedForAgainAndPutInOrder() throws {
+    @Test func lostPacketsAreRequestedAgainAndPutInOrder() throws {
         let world = try PublishingWorld(conditions: LinkConditions(latency: .milliseconds(20), loss: 0.05))
         world.run(.seconds(12))
         #expect(world.publisher.requestedPackets > 20)
         #expect(world.packets.video.count > 900)
-        // Of what was lost nearly all has come again in time, and nothing comes twice or out of order.
+        // Nearly all lost packets have arrived again in time, and nothing arrives twice or out of order.
         let missing = world.publisher.sent - world.packets.video.count
         #expect(missing < 60)
         #expect(zip(world.packets.numbers, world.packets.numbers.dropFirst()).allSatisfy { $0 < $1 })
@@ -103,7 +104,7 @@ private struct PublishingWorld {
         #expect(world.publisher.reportBlocks.contains { $0.fractionLost > 0 })
     }
 
-    @Test func aLossThatCannotBeMendedLeavesAGapAndAsksForAKeyFrame() throws {
+    @Test func anIrreparableLossLeavesAGapAndRequestsAKeyFrame() throws {
         let world = try PublishingWorld()
         world.run(.seconds(2))
         world.publisher.retransmits = false
@@ -116,7 +117,7 @@ private struct PublishingWorld {
         #expect(world.packets.numbers.last.map { $0 > world.publisher.sent - 10 } == true)
     }
 
-    @Test func requestsForKeyFramesThatComeTogetherAreOne() throws {
+    @Test func keyFrameRequestsThatComeTogetherAreMerged() throws {
         let world = try PublishingWorld()
         world.run(.seconds(2))
         for _ in 0..<10 {
@@ -137,7 +138,7 @@ private struct PublishingWorld {
         #expect(world.publisher.estimates.count >= 2 && world.publisher.estimates.allSatisfy { $0 > 1_000_000 })
     }
 
-    @Test func anEncoderThatStartsAgainUnderAnotherNumberIsFollowed() throws {
+    @Test func anEncoderThatRestartsUnderAnotherNumberIsFollowed() throws {
         let world = try PublishingWorld()
         world.run(.seconds(2))
         // Another source beside the agreed one must not mix in.
@@ -156,11 +157,11 @@ private struct PublishingWorld {
         #expect(world.packets.video.count > before + 80)
     }
 
-    @Test func aPublisherThatVanishesOrSaysGoodbyeIsLetGoOf() throws {
+    @Test func aPublisherThatVanishesOrSaysGoodbyeIsReleased() throws {
         let gone = try PublishingWorld()
         gone.run(.seconds(2))
         let counters = gone.host.shard.readCounters()
-        // A publisher is no viewer, whatever it shares with them in the shard.
+        // A publisher is not a viewer, whatever it shares with viewers in the shard.
         #expect(counters.publishers == 1 && counters.viewers == 0 && counters.connected == 0)
         gone.publisher.hasVanished = true
         gone.run(.seconds(45))
@@ -185,15 +186,15 @@ private struct PublishingWorld {
         #expect(polite.notices.all.last == .ended(reason: "the publisher has said goodbye"))
     }
 
-    /// Encoders have been seen to number anew between their offer and their first packet.
-    @Test func aPublisherThatSendsUnderAnotherNumberThanItOfferedIsTaken() throws {
+    /// Some encoders change their numbers between their offer and their first packet.
+    @Test func aPublisherThatSendsUnderAnotherNumberThanItOfferedIsAccepted() throws {
         let world = try PublishingWorld(offeredSource: 0x1234)
         world.run(.seconds(4))
         #expect(world.packets.video.count > 80)
         #expect(!world.publisher.keyFrameRequests.isEmpty, "what came before is lost, so that a key frame is needed")
     }
 
-    @Test func thePublishersClockIsHandedOn() throws {
+    @Test func thePublishersClockIsPassedOn() throws {
         let world = try PublishingWorld()
         world.run(.seconds(2))
         world.publisher.sendReport(

@@ -16,11 +16,11 @@ final class Outbox: DatagramSending {
 
     var now = Instant.zero
     var waiting: [Run] = []
-    /// How many datagrams that are no media have been sent.
+    /// How many datagrams that are not media have been sent.
     private(set) var sent = 0
     /// Every run of media so far.
     private(set) var runs: [Run] = []
-    /// Destinations whose datagrams the socket does not take now.
+    /// Destinations whose datagrams the socket does not accept now.
     var isBlocked: (TransportAddress) -> Bool = { _ in false }
     /// Destinations that the kernel refuses for good.
     var isRefused: (TransportAddress) -> Bool = { _ in false }
@@ -82,6 +82,7 @@ final class RelayHost: SimulatedEndpoint {
     let outbox: Outbox
     let addresses: [TransportAddress]
     private let address: TransportAddress
+    private var sessions: UInt64 = 0
 
     init(address: TransportAddress, limits: RelayLimits, seed: UInt64, now: Instant) {
         self.address = address
@@ -92,6 +93,12 @@ final class RelayHost: SimulatedEndpoint {
             port: outbox, limits: limits,
             wallClock: WallClockReading(instant: now, unixNanoseconds: 1_800_000_000_000_000_000),
             random: .seeded(seed))
+    }
+
+    /// A handle for the next session.
+    func makeHandle() -> SessionHandle {
+        sessions += 1
+        return SessionHandle(number: sessions)
     }
 
     var now: Instant {
@@ -123,4 +130,14 @@ final class RelayHost: SimulatedEndpoint {
         buffer.copyBytes(from: run.bytes)
         return (run.transmit, address)
     }
+}
+
+extension RelayShard {
+    /// The session of this name.
+    func viewer(named name: String) -> Viewer? { viewers.values.first { $0.sessionID == name } }
+}
+
+extension TrackInlet {
+    /// An inlet for one shard whose wake-ups are seen.
+    convenience init(wake: @escaping @Sendable () -> Void) { self.init(lists: [ReadyList(wake: wake)]) }
 }

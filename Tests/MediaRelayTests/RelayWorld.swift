@@ -83,14 +83,15 @@ struct RelayWorld {
         configuration.principal = principal
         self.host.now = now
         let notices = viewer.notices
-        shard.add(configuration, status: viewer.status, notify: { notices.add($0) }, at: now)
+        shard.add(
+            configuration, as: self.host.makeHandle(), status: viewer.status, notify: { notices.add($0) }, at: now)
         simulation.endpoints.append(viewer)
         return viewer
     }
 
     /// The relay's own side of a viewer.
     func relayed(_ viewer: SimulatedViewer) throws -> Viewer {
-        try #require(shard.viewers[viewer.name])
+        try #require(shard.viewer(named: viewer.name))
     }
 
     func run(_ duration: Duration) {
@@ -100,7 +101,9 @@ struct RelayWorld {
 
     /// Runs until the viewer is connected; whether it is.
     func connect(_ viewer: SimulatedViewer) -> Bool {
-        simulation.run(for: .seconds(10)) { viewer.isConnected && shard.viewers[viewer.name]?.isConnected == true }
+        simulation.run(for: .seconds(10)) {
+            viewer.isConnected && shard.viewer(named: viewer.name)?.isConnected == true
+        }
     }
 
     /// The runs of media for a viewer so far.

@@ -7,7 +7,7 @@ import Transport
 
 @Suite struct RetransmissionTests {
     @Test(arguments: [0.01, 0.05, 0.2], [true, false])
-    func lostPacketsAreMadeGood(loss: Double, hasStream: Bool) throws {
+    func lostPacketsAreRepaired(loss: Double, hasStream: Bool) throws {
         let world = try RelayWorld(conditions: LinkConditions(latency: .milliseconds(15), loss: loss), seed: 3)
         world.run(.seconds(2))
         let viewer = try world.addViewer {
@@ -61,7 +61,7 @@ import Transport
         }
     }
 
-    @Test func withoutAStreamOfItsOwnThePacketIsSentAgainAsItWas() throws {
+    @Test func withoutARetransmissionStreamThePacketIsSentAgainUnchanged() throws {
         let world = try RelayWorld()
         world.run(.seconds(2))
         let viewer = try world.addViewer {
@@ -106,7 +106,7 @@ import Transport
         #expect(Set(again.map(\.number)).count == 3)
     }
 
-    @Test func oneLossIsAnsweredOnceInARoundTrip() throws {
+    @Test func oneLossIsRepairedOncePerRoundTrip() throws {
         let world = try RelayWorld()
         world.run(.seconds(3))
         let viewer = try world.addViewer { $0.asksAgain = false }
@@ -124,7 +124,7 @@ import Transport
         #expect(packets(world, viewer, ssrc: viewer.retransmissionSSRC).count == 2)
     }
 
-    @Test func whatComesTooLateIsMadeGoodByAKeyFrame() throws {
+    @Test func aRepairThatWouldComeTooLateBecomesAKeyFrame() throws {
         let world = try RelayWorld { $0.keyFrameInterval = nil }
         let viewer = try world.addViewer { $0.asksAgain = false }
         #expect(world.connect(viewer))
@@ -149,7 +149,7 @@ import Transport
         #expect(world.camera.requests.count == asked + 1)
     }
 
-    @Test func theBacklogOfANewViewerIsSentAgainThoughItIsOld() throws {
+    @Test func theBacklogOfANewViewerIsRetransmittedAlthoughItIsOld() throws {
         let world = try RelayWorld { $0.keyFrameInterval = nil }
         world.run(.seconds(8))
         let viewer = try world.addViewer { $0.asksAgain = false }

@@ -9,7 +9,7 @@ import Transport
 @testable import MediaRelay
 
 @Suite struct SessionTests {
-    @Test func aViewerThatVanishesIsLetGoOf() throws {
+    @Test func aViewerThatVanishesIsReleased() throws {
         let world = try RelayWorld()
         let gone = try world.addViewer(1)
         let stays = try world.addViewer(2)
@@ -60,7 +60,7 @@ import Transport
         #expect(world.shard.viewers.isEmpty)
     }
 
-    @Test func aCameraThatIsTakenOutEndsItsSessions() throws {
+    @Test func aRemovedCameraEndsItsSessions() throws {
         let world = try RelayWorld()
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -69,7 +69,7 @@ import Transport
         world.shard.removeCamera("door", at: world.now)
         world.run(.seconds(1))
         #expect(viewer.goodbyes.count == 2)
-        #expect(world.shard.viewers.isEmpty && world.shard.tracks.isEmpty && world.shard.inlets.isEmpty)
+        #expect(world.shard.viewers.isEmpty && world.shard.tracks.isEmpty && world.shard.tracksByInlet.isEmpty)
         #expect(world.shard.nextDeadline == nil)
     }
 
@@ -158,7 +158,7 @@ import Transport
         relayed.talkback.setSink(microphone)
         speak()
         #expect(microphone.count == 50 || microphone.count == 51)
-        // Probes of padding alone, types that were not agreed, and garbage are no speech.
+        // Padding-only probes, payload types that were not agreed on, and garbage are not speech.
         let heard = microphone.count
         viewer.speak([0, 0, 3], padding: true)
         viewer.speak([1, 2, 3], payloadType: 96)
@@ -173,7 +173,7 @@ import Transport
         #expect(statistics.talkbackPackets == 150)
         #expect(statistics.refusedDatagrams == 1)
         world.run(.seconds(6))
-        // The talker is told how its packets fared.
+        // The talker gets a report about its packets.
         let block = try #require(viewer.reportBlocks.last { $0.ssrc == 4711 })
         #expect(block.cumulativeLost == 0)
     }

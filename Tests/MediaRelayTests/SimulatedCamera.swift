@@ -100,7 +100,7 @@ final class SimulatedCamera: SimulatedEndpoint {
 
     func setTracks(at now: Instant) {
         let requests = requests
-        inlets = [TrackInlet(wake: {}), TrackInlet(wake: {})]
+        inlets = [TrackInlet(lists: [host.shard.ready]), TrackInlet(lists: [host.shard.ready])]
         var tracks = [
             (
                 id: video,
@@ -210,7 +210,7 @@ final class SimulatedCamera: SimulatedEndpoint {
         nextSound += .milliseconds(20)
     }
 
-    /// The camera's clock stands in 1970, and its reports name the moment of capture.
+    /// The camera's clock is in 1970, and its reports name the moment of capture.
     private func sendReports(at now: Instant) {
         func report(_ track: TrackID, _ timestamp: UInt32, of capture: Instant) {
             let ntp = NTPTimestamp(unixNanoseconds: capture.nanoseconds)

@@ -12,7 +12,7 @@ final class CollectedPackets: PublisherSink, @unchecked Sendable {
     var video: [(number: UInt16, payload: [UInt8])] = []
     var sound = 0
     var reports = 0
-    /// The tracks that were told to be silent, with the time of their last packet.
+    /// The tracks that were reported as silent, with the time of their last packet.
     var silences: [(track: Int, last: Instant)] = []
 
     func receive(_ packet: UnsafeRawBufferPointer, track: Int, at now: Instant) {
@@ -43,7 +43,7 @@ final class SimulatedPublisher: SimulatedEndpoint {
     var connection: PeerConnection
     var hasVanished = false
     var isSending = true
-    /// A new source numbers its packets anew.
+    /// A new source numbers its packets from a new start.
     var videoSource = videoSSRC {
         didSet { videoIndex = 100 }
     }

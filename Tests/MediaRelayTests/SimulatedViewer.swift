@@ -14,7 +14,7 @@ enum Identities {
     static let gateway = Result { try DTLSIdentity.generate() }
 }
 
-/// What the relay told of a viewer.
+/// What the relay reported about a viewer.
 final class Notices: Sendable {
     private let events = Locked<[ViewerEvent]>([])
 
@@ -31,14 +31,14 @@ final class SimulatedViewer: SimulatedEndpoint {
         var hasRetransmissionStream = true
         var hasTransportSequence = true
         var hasSound = true
-        /// What the reports say of loss, instead of what was measured.
+        /// The loss in its reports, instead of the measured one.
         var reportedLoss: UInt8?
         var reportInterval = Duration.seconds(1)
         /// How long a packet waits for those before it.
         var patience = Duration.milliseconds(400)
         /// How long, and how often, a missing packet is asked for.
         var nacks = NackGenerator.Configuration()
-        /// How often it tells which packets of the transport have come; nil for never.
+        /// How often it reports which packets of the transport have arrived; nil for never.
         var transportFeedback: Duration?
         /// The time between two requests for one packet is a quarter longer than this.
         var assumedRoundTrip = Duration.milliseconds(50)
@@ -214,7 +214,7 @@ final class SimulatedViewer: SimulatedEndpoint {
             case .senderReport(let report, let blocks):
                 reports[report.ssrc] = report
                 reportBlocks += blocks
-                // The pictures' sender reports tell the round-trip time.
+                // The pictures' sender reports give the round-trip time.
                 if report.ssrc == videoSSRC { statistics.receiveSenderReport(ntp: report.ntp, at: now) }
             case .receiverReport(_, let blocks): reportBlocks += blocks
             case .goodbye(let goodbye): goodbyes += goodbye

@@ -6,7 +6,7 @@ import Transport
 @testable import MediaRelay
 
 @Suite struct SlowViewerTests {
-    @Test func aBlockedSocketCostsWholeFramesOnly() throws {
+    @Test func aBlockedSocketCostsOnlyWholeFrames() throws {
         let world = try RelayWorld { $0.frameSize = 20_000 }
         world.run(.seconds(1))
         let slow = try world.addViewer(1)
@@ -15,7 +15,7 @@ import Transport
         world.run(.seconds(2))
         let address = slow.addresses[0]
         var random = RandomSource.seeded(5)
-        // The socket takes a few sends now and then, and for a while none at all.
+        // The socket accepts a few sends now and then, and for a while none at all.
         for _ in 0..<1_000 {
             let isBlocked = random.next() % 10 < 9
             world.host.outbox.isBlocked = { isBlocked && $0 == address }
@@ -30,7 +30,7 @@ import Transport
         #expect(slow.missingPictures > 20)
         let dropped = try world.relayed(slow).readStatistics().framesDropped
         #expect(dropped == UInt64(slow.missingPictures))
-        // After each gap it goes on with a key frame, and in the end it is at the live edge again.
+        // After each gap it continues with a key frame, and at the end it is at the live edge again.
         for (one, next) in zip(slow.pictures, slow.pictures.dropFirst()) where next.number != one.number + 1 {
             #expect(next.isKeyFrame)
         }
@@ -45,7 +45,7 @@ import Transport
         }
     }
 
-    @Test func theFrameUnderWayIsCompletedBeforeFramesAreLeftOut() throws {
+    @Test func theCurrentFrameIsCompletedBeforeFramesAreSkipped() throws {
         let world = try RelayWorld {
             $0.keyFrameSize = 40_000
             $0.keyFrameInterval = 15
@@ -86,7 +86,30 @@ import Transport
         #expect(viewer.numbers.last == world.camera.pictureTimes.count - 1)
     }
 
-    @Test func aDestinationThatCannotBeSentToDisturbsNobody() throws {
+    @Test func halfAFrameIsNotMistakenForAWholeOneWhenItsRestHasBeenEvicted() throws {
+        var limits = RelayLimits()
+        limits.ringDuration = .seconds(2)
+        limits.maximumLag = .seconds(60)
+        let world = try RelayWorld(limits: limits) {
+            $0.keyFrameSize = 40_000
+            $0.keyFrameInterval = 15
+        }
+        world.run(.milliseconds(50))
+        let viewer = try world.addViewer()
+        let relayed = try world.relayed(viewer)
+        world.simulation.run(for: .seconds(1)) { relayed.egress[0].packetsSent > 0 }
+        #expect(relayed.egress[0].packetsSent == 16)
+        world.host.outbox.isBlocked = { _ in true }
+        world.run(.seconds(6))
+        world.host.outbox.isBlocked = { _ in false }
+        world.run(.seconds(3))
+        #expect(viewer.brokenFrames == 0)
+        #expect(!viewer.hasContinuousSequence, "the gap shows that the rest of the frame is missing")
+        #expect(viewer.pictures.first?.isKeyFrame == true && viewer.pictures.count > 30)
+        #expect(viewer.numbers.last == world.camera.pictureTimes.count - 1)
+    }
+
+    @Test func anUnreachableDestinationDisturbsNobody() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))
         let good = try world.addViewer(1)
@@ -102,8 +125,8 @@ import Transport
             #expect(viewer.pictures.count > 490)
         }
         #expect(world.shard.readCounters().datagramsRefused > 1_000)
-        // Nothing reaches it, so it is let go of when its consent has run out.
-        #expect(world.shard.viewers[bad.name] == nil)
+        // Nothing reaches it, so it is released when its consent has expired.
+        #expect(world.shard.viewer(named: bad.name) == nil)
         #expect(world.shard.viewers.count == 2)
     }
 }

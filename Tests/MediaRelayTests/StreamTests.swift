@@ -8,7 +8,7 @@ import Transport
 
 @Suite struct StreamTests {
     @Test(arguments: [UInt16(20), 30_000, 64_900, 65_100])
-    func theStreamGoesOnWhenTheCameraStartsAgain(sequence: UInt16) throws {
+    func theStreamContinuesWhenTheCameraRestarts(sequence: UInt16) throws {
         let world = try RelayWorld { $0.keyFrameInterval = 30 }
         world.run(.seconds(3))
         let viewer = try world.addViewer()
@@ -35,10 +35,10 @@ import Transport
         #expect(world.camera.requests.count == asked + 1)
     }
 
-    /// What makes a track anew numbers it anew, by chance a little below where it was.
-    @Test func aSourceThatStartsAgainIsBelievedWhateverItsNumbers() throws {
+    /// A restarted maker of a track numbers it from a new start, by chance a little below the old one.
+    @Test func aSourceThatRestartsIsBelievedWhateverItsNumbers() throws {
         let world = try RelayWorld()
-        let (id, inlet) = (TrackID(camera: "made", index: 1_000), TrackInlet(wake: {}))
+        let (id, inlet) = (TrackID(camera: "made", index: 1_000), TrackInlet(lists: [world.shard.ready]))
         let description = RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: {})
         world.shard.setTracks([(id, description, inlet)], camera: "made", at: world.now)
         let track = try #require(world.shard.tracks[id])
@@ -47,7 +47,7 @@ import Transport
         inlet.deliver(maker.next(at: world.now))
         world.shard.handleInlets(at: world.now)
         let end = track.timeline.nextSequence
-        // One that waits still, and that nobody is to be shown.
+        // A batch that still waits, and that nobody must be shown.
         inlet.deliver(maker.next(at: world.now))
         inlet.noteRestart()
         maker.restart(sequenceNumber: 19_000, timestamp: 5)

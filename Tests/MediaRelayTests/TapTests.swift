@@ -5,7 +5,7 @@ import Transport
 
 @testable import MediaRelay
 
-/// Keeps what a tap is told.
+/// Keeps everything that a tap receives.
 private final class RecordingTap: TrackTap {
     struct State {
         var batches: [TappedBatch] = []
@@ -45,6 +45,22 @@ private final class RecordingTap: TrackTap {
         #expect(sequences == Array(sequences[0]..<(sequences[0] + Int64(sequences.count))))
     }
 
+    @Test func aTapBeginsWithWhatWasHandedInJustBeforeIt() throws {
+        let world = try RelayWorld()
+        world.camera.isRunning = false
+        let id = TrackID(camera: "yard", index: 0)
+        let inlet = TrackInlet(lists: [world.shard.ready])
+        let requests = KeyFrameRequests()
+        let description = RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: { requests.ask() })
+        world.shard.setTracks([(id, description, inlet)], camera: id.camera, at: world.now)
+        var maker = FrameMaker(sequenceNumber: 1)
+        inlet.deliver(maker.next(isKeyFrame: true, at: world.now))
+        let tap = RecordingTap()
+        world.shard.addTap(tap, to: id, at: world.now)
+        #expect(tap.batches.count == 1)
+        #expect(requests.count == 0)
+    }
+
     @Test func aTapThatComesBeforeTheFirstKeyFrameWaitsForIt() throws {
         let world = try RelayWorld { $0.keyFrameInterval = 60 }
         world.run(.milliseconds(500))
@@ -58,7 +74,7 @@ private final class RecordingTap: TrackTap {
         #expect(first.batch.packets[first.firstPacket].flags.contains([.keyFrame, .startsFrame]))
     }
 
-    @Test func aTapThatFindsNoKeyFrameHasOneAskedFor() throws {
+    @Test func aTapThatFindsNoKeyFrameRequestsOne() throws {
         let world = try RelayWorld { $0.keyFrameInterval = nil }
         world.run(.seconds(15))
         let track = try #require(world.shard.tracks[world.camera.video])
@@ -71,7 +87,7 @@ private final class RecordingTap: TrackTap {
         #expect(first.batch.packets[first.firstPacket].flags.contains([.keyFrame, .startsFrame]))
     }
 
-    @Test func aTapOfSoundGetsWhatComesFromNowOn() throws {
+    @Test func aTapOfSoundStartsLive() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))
         let tap = RecordingTap()
@@ -81,7 +97,7 @@ private final class RecordingTap: TrackTap {
         #expect((49...51).contains(tap.batches.count))
     }
 
-    @Test func aTapHearsOfARestartAndOfTheEnd() throws {
+    @Test func aTapLearnsOfARestartAndOfTheEnd() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))
         let tap = RecordingTap()
@@ -93,7 +109,7 @@ private final class RecordingTap: TrackTap {
         #expect(tap.state.withLock { $0.hasEnded })
     }
 
-    @Test func aTapThatIsTakenOffGetsNothingMore() throws {
+    @Test func aRemovedTapGetsNothingMore() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))
         let tap = RecordingTap()

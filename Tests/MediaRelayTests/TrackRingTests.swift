@@ -163,7 +163,7 @@ import Transport
         #expect(abs(correction.inMilliseconds + 75) < 0.01)
         picture.correct(by: correction)
         #expect(picture.timestamp(at: milliseconds(1_005)) == 90_000)
-        // What is delayed more again changes nothing.
+        // A report with more delay changes nothing.
         let late = wallClock.instant(of: 3 * second, receivedAt: milliseconds(2_300))
         #expect(late.correction == .zero)
         #expect(abs((late.instant - milliseconds(2_005)).inMilliseconds) < 0.01)

@@ -101,7 +101,7 @@ private final class ThreadedBenchmarkRelay: ConnectableRelay {
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         relay = try MediaRelay(port: port)
         guard let inlet = relay.setTracks(camera: track.camera, [.benchmark]).first else {
-            throw BenchmarkFailure("the relay has made no inlet")
+            throw BenchmarkFailure("the relay did not make an inlet")
         }
         self.inlet = inlet
     }

@@ -27,13 +27,13 @@ final class LibsslHandshake {
         var cost = HandshakeCost()
         let start = threadProcessorTime()
         guard let toServer = Self.emptyBIO(), let ours = SSL_new(server) else {
-            throw BenchmarkFailure("libssl has no memory")
+            throw BenchmarkFailure("libssl ran out of memory")
         }
         _ = SSL_ctrl(ours, SSL_CTRL_SET_MTU, 1200, nil)
         SSL_set_accept_state(ours)
         cost.server += threadProcessorTime() - start
         guard let toClient = Self.emptyBIO(), let theirs = SSL_new(client) else {
-            throw BenchmarkFailure("libssl has no memory")
+            throw BenchmarkFailure("libssl ran out of memory")
         }
         defer { SSL_free(theirs) }
         _ = SSL_ctrl(theirs, SSL_CTRL_SET_MTU, 1200, nil)
@@ -92,7 +92,7 @@ final class LibsslHandshake {
             use(identity, in: context)
         else {
             SSL_CTX_free(context)
-            throw BenchmarkFailure("libssl's context cannot be configured")
+            throw BenchmarkFailure("libssl's context could not be configured")
         }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)

@@ -100,7 +100,7 @@ public final class RelayBenchmark {
     private func deliver() throws {
         now += frame.interval
         guard let batch = frame.make(frameNumber, from: &pool, arrival: now) else {
-            throw BenchmarkFailure("a frame has no packets")
+            throw BenchmarkFailure("the frame has no packets")
         }
         frameNumber += 1
         relay.inlet.deliver(batch)

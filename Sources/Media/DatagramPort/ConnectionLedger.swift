@@ -1,6 +1,6 @@
 public import Transport
 
-/// The connections of all listeners, and which of them gives way when they are too many.
+/// The connections of all listeners, and which of them to close when there are too many.
 ///
 /// A connection counts as a stranger's until ``vouch(for:principal:)`` is called for it. When no room is left, the
 /// oldest stranger of the host with the most strangers is closed. So a user can still sign in while others hold idle
@@ -12,7 +12,7 @@ public final class ConnectionLedger: Sendable {
         public var total: Int
         /// From one host, at all listeners. This machine is exempt: its proxies act for all clients.
         public var perHost: Int
-        /// How many connections of one principal never give way.
+        /// How many connections of one principal are never closed for others.
         public var perPrincipal: Int
 
         /// The limits of a process with enough descriptors.
@@ -131,7 +131,7 @@ public final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Counts one more connection. Another one may have to give way for it.
+    /// Counts one more connection. Another one may have to be closed for it.
     ///
     /// - Parameters:
     ///   - connection: The object that represents it; ``leave(_:)`` must be called before it is freed.

@@ -4,6 +4,10 @@ public import Transport
 ///
 /// An object lives only on its thread, from its creation to its end. So it needs no lock and is not `Sendable`.
 public protocol ShardHandler: AnyObject, SendableMetatype {
+    /// The thread is awake, and its messages have run: something may wait elsewhere that ``ShardContext/wake`` was called
+    /// for. Called once in each turn, before datagrams.
+    func handleWake(at now: Instant)
+
     /// Datagrams have arrived. They are valid until the method returns.
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant)
 
@@ -11,7 +15,7 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
     func handleDeadline(at now: Instant)
 
     /// Whether a datagram that has arrived can be judged only after all messages that were posted before it have run.
-    /// It is read after each batch of datagrams.
+    /// It is read after each batch of datagrams and after ``handleWake(at:)``.
     var awaitsMessages: Bool { get }
 
     /// All messages that were posted before the last datagrams arrived have run. Called only if ``awaitsMessages`` is
@@ -26,6 +30,7 @@ public protocol ShardHandler: AnyObject, SendableMetatype {
 }
 
 extension ShardHandler {
+    public func handleWake(at now: Instant) {}
     public func handleStop(at now: Instant) {}
     public var awaitsMessages: Bool { false }
     public func handleMessagesTaken(at now: Instant) {}

@@ -40,6 +40,8 @@ struct ShardLoop<Handler: ShardHandler> {
             }
             let start = refreshClock()
             runMessages()
+            handler.handleWake(at: refreshClock())
+            takeAwaitedMessages()
             for index in 0..<max(0, Int(count)) { dispatch(events[index]) }
             pauses = runDeadline()
             core.meters.countTurn(MonotonicClock.now.nanoseconds &- start.nanoseconds)
@@ -81,12 +83,15 @@ struct ShardLoop<Handler: ShardHandler> {
             case .datagrams(let batch):
                 ShardMeters.add(1, to: core.meters.batches)
                 handler.handleDatagrams(batch, at: refreshClock())
-                if handler.awaitsMessages {
-                    runMessages()
-                    handler.handleMessagesTaken(at: refreshClock())
-                }
+                takeAwaitedMessages()
             }
         }
+    }
+
+    private mutating func takeAwaitedMessages() {
+        guard handler.awaitsMessages else { return }
+        runMessages()
+        handler.handleMessagesTaken(at: refreshClock())
     }
 
     private mutating func runMessages() {

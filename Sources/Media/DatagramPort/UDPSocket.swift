@@ -22,7 +22,7 @@ final class UDPSocket: Sendable {
         do throws(SystemCallError) {
             _ = try SystemCallError.check(
                 linux_udp_bind(descriptor, &requested), "bind",
-                "cannot bind UDP \(address) (choose another media port, or end the program that holds this one)")
+                "cannot bind UDP \(address) (choose another media port, or stop the program that uses this one)")
             _ = try SystemCallError.check(
                 linux_udp_local_address(descriptor, &bound), "getsockname", "cannot read the address of UDP \(address)")
         } catch {

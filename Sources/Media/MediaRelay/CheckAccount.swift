@@ -10,7 +10,7 @@ extension RelayShard {
     /// A principal's account. It outlives the principal's sessions: a new session must not renew it.
     func checkAccount(of principal: String, at now: Instant) -> CheckAccount {
         if let account = checkAccounts[principal] { return account }
-        // A full one is the same as none.
+        // A full account is the same as no account.
         let isUsed = { (account: CheckAccount) in !account.budget.isFull(at: now) }
         let principals = Set(viewers.values.map(\.configuration.principal))
         checkAccounts = checkAccounts.filter { isUsed($0.value) || principals.contains($0.key) }

@@ -2,17 +2,17 @@ import Transport
 
 /// Which session has to be looked at next: a binary heap of deadlines.
 ///
-/// A session's deadline changes with most datagrams, mostly to a later one. The heap therefore keeps what it was told
-/// and asks the session again when the time comes: a deadline that moved back costs one extra look, and nothing has
-/// to be found and taken out.
+/// A session's deadline changes with most datagrams, usually to a later one. So the heap keeps the deadline that it was
+/// given and asks the session again when it comes. A deadline that moved back costs one extra look, and no entry has to
+/// be found and removed.
 struct DeadlineQueue<Key: Hashable> {
     private var heap: [(deadline: Instant, key: Key)] = []
     private var earliest: [Key: Instant] = [:]
 
-    /// How many entries there are, with those that have been replaced.
+    /// How many entries there are, including those that have been replaced.
     var entryCount: Int { heap.count }
 
-    /// The earliest deadline that was asked for.
+    /// The earliest deadline in the queue.
     var next: Instant? { heap.first?.deadline }
 
     /// Asks for a look at `key` no later than `deadline`.
@@ -39,7 +39,7 @@ struct DeadlineQueue<Key: Hashable> {
         if earliest.isEmpty { heap.removeAll(keepingCapacity: true) }
     }
 
-    /// Takes out a key whose time has come, nil when there is none left.
+    /// Removes and returns a key whose time has come; nil if there is none.
     mutating func popDue(at now: Instant) -> Key? {
         while let top = heap.first, top.deadline <= now {
             removeTop()
@@ -51,10 +51,10 @@ struct DeadlineQueue<Key: Hashable> {
         return nil
     }
 
-    /// Deadlines that moved forward leave their old entries behind; they must not pile up.
+    /// Deadlines that moved forward leave their old entries behind, which must not pile up.
     private mutating func dropStale() {
         heap.removeAll(keepingCapacity: true)
-        // In rising order the array is a heap.
+        // A sorted array is a heap.
         for (key, deadline) in earliest.sorted(by: { $0.value < $1.value }) { heap.append((deadline, key)) }
     }
 

@@ -1,9 +1,9 @@
 import Transport
 
-/// Connectivity checks that name no session that is known yet. They wait until the messages that were posted before they
-/// came have run: one of these may add the session.
+/// Connectivity checks for sessions that are not known yet. They wait until the messages that were posted before they
+/// arrived have run, because one of those may add the session.
 ///
-/// Anybody can send such checks, so there are few of them, they are small, and they stay for one batch of datagrams.
+/// Anybody can send such checks. So only a few are kept, they are small, and they stay for one batch of datagrams.
 struct EarlyChecks {
     struct Check {
         var bytes: [UInt8]
@@ -11,7 +11,7 @@ struct EarlyChecks {
         var local: TransportAddress
     }
 
-    /// As many datagrams as one batch has.
+    /// As many datagrams as one batch holds.
     static let maximumCount = 32
     /// A check has some 100 to 200 bytes.
     static let maximumBytes = 8 * 1024
@@ -31,7 +31,7 @@ struct EarlyChecks {
         return true
     }
 
-    /// Takes all checks out, in the order in which they came.
+    /// Removes all checks and returns them in the order in which they arrived.
     mutating func takeAll() -> [Check] {
         defer {
             checks = []

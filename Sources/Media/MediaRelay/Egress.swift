@@ -1,13 +1,13 @@
 import RTP
 import Transport
 
-/// One track on its way to one viewer: where the viewer stands in the ring, and how its packets are numbered.
+/// One track on its way to one viewer: the viewer's place in the ring, and how its packets are numbered.
 struct Egress {
-    /// How many earlier epochs are remembered for retransmissions; more skips than this in two seconds cannot be.
+    /// How many earlier epochs are kept for retransmissions. More skips than this within two seconds are impossible.
     private static let rememberedEpochs = 6
 
-    // What each frame needs stands first, so that it shares few lines of the processor's cache: with hundreds of
-    // viewers most of them have to come from memory for every frame.
+    // What each frame needs comes first, so that it shares few cache lines: with hundreds of viewers, most of them have
+    // to come from memory for every frame.
     private(set) var track: RelayTrack
     /// The next packet to send; nil while the viewer waits for a key frame.
     var cursor: TrackRing.Cursor?
@@ -26,29 +26,31 @@ struct Egress {
     let header: EgressHeader
     /// Whether the last packet of a key frame has gone out.
     var sentWholeKeyFrame = false
-    /// The viewer has been too far behind: it goes on with the newest key frame when the frame under way is complete.
+    /// Whether the last packet sent was not the last one of its frame.
+    var isInsideFrame = false
+    /// The viewer has fallen too far behind. It continues with the newest key frame once the current frame is complete.
     var skipsAtNextFrame = false
 
     private(set) var configuration: EgressConfiguration
-    /// The track with which the viewer goes on at its next key frame; nil while it stays with ``track``.
+    /// The track that the viewer switches to at that track's next key frame; nil while it stays with ``track``.
     var nextTrack: RelayTrack?
-    /// Called when the viewer needs the track from which it goes no more.
+    /// Called when the viewer no longer needs the track that it leaves.
     var whenLeft: (@Sendable () -> Void)?
-    /// The numbering before ``epoch``, the oldest first.
+    /// The numbering before ``epoch``, oldest first.
     private var earlierEpochs: [EgressEpoch] = []
     /// The next packet index of the retransmission stream.
     var nextRetransmissionIndex: UInt64
     private var timestampOffset: UInt32
-    /// Writes the headers of the retransmission stream; nil where there is none.
+    /// Writes the headers of the retransmission stream; nil if there is none.
     let retransmissionHeader: EgressHeader?
     /// How many frames of the track had started before the packet at which the viewer fell behind.
     var framesBefore = 0
-    /// The same for the first frame that was left out, while the viewer waits for a key frame.
+    /// The same for the first frame that was skipped, while the viewer waits for a key frame.
     var leftOutFrom: Int?
-    /// What was sent again on request, and its payload bytes.
+    /// The packets that were retransmitted on request, and their payload bytes.
     var packetsRetransmitted: UInt64 = 0
     var bytesRetransmitted: UInt64 = 0
-    /// Requests that were not met: too late to be shown, or beyond ``retransmissions``.
+    /// Requests that were not met: too late for the picture, or more than ``retransmissions`` allows.
     var retransmissionsRefused: UInt64 = 0
     var retransmissions = RetransmissionBudget()
     var framesDropped: UInt64 = 0
@@ -56,8 +58,8 @@ struct Egress {
     init(configuration: EgressConfiguration, track: RelayTrack, random: inout RandomSource) {
         self.configuration = configuration
         self.track = track
-        // RFC 3550 wants random starts; RFC 3711 wants the first sequence number in the lower half, so that losing
-        // the first packets cannot put the receiver's rollover counter wrong.
+        // RFC 3550 wants random starts. RFC 3711 wants the first sequence number in the lower half, so that losing the
+        // first packets cannot make the receiver's rollover counter wrong.
         self.nextIndex = random.next() & 0x7FFF
         self.nextRetransmissionIndex = random.next() & 0x7FFF
         self.timestampOffset = UInt32(truncatingIfNeeded: random.next())
@@ -71,18 +73,19 @@ struct Egress {
         }
     }
 
-    /// Takes over what has been sent.
+    /// Records what has been sent.
     @inline(__always)
     mutating func settle(_ progress: Progress) {
         cursor = progress.cursor
         nextIndex = progress.nextIndex
         lastTimestamp = progress.lastTimestamp
         sentWholeKeyFrame = progress.sentWholeKeyFrame
+        isInsideFrame = progress.isInsideFrame
         packetsSent &+= progress.sent.packets
         bytesSent &+= progress.sent.bytes
     }
 
-    /// Puts the viewer at `cursor`, with the next free number.
+    /// Moves the viewer to `cursor`, with the next free number.
     mutating func start(at cursor: TrackRing.Cursor, now: Instant) {
         self.cursor = cursor
         let live = track.timeline.newestTimestamp
@@ -94,7 +97,7 @@ struct Egress {
             let behind = live &- (entry.batch.packets[cursor.packet].timestamp &+ entry.timestampOffset)
             if behind < 0x8000_0000, configuration.isVideo { epoch.backlogTicks = behind }
             if packetsSent > 0 {
-                // The viewer's timestamps never go back, however the backlog before was compressed.
+                // The viewer's timestamps never go back, however the previous backlog was compressed.
                 let room = live &+ timestampOffset &- lastTimestamp
                 epoch.room = room < 0x8000_0000 ? min(EgressEpoch.compressedTicks, max(room, 1) - 1) : 0
             }
@@ -108,21 +111,21 @@ struct Egress {
         self.epoch = epoch
     }
 
-    /// Goes on with another track of the same codec. The viewer's numbers go on without a gap, and its timestamps by the
-    /// time that passes: a player sees a picture of another size, and nothing else.
+    /// Switches to another track of the same codec. The viewer's numbers continue without a gap, and its timestamps
+    /// advance by the time that passes. A player sees only that the picture has another size.
     mutating func move(to other: RelayTrack, at now: Instant) {
         let live = other.timeline.newestTimestamp
         if let before = track.clock.timestamp(at: now), let after = other.clock.timestamp(at: now) {
             timestampOffset = timestampOffset &+ before &- after
         }
-        // The clocks of two streams agree by some milliseconds only, and timestamps must not go back.
+        // The clocks of two streams agree only to some milliseconds, and timestamps must not go back.
         let ahead = Int32(bitPattern: live &+ timestampOffset &- lastTimestamp)
         let room = Int32(EgressEpoch.compressedTicks) + 1
         if packetsSent > 0, ahead < room { timestampOffset &+= UInt32(bitPattern: room &- ahead) }
         track = other
         configuration.track = other.id
         nextTrack = nil
-        // What went before cannot be sent again: its numbers lead into another ring.
+        // Earlier packets cannot be retransmitted: their numbers lead into another ring.
         epoch = nil
         earlierEpochs = []
         cursor = nil
@@ -133,7 +136,7 @@ struct Egress {
         skipsAtNextFrame = false
     }
 
-    /// What is to be called now that the viewer needs the track from which it went no more.
+    /// What to call now that the viewer no longer needs the track that it left.
     mutating func takeWhenLeft() -> (@Sendable () -> Void)? { whenLeft.take() }
 
     /// The track's sequence number after the last packet sent; the smallest number before the first.
@@ -142,12 +145,12 @@ struct Egress {
         return epoch.trackSequence + Int64(nextIndex - epoch.index)
     }
 
-    /// The packet with the viewer's sequence number, if it was sent lately, and the epoch that numbered it.
+    /// The packet with the viewer's sequence number, if it was sent recently, and the epoch that numbered it.
     func find(sequenceNumber: UInt16) -> (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64)? {
         guard nextIndex > 0 else { return nil }
         let newest = nextIndex - 1
         let behind = UInt64(UInt16(truncatingIfNeeded: newest) &- sequenceNumber)
-        // More than half a cycle behind is a number that has not been sent yet.
+        // A number more than half a cycle behind has not been sent yet.
         guard behind < 0x8000, behind <= newest else { return nil }
         let index = newest - behind
         guard let newestEpoch = epoch,

@@ -1,6 +1,6 @@
 /// Writes the RTP headers of one stream to one viewer (RFC 3550, section 5.1; the extension by RFC 8285, section 4.2).
 ///
-/// They are all of one length, so that the packets of a frame can share one send.
+/// All of them have the same length, so that the packets of a frame can share one send.
 struct EgressHeader: BitwiseCopyable {
     private let payloadType: UInt8
     private let ssrc: UInt32

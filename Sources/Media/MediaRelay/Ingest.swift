@@ -2,13 +2,14 @@ import PeerConnection
 import RTP
 import Transport
 
-/// What a publisher sends, on its way into the relay: sorts its packets by track, and tells it what has arrived.
+/// What a publisher sends, on its way into the relay. It sorts the packets by track and reports to the publisher what
+/// arrived.
 ///
-/// Payload types and sources that were not agreed are counted and passed over; nothing is kept for them.
+/// Packets of payload types and sources that were not agreed on are counted and dropped; nothing is stored for them.
 final class Ingest {
     private static let reportInterval = Duration.seconds(1)
-    /// What a publisher without transport-wide feedback is told to stay under, in bits a second. The way in is usually a
-    /// local network, and the publisher's own encoder has its limit.
+    /// The limit for a publisher without transport-wide feedback, in bits per second. Publishers are usually on the
+    /// local network, and their own encoders have a limit.
     private static let estimate: UInt64 = 6_000_000
 
     let ssrc: UInt32
@@ -21,7 +22,7 @@ final class Ingest {
     private var nextReport: Instant?
     private var requests: [UInt16] = []
     private var blocks: [RTCPReportBlock] = []
-    /// Packets of payload types and sources that nobody agreed on.
+    /// Packets of payload types and sources that were not agreed on.
     private(set) var unexpectedPackets: UInt64 = 0
 
     init(tracks: [PublishedTrack], reducedSizeRTCP: Bool, sink: any PublisherSink, ssrc: UInt32) {
@@ -37,7 +38,7 @@ final class Ingest {
 
     deinit { memory.deallocate() }
 
-    /// Takes a plain RTP packet.
+    /// Handles a plain RTP packet.
     func receive(_ packet: RTPPacketView, at now: Instant) {
         if let identifier = transportSequenceExtension, let value = packet.headerExtension(identifier),
             let number = HeaderExtensionValue.transportSequenceNumber(value)
@@ -57,7 +58,7 @@ final class Ingest {
         unexpectedPackets &+= 1
     }
 
-    /// Hands on what is in order.
+    /// Hands over the packets that are in order.
     func deliver(at now: Instant) {
         for index in tracks.indices {
             tracks[index].deliver(memory, at: now) { sink.receive($0, track: index, at: now) }
@@ -77,7 +78,7 @@ final class Ingest {
         }
     }
 
-    /// Whether every source that the publisher has used said goodbye (RFC 3550, section 6.6).
+    /// Whether every source that the publisher used has said goodbye (RFC 3550, section 6.6).
     var isOver: Bool {
         !tracks.isEmpty && tracks.allSatisfy { $0.saidGoodbye || !$0.statistics.hasReceived }
             && tracks.contains(where: \.saidGoodbye)
@@ -87,7 +88,7 @@ final class Ingest {
         if tracks.indices.contains(track) { tracks[track].requestKeyFrame() }
     }
 
-    /// Writes the report, the requests for packets and those for key frames that are due. Nothing is written when none
+    /// Writes the report, the requests for packets and the requests for key frames that are due. Writes nothing if none
     /// are.
     func writeFeedback(into writer: inout ByteWriter, at now: Instant) {
         let isReportDue = nextReport.map { $0 <= now } ?? true
@@ -124,14 +125,14 @@ final class Ingest {
         }
     }
 
-    /// Writes one report of arrival times if one is due; false when none was.
+    /// Writes one report of arrival times if one is due; returns false if none was.
     func writeTransportFeedback(into writer: inout ByteWriter, at now: Instant) -> Bool {
         guard let due = feedback.nextDeadline(), due <= now else { return false }
         return feedback.writeFeedback(
             senderSSRC: ssrc, mediaSSRC: tracks.lazy.compactMap(\.ssrc).first ?? 0, into: &writer)
     }
 
-    /// When something has to be handed on or sent next.
+    /// When something has to be handed over or sent next.
     var nextDeadline: Instant? {
         var next = nextReport
         func consider(_ instant: Instant?) {
@@ -145,14 +146,14 @@ final class Ingest {
 }
 
 extension Viewer {
-    /// Hands on what a publisher has sent, and tells it what has arrived.
+    /// Hands over what a publisher has sent, and reports to it what arrived.
     func serviceIngest(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
         guard let ingest, isConnected else { return }
         ingest.deliver(at: now)
         var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
         ingest.writeFeedback(into: &writer, at: now)
         if writer.count > 0 { sendFeedback(writer, scratch, through: &sender) }
-        // More than one report is only due after a long pause; eight are more than can be.
+        // More than one report is only due after a long pause. There can never be more than eight.
         for _ in 0..<8 {
             var report = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: scratch[..<1200]))
             if !ingest.reducedSizeRTCP, ingest.nextDeadline.map({ $0 <= now }) ?? false {

@@ -1,17 +1,18 @@
 import RTP
 import Transport
 
-/// One track that a publisher sends: finds out what is missing, has it sent again, and puts the packets in order.
+/// One track that a publisher sends. It finds out what is missing, requests retransmissions, and puts the packets in
+/// order.
 ///
-/// It lives on the shard's thread only. All memory is kept, so a steady stream allocates nothing.
+/// It lives only on the shard's thread. All memory is kept, so a steady stream allocates nothing.
 final class IngestTrack {
-    /// How long a lost packet of a picture is waited for: some round trips of a retransmission.
+    /// How long to wait for a lost packet of a picture: some round trips of a retransmission.
     static let pictureDelay = Duration.milliseconds(300)
-    /// Sound is not asked for again, so only reordering is waited for.
+    /// Sound is not retransmitted, so this only waits for reordered packets.
     static let soundDelay = Duration.milliseconds(40)
-    /// Another source takes a track over when the one before has been silent for so long.
+    /// Another source takes over a track when the previous one has been silent for this long.
     static let silence = Duration.seconds(1)
-    /// Key frames are asked for at most once in this time.
+    /// The least time between two requests for key frames.
     static let keyFrameRequestInterval = Duration.milliseconds(500)
 
     let configuration: PublishedTrack
@@ -19,11 +20,11 @@ final class IngestTrack {
     private(set) var statistics: ReceptionStatistics
     private(set) var nacks: NackGenerator
     private var buffer: PacketReorderBuffer
-    /// When the track last brought a packet.
+    /// When the track's last packet arrived.
     private(set) var lastPacket: Instant?
-    /// When a packet first came of another source than the offer named, which has not sent anything yet.
+    /// When a packet first came from another source than the one that the offer named and that has sent nothing yet.
     private var firstUnnamed: Instant?
-    /// The number of the next packet that is handed on: packets that only pad leave no gap.
+    /// The number of the next packet to hand over. Packets that only pad leave no gap.
     private var nextSequenceNumber: UInt16 = 0
     private var keyFrameWanted = false
     private var lastKeyFrameRequest: Instant?
@@ -45,12 +46,12 @@ final class IngestTrack {
         PacketReorderBuffer(maximumDelay: configuration.isVideo ? pictureDelay : soundDelay)
     }
 
-    /// Takes a packet of the track's own payload type. Answers whether it was of the track's source.
+    /// Handles a packet of the track's own payload type. Returns whether it came from the track's source.
     func receive(_ packet: RTPPacketView, at now: Instant) -> Bool {
         if packet.ssrc != ssrc {
-            // Whoever published has named its source, or has begun to send: another one must not mix in. A source that
-            // has fallen silent may come back under another number, as encoders do that start again.
-            // So may one that sends under another number than its offer named.
+            // A publisher has named its source, or has begun to send: another source must not mix in. A source that has
+            // fallen silent may return under another number, as restarted encoders do. So may one that sends under
+            // another number than its offer named.
             if lastPacket == nil, firstUnnamed == nil { firstUnnamed = now }
             guard ssrc == nil || (lastPacket ?? firstUnnamed).map({ now - $0 >= Self.silence }) ?? false else {
                 return false
@@ -67,9 +68,9 @@ final class IngestTrack {
         return true
     }
 
-    /// Takes a packet of the retransmission stream (RFC 4588, section 4).
+    /// Handles a packet of the retransmission stream (RFC 4588, section 4).
     func receiveRetransmission(_ packet: RTPPacketView, at now: Instant) {
-        // Before the track's first packet nothing can have been asked for; empty ones only probe the path.
+        // Before the track's first packet, nothing can have been requested; empty packets only probe the path.
         guard statistics.hasReceived, let original = Retransmission.parse(payload: packet.payload),
             !original.payload.isEmpty
         else { return }
@@ -94,13 +95,13 @@ final class IngestTrack {
         keyFrameWanted = configuration.isVideo
     }
 
-    /// Hands on what is in order. Each packet is written into `scratch` with a plain header of its own.
+    /// Hands over the packets that are in order. Each one is written into `scratch` with a plain header of its own.
     func deliver(_ scratch: UnsafeMutableRawBufferPointer, at now: Instant, to body: (UnsafeRawBufferPointer) -> Void) {
         while let output = buffer.next(at: now) {
             switch output {
             case .gap(let count):
                 nextSequenceNumber &+= UInt16(truncatingIfNeeded: count)
-                // What follows cannot be decoded without what is missing.
+                // What follows cannot be decoded without the missing packets.
                 if configuration.isVideo { keyFrameWanted = true }
             case .packet(let packet):
                 let length = 12 + packet.payload.count
@@ -121,7 +122,7 @@ final class IngestTrack {
         statistics.receiveSenderReport(ntp: report.ntp, at: now)
     }
 
-    /// Replaces `numbers` by the sequence numbers to ask for now.
+    /// Replaces `numbers` by the sequence numbers to request now.
     func takeRequests(at now: Instant, into numbers: inout [UInt16]) {
         nacks.takeRequests(at: now, into: &numbers)
     }

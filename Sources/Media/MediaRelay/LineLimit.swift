@@ -10,32 +10,32 @@ import Transport
 /// This is not congestion control. It keeps a picture going on a path that is much too slow, and keeps retransmissions from
 /// flooding it.
 struct LineLimit {
-    /// The share of loss that leads to a trial when it is measured three times in a row. Random loss of 20 % reaches it in one
-    /// of thousands of windows. A path that is too slow reaches it soon, because the viewer asks for what it drops.
+    /// The share of loss that leads to a trial if it is measured three times in a row. Random loss of 20 % reaches it in one of
+    /// thousands of windows. A path that is too slow reaches it soon, because the viewer asks for the packets that it drops.
     private static let heavyLoss = 0.3
     private static let heavyWindows = 3
-    /// The rate of a trial as a share of the media that arrived before, without retransmissions: the path carries that.
+    /// The rate of a trial, as a share of the media that arrived before. The path carries that much.
     private static let trialShare = 0.95
-    /// The pause after a trial that has shown nothing. It doubles each time.
+    /// The pause after a trial without effect. It doubles each time.
     private static let firstPause = Duration.seconds(30)
     private static let longestPause = Duration.seconds(600)
-    /// How the rate grows after a window without new losses: at first, and after it has once been too much.
+    /// How the rate grows after a window without new losses: at first, and after the path's limit has been met.
     private static let growth = (first: 1.15, later: 1.04)
     /// How much more loss than the path's usual one is too much.
     private static let tolerance = 0.08
-    /// The least rate, in bytes a second: 200 kbit/s.
+    /// The lowest rate, in bytes a second: 200 kbit/s.
     private static let leastRate = 25_000.0
     /// The time between two groups of packets.
     static let interval = Duration.milliseconds(10)
-    /// Retransmissions may run ahead of the rate by what it gives in this time, in seconds. They go before new packets: a
-    /// picture with a hole makes everything after it useless.
+    /// How far retransmissions may run ahead of the rate, in seconds. They go before new packets, because a picture with a
+    /// hole makes all later ones useless.
     private static let repairAdvance = 0.4
 
     private enum State {
         case open
-        /// Less is sent, to see whether fewer packets are lost; `loss` is the share before.
+        /// The gateway sends less, to see whether fewer packets are lost. `loss` is the share before.
         case trial(loss: Double)
-        /// Less is sent; `loss` is the share that the path loses whatever the rate.
+        /// The gateway sends less. `loss` is the share that the path loses at any rate.
         case limited(loss: Double)
     }
 
@@ -43,9 +43,9 @@ struct LineLimit {
     /// Bytes of payload a second.
     private(set) var rate = 0.0
     private var heavyCount = 0
-    /// The rate has been too much for the line once.
+    /// Whether the rate has been too high for the path once.
     private var hasMetLimit = false
-    /// The window under way covers packets that left before the last change.
+    /// Whether the current window covers packets that were sent before the last change.
     private var passesOver = false
     private var nextTrial = Instant.zero
     private var pause = firstPause
@@ -59,8 +59,8 @@ struct LineLimit {
 
     /// Draws conclusions from a measurement of loss.
     /// - Parameters:
-    ///   - bytes: What went to the viewer in the window, without retransmissions.
-    ///   - streamRate: What the track brings, in bytes a second.
+    ///   - bytes: The bytes sent to the viewer in the window, without retransmissions.
+    ///   - streamRate: The track's rate, in bytes a second.
     mutating func judge(_ window: LossMeter.Window, bytes: UInt64, streamRate: UInt64, at now: Instant) {
         if case .open = state {
             heavyCount = window.share >= Self.heavyLoss ? heavyCount + 1 : 0
@@ -109,7 +109,7 @@ struct LineLimit {
     }
 
     private mutating func refill(at now: Instant) {
-        // No more than what one pause and a late wake-up bring.
+        // At most the credit of one interval and a late wake-up.
         credit = min(credit + rate * (now - creditedAt).inSeconds, max(rate * 0.03, 1_500))
         creditedAt = now
     }
@@ -120,10 +120,10 @@ struct LineLimit {
         return credit > 0 ? Int(credit / 1_200) + 1 : 0
     }
 
-    /// Takes sent bytes out of the credit.
+    /// Deducts sent bytes from the credit.
     mutating func spend(_ bytes: UInt64) { credit -= Double(bytes) }
 
-    /// Takes a retransmission out of the credit. Answers false, and takes nothing, when the credit is used up.
+    /// Deducts a retransmission from the credit. Returns false, and deducts nothing, if the credit is used up.
     mutating func takeForRepair(_ bytes: Int, at now: Instant) -> Bool {
         guard isOn else { return true }
         refill(at: now)

@@ -1,11 +1,10 @@
 import RTP
 import Transport
 
-/// How much of a stream is lost on the way to one viewer, by the totals of its receiver reports.
+/// How much of a stream is lost on the path to one viewer, by the totals of its receiver reports.
 ///
-/// A browser sends a report with every request for a packet, each about a few packets only. So the share that each report
-/// names says little, while the totals, which outlive lost reports too, are compared over a second and two hundred
-/// packets at least.
+/// A browser sends a report with every request for a packet, and each report covers only a few packets. So the share in one
+/// report says little. The totals survive lost reports too. The meter compares them over at least a second and 200 packets.
 struct LossMeter {
     /// One measurement.
     struct Window: Equatable {
@@ -17,12 +16,12 @@ struct LossMeter {
 
     private static let leastDuration = Duration.seconds(1)
     private static let leastPackets: Int32 = 200
-    /// More than this at once is no count that goes on: the receiver has begun again, or makes it up.
+    /// A larger step is not a continued count: the receiver has restarted, or its report is made up.
     private static let mostPackets: Int32 = 100_000
 
     private var begin: (highest: UInt32, lost: Int32, at: Instant)?
 
-    /// Takes a report in; answers a measurement when a window is complete.
+    /// Reads a report. Returns a measurement when a window is complete.
     mutating func note(_ block: RTCPReportBlock, at now: Instant) -> Window? {
         let next = (block.extendedHighestSequenceNumber, block.cumulativeLost, now)
         guard let begin else {
@@ -37,7 +36,7 @@ struct LossMeter {
         let duration = now - begin.at
         guard duration >= Self.leastDuration, expected >= Self.leastPackets else { return nil }
         self.begin = next
-        // Packets that arrive twice count against those lost.
+        // Packets that arrive twice reduce the count of lost ones.
         let lost = min(max(block.cumulativeLost &- begin.lost, 0), expected)
         return Window(share: Double(lost) / Double(expected), duration: duration)
     }

@@ -30,6 +30,8 @@ public struct RelayTrackDescription: Sendable {
 /// This object is the way in from other threads. All the work is done by one ``RelayShard`` on a thread of its own.
 public final class MediaRelay: Sendable {
     let shard: ShardThread<RelayShard>
+    let sessions = SessionDirectory()
+    private let ready = ReadyList()
     /// The UDP port that all sessions share.
     public let port: UDPPort
 
@@ -37,11 +39,13 @@ public final class MediaRelay: Sendable {
     /// - Throws: `SystemCallError` when the thread cannot be started.
     public init(port: UDPPort, limits: RelayLimits = RelayLimits()) throws(SystemCallError) {
         self.port = port
+        let ready = ready
         shard = try ShardThread(name: "relay", port: port) { context in
-            RelayShard(
+            ready.attach(wake: context.wake)
+            return RelayShard(
                 port: context.port, limits: limits,
                 wallClock: WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now),
-                random: .system)
+                random: .system, ready: ready)
         }
     }
 
@@ -63,10 +67,7 @@ public final class MediaRelay: Sendable {
         return entries.map(\.inlet)
     }
 
-    private func makeInlet() -> TrackInlet {
-        // The shard's thread looks at every inlet when one has woken it, so the message carries nothing.
-        TrackInlet { [weak shard] in shard?.post { handler, now in handler.handleInlets(at: now) } }
-    }
+    private func makeInlet() -> TrackInlet { TrackInlet(lists: [ready]) }
 
     /// Takes a camera's tracks out and ends the sessions of its viewers.
     public func removeCamera(_ camera: String) {
@@ -82,7 +83,10 @@ public final class MediaRelay: Sendable {
 
     /// Takes what moment a packet of a track stands for, where the gateway itself knows it: for a track that it makes.
     public func noteCapture(_ track: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
-        shard.post { handler, _ in handler.noteCapture(track, rtpTimestamp: rtpTimestamp, at: instant) }
+        shard.post { handler, now in
+            handler.handleInlets(at: now)
+            handler.noteCapture(track, rtpTimestamp: rtpTimestamp, at: instant)
+        }
     }
 
     /// Empties a camera's rings: it is not pulled any more, and nobody is to be shown what is old.
@@ -95,15 +99,38 @@ public final class MediaRelay: Sendable {
         _ configuration: ViewerConfiguration, status: ViewerStatus,
         notify: @escaping @Sendable (ViewerEvent) -> Void
     ) {
-        shard.post { handler, now in handler.add(configuration, status: status, notify: notify, at: now) }
+        let handle = sessions.add(configuration.sessionID)
+        let notify = forgetting(configuration.sessionID, handle, notify)
+        let posted = shard.post { handler, now in
+            handler.add(configuration, as: handle, status: status, notify: notify, at: now)
+        }
+        if !posted { sessions.remove(configuration.sessionID, handle) }
+    }
+
+    /// Lets the directory forget a session that has ended, before anybody else hears of its end.
+    func forgetting(
+        _ sessionID: String, _ handle: SessionHandle, _ notify: @escaping @Sendable (ViewerEvent) -> Void
+    ) -> @Sendable (ViewerEvent) -> Void {
+        let sessions = sessions
+        return { event in
+            if case .ended = event { sessions.remove(sessionID, handle) }
+            notify(event)
+        }
+    }
+
+    /// Runs `body` on the thread of a session, if there is one of this name.
+    func post(
+        to sessionID: String, _ body: @escaping @Sendable (RelayShard, Viewer, Instant) -> Void
+    ) {
+        guard let handle = sessions[sessionID] else { return }
+        shard.post { handler, now in
+            if let viewer = handler.viewers[handle] { body(handler, viewer, now) }
+        }
     }
 
     /// Ends a viewer's session with a goodbye.
     public func removeViewer(_ sessionID: String, reason: String) {
-        shard.post { handler, now in
-            guard let viewer = handler.viewers[sessionID] else { return }
-            handler.dismiss(viewer, reason: reason, at: now)
-        }
+        post(to: sessionID) { handler, viewer, now in handler.dismiss(viewer, reason: reason, at: now) }
     }
 
     /// Ends the sessions of all viewers of a track with a goodbye; taps stay.
@@ -115,14 +142,12 @@ public final class MediaRelay: Sendable {
 
     /// Opens the gate for a viewer's microphone, or shuts it with nil.
     public func setTalkbackSink(_ sessionID: String, _ sink: (any TalkbackSink)?) {
-        shard.post { handler, _ in handler.viewers[sessionID]?.talkback.setSink(sink) }
+        post(to: sessionID) { _, viewer, _ in viewer.talkback.setSink(sink) }
     }
 
     /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
     public func holdSound(_ sessionID: String, for duration: Duration?) {
-        shard.post { handler, now in
-            handler.viewers[sessionID]?.holdSound(until: duration.map { now + $0 }, at: now)
-        }
+        post(to: sessionID) { _, viewer, now in viewer.holdSound(until: duration.map { now + $0 }, at: now) }
     }
 
     /// Adds candidates that came after the offer.
@@ -130,8 +155,7 @@ public final class MediaRelay: Sendable {
     public func addRemoteCandidates(
         _ sessionID: String, _ candidates: [RemoteCandidate], areComplete: Bool = false
     ) {
-        shard.post { handler, now in
-            guard let viewer = handler.viewers[sessionID] else { return }
+        post(to: sessionID) { handler, viewer, now in
             for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
             if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
             handler.service(viewer, at: now)
@@ -140,8 +164,7 @@ public final class MediaRelay: Sendable {
 
     /// Starts ICE again with other credentials; media goes on over the old path meanwhile.
     public func restartICE(_ sessionID: String, local: ICECredentials, remote: ICECredentials) {
-        shard.post { handler, now in
-            guard let viewer = handler.viewers[sessionID] else { return }
+        post(to: sessionID) { handler, viewer, now in
             handler.restartICE(viewer, local: local, remote: remote, at: now)
         }
     }
@@ -150,7 +173,8 @@ public final class MediaRelay: Sendable {
     public func statistics() async -> [String: ViewerStatistics] {
         await withCheckedContinuation { continuation in
             let posted = shard.post { handler, _ in
-                continuation.resume(returning: handler.viewers.mapValues { $0.readStatistics() })
+                let viewers = handler.viewers.values.map { ($0.sessionID, $0.readStatistics()) }
+                continuation.resume(returning: Dictionary(viewers, uniquingKeysWith: { first, _ in first }))
             }
             if !posted { continuation.resume(returning: [:]) }
         }

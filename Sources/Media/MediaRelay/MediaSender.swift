@@ -1,7 +1,7 @@
 import DatagramPort
 import Transport
 
-/// The shard's way out: one run of datagrams at a time, handed to the socket as one system call.
+/// Where the shard sends: one run of datagrams at a time, handed to the socket in one system call.
 struct MediaSender {
     /// The run being built.
     var run: SegmentRun
@@ -16,7 +16,7 @@ struct MediaSender {
         self.run = SegmentRun(memory: memory)
     }
 
-    /// Sends the run and starts an empty one. False when the socket can take nothing now; any other failure is
+    /// Sends the run and starts an empty one. Returns false if the socket accepts nothing now. Any other failure is
     /// counted and the run dropped, because one bad destination must not hold up the others.
     @inline(__always)
     mutating func flush(to destination: TransportAddress, from local: TransportAddress?) -> Bool {

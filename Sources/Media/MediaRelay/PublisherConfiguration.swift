@@ -3,25 +3,25 @@ import PeerConnection
 import RTP
 import Transport
 
-/// One track that a publisher sends, as offer and answer agreed.
+/// One track that a publisher sends, as agreed in offer and answer.
 public struct PublishedTrack: Sendable {
-    /// Whether the track is video: what is lost of it is asked for again, and key frames can be asked for.
+    /// Whether the track is video: lost packets are requested again, and key frames can be requested.
     public var isVideo: Bool
     /// The payload type of the media packets.
     public var payloadType: UInt8
-    /// The payload type of retransmissions (RFC 4588), nil where there are none.
+    /// The payload type of retransmissions (RFC 4588); nil if there are none.
     public var retransmissionPayloadType: UInt8?
     /// The source that the offer announced; nil lets the first packet name it.
     public var ssrc: UInt32?
     /// The RTP clock rate in hertz.
     public var clockRate: Int
-    /// Whether lost packets may be asked for again (RFC 4585, section 6.2.1).
+    /// Whether lost packets may be requested again (RFC 4585, section 6.2.1).
     public var takesNack: Bool
-    /// Whether key frames may be asked for (RFC 4585, section 6.3.1).
+    /// Whether key frames may be requested (RFC 4585, section 6.3.1).
     public var takesPictureLossIndication: Bool
-    /// The identifier of the transport-wide sequence number, nil where it was not agreed.
+    /// The identifier of the transport-wide sequence number; nil if it was not agreed on.
     public var transportSequenceExtension: UInt8?
-    /// Whether the publisher wants to be told how much it may send, because it gets no transport-wide feedback.
+    /// Whether to report to the publisher how much it may send, because it gets no transport-wide feedback.
     public var wantsEstimate: Bool
 
     /// Describes a track.
@@ -41,18 +41,18 @@ public struct PublishedTrack: Sendable {
     }
 }
 
-/// Takes what a publisher sends. Everything is called on the relay's thread: it must not wait.
+/// Receives what a publisher sends. Every method is called on the relay's thread and must not wait.
 public protocol PublisherSink: AnyObject, Sendable {
-    /// Takes one plain RTP packet of a track. They come in order; a gap in the sequence numbers is a loss that could not
-    /// be mended. `packet` is valid during the call only.
+    /// One plain RTP packet of a track. Packets come in order; a gap in the sequence numbers is a loss that could not
+    /// be repaired. `packet` is valid only during the call.
     func receive(_ packet: UnsafeRawBufferPointer, track: Int, at now: Instant)
-    /// A track that had begun has brought nothing since `last`; told about once a second.
+    /// A track that had begun has brought nothing since `last`. Called about once per second.
     func receiveNothing(track: Int, since last: Instant, at now: Instant)
-    /// Takes a report of the publisher's clock (RFC 3550, section 6.4.1).
+    /// A report of the publisher's clock (RFC 3550, section 6.4.1).
     func receiveSenderReport(track: Int, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant)
 }
 
-/// A publisher as signalling hands it to the relay.
+/// A publisher as signalling passes it to the relay.
 public struct PublisherConfiguration: Sendable {
     /// The session's name.
     public var sessionID: String
@@ -77,22 +77,24 @@ public struct PublisherConfiguration: Sendable {
 }
 
 extension MediaRelay {
-    /// Takes a publisher in. It shares sessions' names with viewers: ``removeViewer(_:reason:)``,
+    /// Adds a publisher. Its session is named like a viewer's: ``removeViewer(_:reason:)``,
     /// ``addRemoteCandidates(_:_:)`` and ``restartICE(_:local:remote:)`` serve both. `notify` is called on the shard's
-    /// thread: it must not wait.
+    /// thread and must not wait.
     public func addPublisher(
         _ configuration: PublisherConfiguration, status: ViewerStatus, sink: any PublisherSink,
         notify: @escaping @Sendable (ViewerEvent) -> Void
     ) {
-        shard.post { handler, now in
-            handler.add(configuration, status: status, sink: sink, notify: notify, at: now)
+        let handle = sessions.add(configuration.sessionID)
+        let notify = forgetting(configuration.sessionID, handle, notify)
+        let posted = shard.post { handler, now in
+            handler.add(configuration, as: handle, status: status, sink: sink, notify: notify, at: now)
         }
+        if !posted { sessions.remove(configuration.sessionID, handle) }
     }
 
-    /// Asks a publisher for a key frame of a track; requests that come close together become one.
+    /// Requests a key frame of a track from a publisher. Requests that come close together are merged.
     public func requestKeyFrame(ofPublisher sessionID: String, track: Int) {
-        shard.post { handler, now in
-            guard let publisher = handler.viewers[sessionID] else { return }
+        post(to: sessionID) { handler, publisher, now in
             publisher.ingest?.requestKeyFrame(track: track)
             handler.service(publisher, at: now)
         }
@@ -100,18 +102,20 @@ extension MediaRelay {
 }
 
 extension RelayShard {
-    /// Takes a publisher in: to the shard it is a session like a viewer's to which nothing is sent.
+    /// Adds a publisher. To the shard it is a session like a viewer's, except that nothing is sent to it.
     func add(
-        _ configuration: PublisherConfiguration, status: ViewerStatus, sink: any PublisherSink,
-        notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
+        _ configuration: PublisherConfiguration, as handle: SessionHandle, status: ViewerStatus,
+        sink: any PublisherSink, notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
     ) {
         var session = ViewerConfiguration(
             sessionID: configuration.sessionID, peer: configuration.peer, egress: [], talkbackPayloadTypes: [],
             offerReceived: now, answerReady: now)
         session.principal = configuration.principal
-        add(session, status: status, notify: notify, at: now)
-        viewers[configuration.sessionID]?.ingest = Ingest(
-            tracks: configuration.tracks, reducedSizeRTCP: configuration.reducedSizeRTCP, sink: sink,
-            ssrc: UInt32(truncatingIfNeeded: random.next()))
+        add(session, as: handle, status: status, notify: notify, at: now) { random in
+            .publisher(
+                Ingest(
+                    tracks: configuration.tracks, reducedSizeRTCP: configuration.reducedSizeRTCP, sink: sink,
+                    ssrc: UInt32(truncatingIfNeeded: random.next())))
+        }
     }
 }

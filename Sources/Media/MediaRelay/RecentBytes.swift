@@ -1,6 +1,6 @@
 import Transport
 
-/// How many bytes came in the present second and in the one before.
+/// How many bytes came in the current second and in the one before.
 struct RecentBytes {
     private static let window = Duration.seconds(1)
 

@@ -12,6 +12,10 @@ extension RelayShard: ShardHandler {
         }
     }
 
+    func handleWake(at now: Instant) {
+        handleInlets(at: now)
+    }
+
     var awaitsMessages: Bool { !earlyChecks.isEmpty }
 
     func handleMessagesTaken(at now: Instant) {
@@ -22,6 +26,7 @@ extension RelayShard: ShardHandler {
         for viewer in Array(viewers.values) {
             dismiss(viewer, reason: "the gateway is shutting down", at: now)
         }
+        ready.close()
     }
 }
 
@@ -36,20 +41,25 @@ extension RelayShard {
         for id in tracks.keys where id.camera == camera && !kept.contains(id) { removeTrack(id, at: now) }
         for (id, description, inlet) in descriptions {
             if description.continuing != nil, tracks[id] != nil { continue }
-            removeInlet(id)
-            inlets.append((id, inlet))
             if let track = tracks[id], track.isVideo == description.isVideo,
                 track.codec.isNamed(description.codec.name), track.clockRate == description.codec.clockRate
             {
                 track.setSource(description.requestKeyFrame)
+                setInlet(inlet, of: track)
                 restart(track, at: now)
+                takeIn(track, from: inlet, at: now)
                 continue
             }
-            if tracks[id] != nil { removeTrack(id, keepingInlet: true, at: now) }
-            let track = RelayTrack(id: id, description: description, limits: limits)
+            removeTrack(id, at: now)
+            let track = RelayTrack(
+                id: id, handle: makeTrackHandle(), description: description, limits: limits, deadlines: deadlines)
             tracks[id] = track
+            tracksByHandle[track.handle] = track
+            setInlet(inlet, of: track)
             // Sound that had gone, and whose viewers stayed for the picture.
             for viewer in viewers.values { viewer.takeBack(track, at: now) }
+            // The shard may have looked for its track too early.
+            takeIn(track, from: inlet, at: now)
         }
     }
 
@@ -59,12 +69,11 @@ extension RelayShard {
         wallClocks[camera] = nil
     }
 
-    private func removeTrack(_ id: TrackID, keepingInlet: Bool = false, at now: Instant) {
-        if !keepingInlet {
-            for entry in inlets where entry.id == id { entry.inlet.close() }
-            removeInlet(id)
-        }
+    private func removeTrack(_ id: TrackID, at now: Instant) {
         guard let track = tracks.removeValue(forKey: id) else { return }
+        setInlet(nil, of: track)
+        tracksByHandle[track.handle] = nil
+        deadlines.remove(.track(track.handle))
         track.endTaps()
         for viewer in track.viewers {
             for index in viewer.egress.indices where viewer.egress[index].nextTrack === track {
@@ -78,17 +87,32 @@ extension RelayShard {
         }
     }
 
-    private func removeInlet(_ id: TrackID) {
-        for entry in inlets where entry.id == id { counters.inletDrops += entry.inlet.drops }
-        inlets.removeAll { $0.id == id }
+    /// Exchanges where a track's batches come from. What a source still hands in at the old place goes nowhere.
+    private func setInlet(_ inlet: TrackInlet?, of track: RelayTrack) {
+        if let old = track.inlet, old !== inlet {
+            old.close()
+            counters.inletDrops += old.drops
+            tracksByInlet[ObjectIdentifier(old)] = nil
+        }
+        track.inlet = inlet
+        if let inlet { tracksByInlet[ObjectIdentifier(inlet)] = track }
     }
 
-    private static let trackGone = "the camera does not send this track any more"
+    private static let trackGone = "the camera no longer sends this track"
 
     /// Takes a viewer in and starts its connection.
     func add(
-        _ configuration: ViewerConfiguration, status: ViewerStatus, notify: @escaping @Sendable (ViewerEvent) -> Void,
-        at now: Instant
+        _ configuration: ViewerConfiguration, as handle: SessionHandle, status: ViewerStatus,
+        notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant
+    ) {
+        add(configuration, as: handle, status: status, notify: notify, at: now) { _ in .viewer }
+    }
+
+    /// Takes a session in, whose part is `makeRole`'s to say, and starts its connection.
+    func add(
+        _ configuration: ViewerConfiguration, as handle: SessionHandle, status: ViewerStatus,
+        notify: @escaping @Sendable (ViewerEvent) -> Void, at now: Instant,
+        makeRole: (inout RandomSource) -> SessionRole
     ) {
         let peer: PeerConnection
         do {
@@ -104,9 +128,10 @@ extension RelayShard {
             guard let track = tracks[description.track] else { continue }
             egress.append(Egress(configuration: description, track: track, random: &random))
         }
+        let localSSRC = UInt32(truncatingIfNeeded: random.next())
         let viewer = Viewer(
-            configuration: configuration, peer: peer, egress: egress, status: status, notify: notify,
-            localSSRC: UInt32(truncatingIfNeeded: random.next()),
+            handle: handle, role: makeRole(&random), configuration: configuration, peer: peer, egress: egress,
+            status: status, notify: notify, localSSRC: localSSRC,
             checkAccount: checkAccount(of: configuration.principal, at: now))
         viewer.reports.setWallClock(wallClock)
         guard egress.count == configuration.egress.count else {
@@ -114,7 +139,7 @@ extension RelayShard {
             end(viewer, reason: Self.trackGone)
             return
         }
-        viewers[viewer.sessionID] = viewer
+        viewers[handle] = viewer
         byFragment[configuration.peer.localCredentials.usernameFragment] = viewer
         for index in egress.indices { egress[index].track.viewers.append(viewer) }
         status.note(.offer, at: configuration.offerReceived)
@@ -147,6 +172,8 @@ extension RelayShard {
 
     /// Takes a report of the camera's clock.
     func noteSenderReport(_ id: TrackID, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
+        // What was handed in before the report comes first.
+        handleInlets(at: now)
         guard let track = tracks[id], ntp != 0 else { return }
         let (instant, correction) = wallClocks[id.camera, default: SourceWallClock()]
             .instant(of: ntp, receivedAt: now)
@@ -165,6 +192,8 @@ extension RelayShard {
 
     /// Empties a camera's rings. Its viewers stay, and go on when it comes back.
     func clearTracks(of camera: String, at now: Instant) {
+        // What was handed in before is old as well.
+        handleInlets(at: now)
         for track in tracks.values where track.id.camera == camera { restart(track, at: now) }
     }
 
@@ -183,8 +212,8 @@ extension RelayShard {
         result.publishers = viewers.values.count { $0.ingest != nil }
         result.viewers = viewers.count - result.publishers
         for viewer in viewers.values { result.add(viewer.peer.connectivityCounters) }
-        for entry in inlets { result.inletDrops += entry.inlet.drops }
         for track in tracks.values {
+            if let inlet = track.inlet { result.inletDrops += inlet.drops }
             result.ringBytes += track.ring.footprint
             result.packetsReceived += track.packetsReceived
         }

@@ -14,9 +14,14 @@ import Transport
 final class RelayShard {
     let limits: RelayLimits
     var sender: MediaSender
+    /// The number of this shard among the relay's.
+    let index: Int
+    let ready: ReadyList
     var tracks: [TrackID: RelayTrack] = [:]
-    var inlets: [(id: TrackID, inlet: TrackInlet)] = []
-    var viewers: [String: Viewer] = [:]
+    var tracksByInlet: [ObjectIdentifier: RelayTrack] = [:]
+    var tracksByHandle: [TrackHandle: RelayTrack] = [:]
+    private var nextTrack: UInt64 = 0
+    var viewers: [SessionHandle: Viewer] = [:]
     /// Viewers by the username fragment that we gave them: the way in for a check from an address not seen before.
     var byFragment: [String: Viewer] = [:]
     /// Viewers by addresses that they have sent a check to and that nothing has come from yet. Answers name no session.
@@ -26,7 +31,7 @@ final class RelayShard {
     /// What each principal's sessions may spend on checks to addresses that have never answered.
     var checkAccounts: [String: CheckAccount] = [:]
     var earlyChecks = EarlyChecks()
-    var deadlines = DeadlineQueue<String>()
+    let deadlines = ShardDeadlines()
     var wallClocks: [String: SourceWallClock] = [:]
     var counters = RelayCounters()
     var random: RandomSource
@@ -35,8 +40,14 @@ final class RelayShard {
     private let memory: UnsafeMutableRawBufferPointer
     let scratch: UnsafeMutableRawBufferPointer
     private var waiting: [PacketBatch] = []
+    private var readyInlets: [TrackInlet] = []
 
-    init(port: any DatagramSending, limits: RelayLimits, wallClock: WallClockReading, random: RandomSource) {
+    init(
+        port: any DatagramSending, limits: RelayLimits, wallClock: WallClockReading, random: RandomSource,
+        index: Int = 0, ready: ReadyList = ReadyList()
+    ) {
+        self.index = index
+        self.ready = ready
         self.limits = limits
         self.wallClock = wallClock
         self.random = random
@@ -52,19 +63,25 @@ final class RelayShard {
 
     /// Takes what the cameras have handed in to the viewers.
     func handleInlets(at now: Instant) {
-        for (id, inlet) in inlets {
-            let hasRestarted = inlet.take(into: &waiting)
-            guard let track = tracks[id] else { continue }
-            if hasRestarted { restart(track, at: now) }
-            guard !waiting.isEmpty else { continue }
-            for batch in waiting where track.append(batch) {
-                if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.noteKeyFrame() }
-                if !track.taps.isEmpty { track.feedTaps(at: now) }
-            }
-            // The ring holds them now; a reference left here would keep a batch from being used again.
-            waiting.removeAll(keepingCapacity: true)
-            for viewer in track.viewers { forward(track, to: viewer, at: now) }
+        ready.take(into: &readyInlets)
+        for inlet in readyInlets {
+            counters.inletsAsked &+= 1
+            // One whose track has gone may still stand in the list.
+            if let track = tracksByInlet[ObjectIdentifier(inlet)] { takeIn(track, from: inlet, at: now) }
         }
+        readyInlets.removeAll(keepingCapacity: true)
+    }
+
+    func takeIn(_ track: RelayTrack, from inlet: TrackInlet, at now: Instant) {
+        if inlet.take(for: index, into: &waiting) { restart(track, at: now) }
+        guard !waiting.isEmpty else { return }
+        for batch in waiting where track.append(batch) {
+            if track.ring.newestKeyFrame?.entry == track.ring.end - 1 { track.noteKeyFrame() }
+            if !track.taps.isEmpty { track.feedTaps(at: now) }
+        }
+        // The ring holds them now; a reference left here would keep a batch from being used again.
+        waiting.removeAll(keepingCapacity: true)
+        for viewer in track.viewers { forward(track, to: viewer, at: now) }
     }
 
     @inline(__always)
@@ -76,33 +93,39 @@ final class RelayShard {
             }
             guard viewer.egress[index].track === track else { continue }
             viewer.mediaArrived(index, through: &sender, limits: limits, at: now)
-            if let burst = viewer.egress[index].nextBurst { deadlines.schedule(viewer.sessionID, at: burst) }
+            if let burst = viewer.egress[index].nextBurst { deadlines.schedule(.session(viewer.handle), at: burst) }
         }
     }
 
     /// Lets everything act whose time has come.
     func handleDeadline(at now: Instant) {
-        while let sessionID = deadlines.popDue(at: now) {
-            guard let viewer = viewers[sessionID] else { continue }
-            viewer.peer.handleDeadline(at: now)
-            for index in viewer.egress.indices {
-                if let burst = viewer.egress[index].nextBurst, burst <= now {
-                    viewer.send(index, through: &sender, limits: limits, at: now)
-                }
+        while let key = deadlines.popDue(at: now) {
+            switch key {
+            case .session(let handle):
+                if let viewer = viewers[handle] { handleDeadline(of: viewer, at: now) }
+            case .track(let handle):
+                tracksByHandle[handle]?.handleDeadline(at: now)
             }
-            service(viewer, at: now)
         }
-        for track in tracks.values { track.handleDeadline(at: now) }
+    }
+
+    private func handleDeadline(of viewer: Viewer, at now: Instant) {
+        viewer.peer.handleDeadline(at: now)
+        for index in viewer.egress.indices {
+            if let burst = viewer.egress[index].nextBurst, burst <= now {
+                viewer.send(index, through: &sender, limits: limits, at: now)
+            }
+        }
+        service(viewer, at: now)
+    }
+
+    func makeTrackHandle() -> TrackHandle {
+        nextTrack += 1
+        return TrackHandle(number: nextTrack)
     }
 
     /// When ``handleDeadline(at:)`` wants to be called.
-    var nextDeadline: Instant? {
-        var next = deadlines.next
-        for track in tracks.values {
-            if let deadline = track.nextDeadline { next = next.map { min($0, deadline) } ?? deadline }
-        }
-        return next
-    }
+    var nextDeadline: Instant? { deadlines.next }
 
     /// Drains a viewer's connection after anything has happened to it.
     func service(_ viewer: Viewer, at now: Instant) {
@@ -117,7 +140,7 @@ final class RelayShard {
             case .connected:
                 viewer.isConnected = true
                 viewer.status.note(.dtls, at: now)
-                if viewer.ingest == nil { counters.connected += 1 }
+                if case .viewer = viewer.role { counters.connected += 1 }
                 viewer.mediaDue = viewer.configuration.peer.dtlsRole == .server ? now + Self.settling : now
                 viewer.notify(.connected)
             case .failed(let reason):
@@ -134,7 +157,7 @@ final class RelayShard {
         if viewer.isConnected, let next = viewer.reports.next, next <= now {
             viewer.sendReports(through: &sender, scratch: scratch, at: now)
         }
-        if let ingest = viewer.ingest {
+        if case .publisher(let ingest) = viewer.role {
             viewer.serviceIngest(through: &sender, scratch: scratch, at: now)
             if ingest.isOver {
                 dismiss(viewer, reason: "the publisher has said goodbye", at: now)
@@ -143,7 +166,7 @@ final class RelayShard {
         }
         if let deadline = viewer.nextDeadline {
             // One whose deadline stays in the past must not keep the others from theirs.
-            deadlines.schedule(viewer.sessionID, at: max(deadline, now + Self.shortestPause))
+            deadlines.schedule(.session(viewer.handle), at: max(deadline, now + Self.shortestPause))
         }
     }
 
@@ -169,11 +192,11 @@ final class RelayShard {
     func end(_ viewer: Viewer, reason: String) {
         guard !viewer.hasEnded else { return }
         viewer.hasEnded = true
-        viewers[viewer.sessionID] = nil
+        viewers[viewer.handle] = nil
         for fragment in viewer.fragments { byFragment[fragment] = nil }
         for address in viewer.askedAddresses { forgetAsked(address, by: viewer) }
         for address in viewer.knownAddresses where byAddress[address] === viewer { byAddress[address] = nil }
-        deadlines.remove(viewer.sessionID)
+        deadlines.remove(.session(viewer.handle))
         counters.add(viewer.peer.connectivityCounters)
         for index in viewer.egress.indices {
             viewer.egress[index].track.viewers.removeAll { $0 === viewer }
@@ -181,7 +204,7 @@ final class RelayShard {
         }
         viewer.talkback.close()
         viewer.status.noteEnd(reason: reason)
-        if viewer.ingest == nil { counters.ended += 1 }
+        if case .viewer = viewer.role { counters.ended += 1 }
         viewer.notify(.ended(reason: reason))
     }
 }
@@ -216,6 +239,8 @@ public struct RelayCounters: Sendable, Equatable {
     public var ringBytes = 0
     /// Packets that came from cameras.
     public var packetsReceived: UInt64 = 0
+    /// Inlets that a wake-up has looked at.
+    var inletsAsked: UInt64 = 0
     /// What came from cameras and was thrown away, because the relay's thread did not take it in time.
     public var inletDrops = TrackInlet.Drops()
 

@@ -5,6 +5,10 @@ import Transport
 /// One track of one camera on one shard: its ring, its clock, and who watches it. It lives on the shard's thread only.
 final class RelayTrack {
     let id: TrackID
+    /// Its name in the shard's queue of deadlines.
+    let handle: TrackHandle
+    /// Where its batches come from; nil only in tests.
+    var inlet: TrackInlet?
     let isVideo: Bool
     let codec: MediaCodec
     var clockRate: Int { codec.clockRate }
@@ -26,14 +30,20 @@ final class RelayTrack {
     private(set) var packetsReceived: UInt64 = 0
     private(set) var bytesReceived: UInt64 = 0
     private(set) var recentBytes = RecentBytes()
+    private let deadlines: ShardDeadlines
 
     /// A source is asked at most once in this time, however many viewers ask.
     static let keyFrameRequestInterval = Duration.seconds(1)
     /// A request that has brought nothing in this time has been lost, or what it brought has.
     static let keyFrameRepetition = Duration.seconds(2)
 
-    init(id: TrackID, description: RelayTrackDescription, limits: RelayLimits) {
+    init(
+        id: TrackID, handle: TrackHandle, description: RelayTrackDescription, limits: RelayLimits,
+        deadlines: ShardDeadlines
+    ) {
         self.id = id
+        self.handle = handle
+        self.deadlines = deadlines
         self.isVideo = description.isVideo
         self.codec = description.codec
         self.ring = TrackRing(maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes)
@@ -97,7 +107,10 @@ final class RelayTrack {
     /// Makes a kept request if its time has come.
     func handleDeadline(at now: Instant) {
         guard requestWaiting else { return }
-        if let deadline = nextDeadline, deadline > now { return }
+        if let deadline = nextDeadline, deadline > now {
+            deadlines.schedule(.track(handle), at: deadline)
+            return
+        }
         requestWaiting = false
         lastKeyFrameRequest = now
         keyFrameRequests.forwarded += 1

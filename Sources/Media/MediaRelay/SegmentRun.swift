@@ -1,12 +1,12 @@
 import DatagramPort
 import Transport
 
-/// A run of datagrams for one destination that one system call can send: all of equal size but the last, which may be
-/// shorter (UDP generic segmentation offload).
+/// A run of datagrams to one destination that one system call can send: all of the same size, except the last, which
+/// may be shorter (UDP generic segmentation offload).
 ///
-/// The memory belongs to the shard and serves one viewer after the other.
+/// The memory belongs to the shard, which uses it for one viewer after the other.
 struct SegmentRun {
-    /// The kernel's bound on segments (`UDP_MAX_SEGMENTS`).
+    /// The kernel's limit on segments (`UDP_MAX_SEGMENTS`).
     static let maximumSegments = 64
     /// The largest UDP payload.
     static let maximumBytes = 65_507
@@ -14,7 +14,7 @@ struct SegmentRun {
     private let memory: UnsafeMutableRawBufferPointer
     /// How many bytes have been written.
     private(set) var byteCount = 0
-    /// The size of every segment but the last.
+    /// The size of every segment except the last.
     private(set) var segmentSize = 0
     /// How many segments have been written.
     private(set) var segments = 0
@@ -33,13 +33,13 @@ struct SegmentRun {
             && byteCount + size <= Self.maximumBytes
     }
 
-    /// Where the next datagram is to be written.
+    /// Where to write the next datagram.
     @inline(__always)
     var free: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: memory[byteCount...])
     }
 
-    /// Notes that a datagram of `size` bytes has been written at ``free``.
+    /// Records that a datagram of `size` bytes has been written at ``free``.
     @inline(__always)
     mutating func add(_ size: Int) {
         if segments == 0 { segmentSize = size }

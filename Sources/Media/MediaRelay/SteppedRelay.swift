@@ -8,6 +8,7 @@ import Transport
 /// It is the same code that ``MediaRelay`` runs on its thread. A benchmark can so measure forwarding alone.
 package final class SteppedRelay {
     private let shard: RelayShard
+    private var sessions: UInt64 = 0
 
     /// A relay that sends through `port`.
     package init(port: any DatagramSending, limits: RelayLimits = RelayLimits(), at now: Instant) {
@@ -18,7 +19,7 @@ package final class SteppedRelay {
 
     /// Adds a camera with one track, and answers where its batches go in.
     package func addTrack(_ id: TrackID, _ description: RelayTrackDescription, at now: Instant) -> TrackInlet {
-        let inlet = TrackInlet(wake: {})
+        let inlet = TrackInlet(lists: [shard.ready])
         shard.setTracks([(id, description, inlet)], camera: id.camera, at: now)
         return inlet
     }
@@ -26,7 +27,9 @@ package final class SteppedRelay {
     /// Takes a viewer in; the status says when it is connected.
     package func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
         let status = ViewerStatus()
-        shard.add(configuration, status: status, notify: { _ in }, at: now)
+        sessions += 1
+        shard.add(
+            configuration, as: SessionHandle(number: sessions), status: status, notify: { _ in }, at: now)
         return status
     }
 
@@ -48,6 +51,9 @@ package final class SteppedRelay {
     package func handleDeadline(at now: Instant) {
         shard.handleDeadline(at: now)
     }
+
+    /// How many inlets the wake-ups have looked at.
+    package var inletsAsked: UInt64 { shard.readCounters().inletsAsked }
 
     /// What the relay has done.
     package func readCounters() -> RelayCounters {

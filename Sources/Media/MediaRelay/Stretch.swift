@@ -1,19 +1,21 @@
 import PeerConnection
 import RTP
 
-/// Where one egress stands, and how its next packet is numbered.
+/// The position of one egress, and how its next packet is numbered.
 struct Progress {
     var cursor: TrackRing.Cursor
     var nextIndex: UInt64
     var transportSequence: UInt16
     var lastTimestamp: UInt32
     var sentWholeKeyFrame: Bool
+    /// Whether the last packet was not the last one of its frame.
+    var isInsideFrame: Bool
     /// How many packets may still be written.
     var budget: Int
-    /// What stands in the run.
+    /// What is in the run.
     var sent: (packets: UInt64, bytes: UInt64) = (0, 0)
 
-    /// Where `egress` stands; nil while it waits for a key frame.
+    /// The position of `egress`; nil while it waits for a key frame.
     @inline(__always)
     init?(_ egress: Egress, transportSequence: UInt16, budget: Int) {
         guard let cursor = egress.cursor else { return nil }
@@ -22,13 +24,14 @@ struct Progress {
         self.transportSequence = transportSequence
         self.lastTimestamp = egress.lastTimestamp
         self.sentWholeKeyFrame = egress.sentWholeKeyFrame
+        self.isInsideFrame = egress.isInsideFrame
         self.budget = budget
     }
 }
 
 /// A stretch of a track on its way to one viewer: everything that stays the same from packet to packet.
 ///
-/// It is taken out of the viewer once per call, so that the loop over the packets touches nothing that has to be
+/// It is copied out of the viewer once per call, so that the loop over the packets touches nothing that has to be
 /// checked or counted each time.
 struct Stretch {
     /// Why ``fill(_:from:for:)`` ended.
@@ -36,7 +39,7 @@ struct Stretch {
         case reachedEnd
         case runIsFull
         case usedBudget
-        /// The next packet starts a frame that the viewer is not to get.
+        /// The next packet starts a frame that this viewer must not get.
         case reachedFrameToLeaveOut
     }
 
@@ -55,7 +58,7 @@ struct Stretch {
         leavesFramesOut = egress.skipsAtNextFrame
     }
 
-    /// The hot loop: header and encryption straight into the send buffer.
+    /// The hot loop: writes header and ciphertext straight into the send buffer.
     @inline(__always)
     func fill(_ run: inout SegmentRun, from progress: inout Progress, for peer: inout PeerConnection) -> Stop {
         let overhead = header.length + peer.overhead
@@ -66,7 +69,7 @@ struct Stretch {
                 let packet = packets[progress.cursor.packet]
                 if leavesFramesOut, packet.flags.contains(.startsFrame) { return .reachedFrameToLeaveOut }
                 if progress.budget == 0 { return .usedBudget }
-                // A packet that does not even fit an empty run is passed over below.
+                // A packet that does not even fit an empty run is skipped below.
                 if run.segments > 0, !run.accepts(overhead + Int(packet.length)) { return .runIsFull }
                 let index = epoch.index(
                     of: entry.firstSequence &+ Int64(packet.sequenceNumber &- firstNumber))
@@ -85,6 +88,7 @@ struct Stretch {
                     progress.transportSequence &+= 1
                     progress.nextIndex = index &+ 1
                     progress.lastTimestamp = timestamp
+                    progress.isInsideFrame = !packet.flags.contains(.marker)
                     if packet.flags.contains([.keyFrame, .marker]) { progress.sentWholeKeyFrame = true }
                 }
                 progress.budget &-= 1

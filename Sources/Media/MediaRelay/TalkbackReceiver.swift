@@ -1,24 +1,24 @@
 import RTP
 import Transport
 
-/// Takes in a viewer's microphone: counts what comes, and hands it to the camera's speaker while the viewer holds the
-/// floor.
+/// Receives a viewer's microphone. It counts the packets, and hands them to the camera's speaker while the viewer holds
+/// the floor.
 struct TalkbackReceiver {
     private let payloadTypes: [UInt8]
     private var sink: (any TalkbackSink)?
     private var ssrc: UInt32?
     private var statistics: ReceptionStatistics?
 
-    /// Packets that came, with the floor and without.
+    /// Packets that arrived, with and without the floor.
     private(set) var packets: UInt64 = 0
-    /// Packets that were handed on.
+    /// Packets that were handed over.
     private(set) var delivered: UInt64 = 0
 
     init(payloadTypes: [UInt8]) {
         self.payloadTypes = payloadTypes
     }
 
-    /// Opens or shuts the gate.
+    /// Opens or closes the gate.
     mutating func setSink(_ sink: (any TalkbackSink)?) {
         self.sink = sink
     }
@@ -27,10 +27,11 @@ struct TalkbackReceiver {
         sink = nil
     }
 
-    /// Takes one packet. Padding-only probes and payload types that were not agreed are passed over.
+    /// Handles one packet. Padding-only probes and payload types that were not agreed on are dropped.
     mutating func receive(_ packet: RTPPacketView, at now: Instant) {
         let isAgreed = payloadTypes.contains(packet.payloadType)
-        // Of the microphone's own source every packet counts as received, whatever it holds (RFC 3550, appendix A.3).
+        // Every packet of the microphone's own source counts as received, whatever it contains (RFC 3550, appendix
+        // A.3).
         guard isAgreed || ssrc == packet.ssrc else { return }
         if ssrc != packet.ssrc {
             ssrc = packet.ssrc
@@ -53,7 +54,7 @@ struct TalkbackReceiver {
         statistics?.receiveSenderReport(ntp: report.ntp, at: now)
     }
 
-    /// What to tell the viewer of its microphone's packets; nil while none have come.
+    /// What to report to the viewer about its microphone's packets; nil before the first one.
     mutating func reportBlock(at now: Instant) -> RTCPReportBlock? {
         guard let ssrc else { return nil }
         return statistics?.makeReportBlock(ssrc: ssrc, at: now)
@@ -61,13 +62,12 @@ struct TalkbackReceiver {
 }
 
 extension Viewer {
-    /// Takes a plain RTP packet that the viewer sent.
+    /// Handles a plain RTP packet that the viewer sent.
     func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
-        if let ingest {
-            ingest.receive(packet, at: now)
-        } else {
-            talkback.receive(packet, at: now)
+        switch role {
+        case .publisher(let ingest): ingest.receive(packet, at: now)
+        case .viewer: talkback.receive(packet, at: now)
         }
     }
 }

@@ -1,11 +1,11 @@
 import RTP
 import Transport
 
-/// What moment each RTP timestamp of a track stands for, so that a viewer can play picture and sound together.
+/// The moment that each RTP timestamp of a track stands for, so that a viewer can play picture and sound together.
 ///
 /// The camera's sender reports relate its RTP clocks to one wall clock of its own (RFC 3550, section 6.4.1). That wall
-/// clock may be wrong by years, so it is only used for what it is good for: the relation between the tracks. The
-/// gateway's clock gives the rest. Until a report has come, the arrival of the packets has to do.
+/// clock may be wrong by years, so it is used only for the relation between the tracks. The rest comes from the
+/// gateway's clock. Before the first report, the arrival of the packets has to do.
 struct TrackClock {
     /// The RTP clock rate in hertz.
     let clockRate: Int
@@ -18,9 +18,9 @@ struct TrackClock {
         self.clockRate = max(clockRate, 1)
     }
 
-    /// Notes when a packet with the track's `timestamp` arrived. The packet that was delayed least says best when
-    /// its timestamp was now, so an earlier arrival than expected moves the anchor, and a later one does so slowly
-    /// enough to follow a drifting clock.
+    /// Records when a packet with the track's `timestamp` arrived. The packet with the least delay shows best when its
+    /// timestamp was now. So an arrival earlier than expected moves the anchor at once, and a later one moves it
+    /// slowly, just fast enough to follow a drifting clock.
     mutating func noteArrival(timestamp: UInt32, at now: Instant) {
         guard !fromReport else { return }
         guard let expected = instant(of: timestamp) else {
@@ -35,13 +35,14 @@ struct TrackClock {
         }
     }
 
-    /// Notes that `timestamp` stands for `instant`, by a sender report whose wall clock has been translated.
+    /// Records that `timestamp` stands for `instant`, according to a sender report whose wall clock has been
+    /// translated.
     mutating func noteReport(timestamp: UInt32, at instant: Instant) {
         fromReport = true
         set(timestamp, at: instant)
     }
 
-    /// Moves what a report has said by `correction`, because the camera's wall clock has been understood better.
+    /// Shifts what a report said by `correction`, because the camera's wall clock is now known better.
     mutating func correct(by correction: Duration) {
         if fromReport { anchor = anchor.map { $0 + correction } }
     }
@@ -73,16 +74,15 @@ struct TrackClock {
     }
 }
 
-/// Translates one camera's wall clock into the gateway's monotonic one, the same way for all of its tracks.
+/// Translates one camera's wall clock into the gateway's monotonic clock, in the same way for all of its tracks.
 struct SourceWallClock {
     private var anchor: (ntp: UInt64, instant: Instant)?
 
     /// The instant that the camera's NTP time stands for.
-    ///
-    /// A report is never older than its NTP time, so the one that was delayed least ties the clocks together best. When
-    /// one comes that was delayed less than those before it, all that they said was late by the same `correction`
-    /// (negative), and the camera's other tracks must be moved with it. A camera that sets its clock, more than a second
-    /// away from where it should be, is tied again.
+    /// A report is never older than its NTP time, so the report with the least delay ties the clocks together best.
+    /// When a report had less delay than all before it, what those said was late by the same `correction` (negative),
+    /// and the camera's other tracks must be moved by it too. If a camera sets its clock, so that it is off by more
+    /// than a second, the clocks are tied again.
     mutating func instant(of ntp: UInt64, receivedAt now: Instant) -> (instant: Instant, correction: Duration) {
         var correction = Duration.zero
         if let anchor {

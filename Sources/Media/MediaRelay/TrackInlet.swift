@@ -1,11 +1,12 @@
 import RTP
 import Transport
 
-/// Where a camera hands in the batches of one track; the shard takes them out at its next wake-up.
+/// Where a camera hands in the batches of one track. Each shard that has viewers or taps of the track has a queue of its
+/// own here, and takes it out at its next wake-up. The queues share the batches.
 ///
 /// One short lock per batch, none per packet. The arrays are kept, so a steady stream allocates nothing.
 public final class TrackInlet: Sendable {
-    /// What was thrown away because the shard did not take it in time.
+    /// What was thrown away because a shard did not take it in time.
     public struct Drops: Sendable, Equatable {
         /// Packets.
         public var packets: UInt64 = 0
@@ -18,7 +19,10 @@ public final class TrackInlet: Sendable {
         }
     }
 
-    private struct State {
+    /// What waits for one shard.
+    fileprivate struct Feed {
+        /// Whether the shard wants the track.
+        var isOpen = false
         var batches: [PacketBatch] = []
         /// The memory that the batches hold.
         var byteCount = 0
@@ -26,6 +30,12 @@ public final class TrackInlet: Sendable {
         /// the viewers one key frame, and one with many gaps everything.
         var isFull = false
         var hasRestarted = false
+        /// Whether the shard has been told.
+        var isReady = false
+    }
+
+    private struct State {
+        var feeds: [Feed]
         var isClosed = false
         var drops = Drops()
     }
@@ -36,72 +46,147 @@ public final class TrackInlet: Sendable {
     /// Two seconds of a camera of 30 Mbit/s.
     static let maximumBytes = 8 << 20
 
-    private let state = Locked(State())
-    private let wake: @Sendable () -> Void
+    private let state: Locked<State>
+    /// The shards' lists, by the shards' numbers.
+    private let lists: [ReadyList]
 
-    /// - Parameter wake: Wakes the shard; called when a batch comes to an empty inlet.
-    init(wake: @escaping @Sendable () -> Void) {
-        self.wake = wake
+    /// An inlet that feeds only the shard `home` at first.
+    init(lists: [ReadyList], home: Int = 0) {
+        self.lists = lists
+        var feeds = [Feed](repeating: Feed(), count: lists.count)
+        if feeds.indices.contains(home) { feeds[home].isOpen = true }
+        state = Locked(State(feeds: feeds))
     }
 
     /// Hands a batch in.
     public func deliver(_ batch: PacketBatch) {
-        let first = state.withLock { state -> Bool in
-            guard !state.isClosed else { return false }
-            if let oldest = state.batches.first {
-                // A batch that comes alone is taken whatever its size.
-                let isTooLate = batch.arrival - oldest.arrival > Self.maximumLag
-                let isTooLarge = state.byteCount + batch.footprint > Self.maximumBytes
-                if isTooLate || isTooLarge { state.isFull = true }
+        let ready = state.withLock { state -> UInt64 in
+            guard !state.isClosed else { return 0 }
+            var ready: UInt64 = 0
+            for index in state.feeds.indices where state.feeds[index].isOpen {
+                guard state.feeds[index].take(batch) else {
+                    state.drops += Drops(packets: UInt64(batch.packets.count), bytes: UInt64(batch.payloadByteCount))
+                    continue
+                }
+                if state.feeds[index].becomeReady() { ready |= 1 << UInt64(index) }
             }
-            guard !state.isFull else {
-                state.drops += Drops(packets: UInt64(batch.packets.count), bytes: UInt64(batch.payloadByteCount))
-                return false
-            }
-            state.batches.append(batch)
-            state.byteCount += batch.footprint
-            return state.batches.count == 1 && !state.hasRestarted
+            return ready
         }
-        if first { wake() }
+        announce(ready)
     }
 
-    /// Says that what comes from now on has nothing to do with what came before: the source numbers anew, and what the
-    /// ring holds is not to be shown any more. What still waits here is of before, and goes too.
+    /// Says that what comes from now on has nothing to do with what came before: the source starts its numbers again, and
+    /// what the rings hold is not to be shown any more. What still waits here is of before, and goes too.
     public func noteRestart() {
-        let first = state.withLock { state -> Bool in
-            guard !state.isClosed else { return false }
-            let isFirst = state.batches.isEmpty && !state.hasRestarted
-            state.batches.removeAll(keepingCapacity: true)
-            state.byteCount = 0
-            state.isFull = false
-            state.hasRestarted = true
-            return isFirst
+        let ready = state.withLock { state -> UInt64 in
+            guard !state.isClosed else { return 0 }
+            var ready: UInt64 = 0
+            for index in state.feeds.indices where state.feeds[index].isOpen {
+                state.feeds[index].empty()
+                state.feeds[index].hasRestarted = true
+                if state.feeds[index].becomeReady() { ready |= 1 << UInt64(index) }
+            }
+            return ready
         }
-        if first { wake() }
+        announce(ready)
     }
 
-    /// Takes all batches out, into `batches`, whose storage the inlet uses from now on. Answers whether the source has
-    /// started again before them.
-    func take(into batches: inout [PacketBatch]) -> Bool {
+    private func announce(_ ready: UInt64) {
+        var left = ready
+        while left != 0 {
+            lists[left.trailingZeroBitCount].add(self)
+            left &= left - 1
+        }
+    }
+
+    /// Takes all batches of `shard` out, into `batches`, whose storage the inlet uses from now on. Answers whether the
+    /// source has started again before them.
+    func take(for shard: Int = 0, into batches: inout [PacketBatch]) -> Bool {
         batches.removeAll(keepingCapacity: true)
         return state.withLock { state in
-            swap(&state.batches, &batches)
-            state.byteCount = 0
-            state.isFull = false
-            defer { state.hasRestarted = false }
-            return state.hasRestarted
+            swap(&state.feeds[shard].batches, &batches)
+            state.feeds[shard].byteCount = 0
+            state.feeds[shard].isFull = false
+            state.feeds[shard].isReady = false
+            defer { state.feeds[shard].hasRestarted = false }
+            return state.feeds[shard].hasRestarted
         }
     }
 
     /// Takes nothing any more.
     func close() {
-        state.withLock {
-            $0.isClosed = true
-            $0.batches = []
-            $0.byteCount = 0
+        state.withLock { state in
+            state.isClosed = true
+            for index in state.feeds.indices { state.feeds[index] = Feed() }
         }
     }
 
     /// What was thrown away so far.
     public var drops: Drops { state.withLock { $0.drops } }
+}
+
+extension TrackInlet.Feed {
+    /// Keeps a batch. False when there is no room.
+    fileprivate mutating func take(_ batch: PacketBatch) -> Bool {
+        if let oldest = batches.first {
+            // A batch that comes alone is taken whatever its size.
+            let isTooLate = batch.arrival - oldest.arrival > TrackInlet.maximumLag
+            let isTooLarge = byteCount + batch.footprint > TrackInlet.maximumBytes
+            if isTooLate || isTooLarge { isFull = true }
+        }
+        guard !isFull else { return false }
+        batches.append(batch)
+        byteCount += batch.footprint
+        return true
+    }
+
+    fileprivate mutating func empty() {
+        batches.removeAll(keepingCapacity: true)
+        byteCount = 0
+        isFull = false
+    }
+
+    /// True if the shard has to be told.
+    fileprivate mutating func becomeReady() -> Bool {
+        defer { isReady = true }
+        return !isReady
+    }
+}
+
+/// The sharing of a track between shards.
+extension TrackInlet {
+    /// Feeds `shard` too, from where `other` stands: what waits for `other` waits for it as well. Called on the thread
+    /// of `other`, which hands over at the same moment what it has taken before.
+    func open(for shard: Int, like other: Int) {
+        let ready = state.withLock { state -> UInt64 in
+            guard !state.isClosed, !state.feeds[shard].isOpen else { return 0 }
+            var feed = state.feeds[other]
+            feed.isOpen = true
+            feed.isReady = !feed.batches.isEmpty || feed.hasRestarted
+            let isReady = feed.isReady
+            state.feeds[shard] = feed
+            return isReady ? 1 << UInt64(shard) : 0
+        }
+        announce(ready)
+    }
+
+    /// Feeds `shard` no longer.
+    func shut(for shard: Int) {
+        state.withLock { $0.feeds[shard] = Feed() }
+    }
+
+    /// Feeds the shards that `other` feeds. Called before anything is handed in here.
+    func adoptFeeds(of other: TrackInlet) {
+        let open = other.openFeeds
+        state.withLock { state in
+            for index in state.feeds.indices where open & 1 << UInt64(index) != 0 { state.feeds[index].isOpen = true }
+        }
+    }
+
+    /// The shards that are fed, one bit for each.
+    var openFeeds: UInt64 {
+        state.withLock { state in
+            state.feeds.indices.reduce(0) { $0 | (state.feeds[$1].isOpen ? 1 << UInt64($1) : 0) }
+        }
+    }
 }

@@ -1,13 +1,13 @@
 import RTP
 import Transport
 
-/// The newest packets of one track, held once for everybody: the first picture of a new viewer, retransmissions, and
-/// the pre-roll of a recording are all read from here.
+/// The newest packets of one track, held once for everybody. The first picture of a new viewer, retransmissions and the
+/// pre-roll of a recording are read from here.
 ///
-/// It keeps everything since the newest key frame, and at least ``retransmissionWindow`` of history, within a bound
-/// of time and bytes. Entries have numbers that only grow, so that a viewer's cursor stays right while others go.
+/// It keeps everything since the newest key frame, and at least ``retransmissionWindow`` of history, within a limit of
+/// time and bytes. The numbers of entries only grow, so a viewer's cursor stays valid while others are removed.
 struct TrackRing {
-    /// One batch and its place on the track's line.
+    /// One batch and its place on the track's timeline.
     struct Entry {
         var batch: PacketBatch
         var firstSequence: Int64
@@ -15,7 +15,7 @@ struct TrackRing {
         /// How many frames had started before this entry.
         var framesBefore: Int
 
-        /// The sequence number of packet `index` on the track's line.
+        /// The sequence number of packet `index` on the track's timeline.
         @inline(__always)
         func sequence(of index: Int) -> Int64 {
             let packets = batch.packets
@@ -33,7 +33,7 @@ struct TrackRing {
         }
     }
 
-    /// How much history is kept for retransmission whatever the key frames do.
+    /// How much history is kept for retransmission, whatever the key frames do.
     static let retransmissionWindow = Duration.seconds(2)
 
     private let maximumDuration: Duration
@@ -45,11 +45,11 @@ struct TrackRing {
     private(set) var first = 0
     /// The number after the newest entry.
     private(set) var end = 0
-    /// The first packet of the newest key frame, nil when the ring holds none.
+    /// The first packet of the newest key frame; nil if the ring holds none.
     private(set) var newestKeyFrame: Cursor?
     /// How many frames have started since the beginning.
     private(set) var framesStarted = 0
-    /// How often the bound of time or bytes cost the ring its key frame.
+    /// How often the limit of time or bytes cost the ring its key frame.
     private(set) var keyFramesEvicted: UInt64 = 0
 
     /// - Parameters:
@@ -67,13 +67,13 @@ struct TrackRing {
     /// The place after the newest packet.
     var head: Cursor { Cursor(entry: end, packet: 0) }
 
-    /// The entry numbered `number`, nil when it has gone or has not come.
+    /// The entry numbered `number`; nil if it has been removed or has not arrived.
     @inline(__always)
     subscript(number: Int) -> Entry? {
         number >= first && number < end ? slots[number & (slots.count - 1)] : nil
     }
 
-    /// Takes a batch in and lets go of what is too old.
+    /// Adds a batch and removes what is too old.
     mutating func append(_ batch: PacketBatch, at placement: TrackTimeline.Placement) {
         if end - first == slots.count { grow() }
         slots[end & (slots.count - 1)] = Entry(
@@ -88,7 +88,7 @@ struct TrackRing {
         evict(now: batch.arrival)
     }
 
-    /// Lets go of everything: the source's codec has changed, and nothing before can be decoded with what follows.
+    /// Removes everything: the source's codec has changed, and what follows cannot be decoded with anything before.
     mutating func removeAll() {
         while first < end { removeFirst() }
         newestKeyFrame = nil
@@ -127,7 +127,7 @@ struct TrackRing {
 }
 
 extension TrackRing {
-    /// How many frames started before `cursor`; nil when it has been evicted.
+    /// How many frames started before `cursor`; nil if it has been removed.
     func framesBefore(_ cursor: Cursor) -> Int? {
         if cursor >= head { return framesStarted }
         guard let entry = self[cursor.entry] else { return nil }
@@ -135,7 +135,7 @@ extension TrackRing {
             + entry.batch.packets.prefix(cursor.packet).count { $0.flags.contains(.startsFrame) }
     }
 
-    /// Finds the packet with `sequence` on the track's line.
+    /// Finds the packet with `sequence` on the track's timeline.
     func find(sequence: Int64) -> Cursor? {
         var low = first
         var high = end
@@ -146,7 +146,7 @@ extension TrackRing {
         }
         guard let entry = self[low - 1] else { return nil }
         let packets = entry.batch.packets
-        // Batches seldom have gaps, so the packet mostly stands where its distance says; it never stands later.
+        // Batches rarely have gaps, so the packet is usually where its distance says; it is never later.
         var index = min(Int(sequence - entry.firstSequence), packets.count - 1)
         while index >= 0 {
             let found = entry.sequence(of: index)

@@ -3,19 +3,19 @@ import RTP
 import SDP
 import Transport
 
-/// One batch of a track as a tap gets it, with its place on the track's line: the numbers go on without a jump through
-/// the source's restarts.
+/// One batch of a track as a tap gets it, with its place on the track's timeline: the numbers continue without a jump
+/// when the source restarts.
 public struct TappedBatch: Sendable {
-    /// The packets, shared with everybody else.
+    /// The packets, shared with all other readers.
     public var batch: PacketBatch
-    /// The packet to begin with: in the first batch a key frame may stand behind other packets.
+    /// The packet to begin with: in the first batch a key frame may come after other packets.
     public var firstPacket: Int
-    /// The sequence number on the track's line of the batch's packet 0.
+    /// The sequence number of the batch's packet 0 on the track's timeline.
     public var firstSequence: Int64
     /// What to add to a packet's timestamp to get the track's.
     public var timestampOffset: UInt32
-    /// The moment that the packet ``firstPacket`` stands for, on the monotonic clock: by the camera's sender reports where
-    /// it sends them, by the arrival otherwise.
+    /// The moment of the packet ``firstPacket`` on the monotonic clock: from the camera's sender reports if it sends
+    /// them, otherwise from the arrival.
     public var capture: Instant
 
     /// Describes a batch.
@@ -29,22 +29,22 @@ public struct TappedBatch: Sendable {
         self.capture = capture
     }
 
-    /// The sequence number of packet `index` on the track's line.
+    /// The sequence number of packet `index` on the track's timeline.
     public func sequence(of index: Int) -> Int64 {
         let packets = batch.packets
         return firstSequence + Int64(packets[index].sequenceNumber &- packets[0].sequenceNumber)
     }
 }
 
-/// A consumer of a track that is no WebRTC viewer: a transcoder, an RTSP client, a recording, a snapshot.
+/// A reader of a track that is not a WebRTC viewer: a transcoder, an RTSP client, a recording, a snapshot.
 ///
-/// Everything is called on the relay's thread: it must not wait, and hands what costs time to a thread of its own.
+/// Every method is called on the relay's thread. It must not wait, and passes expensive work to a thread of its own.
 public protocol TrackTap: AnyObject, Sendable {
-    /// Takes a batch. The first one holds a key frame where the track is video.
+    /// Receives a batch. For video, the first one contains a key frame.
     func receive(_ batch: TappedBatch)
-    /// The source has started again: what follows cannot be decoded with what came before. Numbers and timestamps go on.
+    /// The source has restarted: what follows cannot be decoded with what came before. Numbers and timestamps continue.
     func trackRestarted()
-    /// The track has gone, and nothing comes any more.
+    /// The track has gone, and nothing more comes.
     func trackEnded()
 }
 
@@ -55,7 +55,7 @@ struct TapEntry {
 }
 
 extension RelayTrack {
-    /// Adds a tap and gives it what the ring holds since the newest key frame; of sound it gets what comes from now on.
+    /// Adds a tap and gives it what the ring holds since the newest key frame. A tap of sound starts live.
     func addTap(_ tap: any TrackTap) {
         removeTap(tap)
         guard isVideo, let start = ring.newestKeyFrame else {
@@ -69,12 +69,12 @@ extension RelayTrack {
         taps.append(TapEntry(tap: tap, hasStarted: true))
     }
 
-    /// Takes a tap off.
+    /// Removes a tap.
     func removeTap(_ tap: any TrackTap) {
         taps.removeAll { $0.tap === tap }
     }
 
-    /// Hands the ring's newest entry to the taps.
+    /// Passes the ring's newest entry to the taps.
     func feedTaps(at now: Instant) {
         guard let entry = ring[ring.end - 1] else { return }
         for index in taps.indices {
@@ -89,7 +89,7 @@ extension RelayTrack {
         }
     }
 
-    /// Tells the taps that the source has started again.
+    /// Reports to the taps that the source has restarted.
     func restartTaps() {
         for index in taps.indices {
             taps[index].hasStarted = !isVideo
@@ -97,7 +97,7 @@ extension RelayTrack {
         }
     }
 
-    /// Tells the taps that the track has gone.
+    /// Reports to the taps that the track has gone.
     func endTaps() {
         for entry in taps { entry.tap.trackEnded() }
         taps = []
@@ -111,19 +111,26 @@ extension RelayTrack {
     }
 }
 
+extension RelayShard {
+    /// Adds a tap to a track; the camera is asked for a key frame if the ring has none.
+    func addTap(_ tap: any TrackTap, to id: TrackID, at now: Instant) {
+        // What was handed in before the tap is part of what it begins with.
+        handleInlets(at: now)
+        guard let track = tracks[id] else { return tap.trackEnded() }
+        track.addTap(tap)
+        if track.ring.newestKeyFrame == nil { track.requestKeyFrame(at: now) }
+    }
+}
+
 extension MediaRelay {
-    /// Adds a tap to a track: it gets the newest key frame and what followed at once, and then every batch. It is told
-    /// that the track has ended when there is no such track.
+    /// Adds a tap to a track. It gets the newest key frame and everything after it at once, and then every batch. If
+    /// there is no such track, it gets the end of the track.
     public func addTap(_ tap: any TrackTap, to track: TrackID) {
-        let posted = shard.post { handler, now in
-            guard let found = handler.tracks[track] else { return tap.trackEnded() }
-            found.addTap(tap)
-            if found.ring.newestKeyFrame == nil { found.requestKeyFrame(at: now) }
-        }
+        let posted = shard.post { handler, now in handler.addTap(tap, to: track, at: now) }
         if !posted { tap.trackEnded() }
     }
 
-    /// Takes a tap off a track; it gets nothing more once `whenRemoved` has been called.
+    /// Removes a tap from a track; it gets nothing more once `whenRemoved` has been called.
     public func removeTap(
         _ tap: any TrackTap, from track: TrackID, whenRemoved: @escaping @Sendable () -> Void = {}
     ) {
@@ -134,7 +141,7 @@ extension MediaRelay {
         if !posted { whenRemoved() }
     }
 
-    /// Asks the source of a track for a key frame; requests are merged to at most one a second.
+    /// Requests a key frame from the source of a track; requests are merged to at most one per second.
     public func requestKeyFrame(of track: TrackID) {
         shard.post { handler, now in handler.tracks[track]?.requestKeyFrame(at: now) }
     }

@@ -1,13 +1,13 @@
 import RTP
 import Transport
 
-/// Makes one endless line of sequence numbers and timestamps out of a source that may restart.
+/// Makes one endless line of sequence numbers and timestamps from a source that may restart.
 ///
-/// A camera that reboots starts at another sequence number and timestamp. Viewers stay, and RFC 3550 gives them no
-/// way to tell a restart from loss, so the track's own numbering goes on: the first packet after a restart follows
+/// A camera that reboots starts at another sequence number and timestamp. Viewers stay, and RFC 3550 gives them no way
+/// to distinguish a restart from loss. So the track's own numbers continue: the first packet after a restart follows
 /// the last one before it, and its timestamp is later by the time that passed.
 struct TrackTimeline {
-    /// Where a batch stands on the track's line.
+    /// The place of a batch on the track's timeline.
     struct Placement {
         /// The track's sequence number of the first packet, counted without wrapping.
         var firstSequence: Int64
@@ -25,22 +25,22 @@ struct TrackTimeline {
     private var lastArrival: Instant = .zero
     /// The sequence number after the newest packet.
     private(set) var nextSequence: Int64 = 0
-    /// The newest packet's timestamp on the track's line.
+    /// The newest packet's timestamp on the track's timeline.
     private(set) var newestTimestamp: UInt32 = 0
 
     init(clockRate: Int) {
         self.clockRate = max(clockRate, 1)
     }
 
-    /// Says that the next batch comes from a source that has started again.
+    /// Announces that the next batch comes from a source that has restarted.
     mutating func noteRestart() {
         restartPending = unwrapped != nil
     }
 
-    /// Finds the place of a batch, which must hold at least one packet.
+    /// Finds the place of a batch, which must contain at least one packet.
     ///
-    /// Sources number what they deliver, so a number that does not rise is a fault of theirs. Such a batch has no place:
-    /// two packets of one number would be two texts under one key stream (RFC 3711, section 9.1).
+    /// Sources number what they send, so a number that does not rise is their fault. Such a batch has no place: two
+    /// packets with one number would be two texts under one key stream (RFC 3711, section 9.1).
     mutating func place(_ batch: PacketBatch) -> Placement? {
         guard let first = batch.packets.first, let last = batch.packets.last else { return nil }
         let sequence: Int64
@@ -50,7 +50,7 @@ struct TrackTimeline {
             let step = Int64(Int16(bitPattern: first.sequenceNumber &- UInt16(truncatingIfNeeded: previous)))
             sequence = previous + step
             if !restartPending, abs(step) > 3000 {
-                // A jump that no loss explains is a restart that the source has not told of.
+                // A jump that no loss explains is a restart that the source has not reported.
                 restartPending = true
             }
             guard restartPending || step > 0 else { return nil }
@@ -69,7 +69,7 @@ struct TrackTimeline {
         let span = Int64(last.sequenceNumber &- first.sequenceNumber)
         let placement = Placement(firstSequence: sequence + offset, timestampOffset: timestampOffset)
         let end = sequence + span
-        // After a restart the source's own numbers may well be smaller than before.
+        // After a restart the source's own numbers may be smaller than before.
         if isNewLine || end > (unwrapped ?? .min) {
             unwrapped = end
             nextSequence = end + offset + 1

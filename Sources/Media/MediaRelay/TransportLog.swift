@@ -1,15 +1,15 @@
 import Transport
 
-/// Which transport-wide sequence numbers carried which packets of the picture lately, so that feedback about them leads back
-/// to the packets.
+/// Maps recent transport-wide sequence numbers to the video packets that they carried, so that feedback leads back to the
+/// packets.
 ///
-/// It is kept for viewers that lose much, and one entry stands for all that left together.
+/// Only viewers with heavy loss have one. An entry covers all packets that were sent together.
 struct TransportLog {
-    /// Where a transport-wide sequence number leads.
+    /// What a transport-wide sequence number stands for.
     struct Packet: Equatable {
         /// The packet's index in the media stream.
         var index: UInt64
-        /// Whether it went out again under this number.
+        /// Whether the packet was a retransmission.
         var isRetransmission: Bool
     }
 
@@ -21,7 +21,7 @@ struct TransportLog {
     }
 
     private static let capacity = 256
-    /// Other packets use these numbers too, sound for one, and after a long while they begin again.
+    /// Other packets, such as sound, use these numbers too, and the numbers wrap around after a while.
     private static let memory = Duration.seconds(2)
 
     /// A ring; ``oldest`` is the position of the oldest entry once it is full.
@@ -29,7 +29,7 @@ struct TransportLog {
     private var oldest = 0
     private var newestAt = Instant.zero
 
-    /// `count` packets from `index` on have gone out under the numbers from `transport` on.
+    /// Records that `count` packets from `index` were sent under the numbers from `transport`.
     mutating func add(transport: UInt16, count: Int, index: UInt64, isRetransmission: Bool, at now: Instant) {
         guard count > 0, count <= 0x1000 else { return }
         if now - newestAt > Self.memory { removeAll() }
@@ -44,13 +44,13 @@ struct TransportLog {
         }
     }
 
-    /// Keeps the memory for the next time.
+    /// Removes all entries and keeps the storage.
     mutating func removeAll() {
         runs.removeAll(keepingCapacity: true)
         oldest = 0
     }
 
-    /// The packet that went out under a number, if it is one of the picture's and not too old.
+    /// The video packet that was sent under a number; nil if it was another packet, or if it is too old.
     func find(_ transport: UInt16) -> Packet? {
         guard !runs.isEmpty else { return nil }
         let base = runs[oldest].transport

@@ -1,30 +1,30 @@
 import RTP
 import Transport
 
-/// What a viewer has said of its reception.
+/// What a viewer has reported about its reception.
 ///
-/// The share of loss is that of one report, which is told and not acted upon. A browser sends a report with every request
-/// for a packet, each about a few packets only, so that a line with a tenth of random loss often looks as if it lost half.
-/// What is acted upon is in ``ViewerLine``.
+/// The share of loss is that of one report. It is shown and not acted upon: a browser sends a report with every request
+/// for a packet, each about only a few packets, so a path with a tenth of random loss often looks as if it lost half.
+/// ``ViewerLine`` holds what the gateway acts upon.
 struct FeedbackState {
     var keyFrameRequests: UInt64 = 0
     var fractionLost: Double = 0
     var roundTrip: Duration?
-    /// The receiver's estimate of its line in bits a second, 0 while it has sent none.
+    /// The receiver's estimate of its bandwidth in bits per second; 0 before it has sent one.
     var estimatedBitrate: UInt64 = 0
     var recentRetransmissions = RecentRetransmissions()
-    /// The sequence numbers that the transport feedback in hand tells to be lost: kept for its memory.
+    /// The sequence numbers that the current transport feedback reports as lost; kept to reuse the memory.
     var lostNumbers: [UInt16] = []
-    /// When a key frame was last asked for because a loss could not be made good.
+    /// When a key frame was last requested because a loss could not be repaired.
     var keyFrameForLossAt: Instant?
-    /// The last full intra request's number (RFC 5104, section 4.3.1.2): a repetition is no new request.
+    /// The number of the last full intra request (RFC 5104, section 4.3.1.2): a repetition is not a new request.
     var lastIntraRequest: UInt8?
     var transportPackets: (received: UInt64, lost: UInt64) = (0, 0)
     var goodbye = false
 }
 
 extension Viewer {
-    /// Takes the compound RTCP packet that stands in `bytes`.
+    /// Handles the compound RTCP packet in `bytes`.
     func receiveRTCP(
         _ bytes: UnsafeRawBufferPointer, through sender: inout MediaSender, limits: RelayLimits, at now: Instant
     ) {
@@ -51,7 +51,7 @@ extension Viewer {
                 repair(report, through: &sender, at: now)
             case .goodbye(let goodbye):
                 ingest?.noteGoodbye(goodbye)
-                // A browser says goodbye for a source, not for the connection: consent decides (RFC 7675).
+                // A browser's goodbye is for a source, not for the connection; consent decides about that (RFC 7675).
                 feedback.goodbye = true
             case .sourceDescription, .unknown, .malformed:
                 break

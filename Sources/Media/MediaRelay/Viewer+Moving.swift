@@ -2,12 +2,12 @@ import DatagramPort
 import SDP
 import Transport
 
-/// Going from one track to another: the camera's main stream and its smaller one.
+/// Switching from one track to another: between the camera's main stream and its smaller one.
 extension Viewer {
-    /// The viewer is to go on with `track` instead of the one that it has; at once where the track's ring holds a key
-    /// frame, otherwise when one comes, and with the old one until then.
-    /// - Parameter whenLeft: called as soon as the viewer needs the track from which it goes no more: when it has moved, or
-    ///   when another move takes the place of this one.
+    /// Switches the viewer to `track`: at once if the track's ring has a key frame, otherwise when one arrives. The
+    /// viewer keeps the old track until then.
+    /// - Parameter whenLeft: called as soon as the viewer no longer needs the track that it leaves: when it has
+    ///   switched, or when another switch replaces this one.
     func move(
         _ index: Int, to track: RelayTrack, at now: Instant, whenLeft: @escaping @Sendable () -> Void = {}
     ) {
@@ -22,8 +22,8 @@ extension Viewer {
         if egress[index].nextTrack != nil { track.requestKeyFrame(at: now) }
     }
 
-    /// The next track has brought something: if that is a key frame, or sound, the viewer goes on with it. A track that
-    /// has brought nothing has no timestamps yet that the viewer's could go on to.
+    /// The next track has brought something. If that is a key frame or sound, the viewer switches to it. A track that
+    /// has brought nothing has no timestamps yet that could continue the viewer's.
     func completeMove(_ index: Int, at now: Instant) {
         guard let next = egress[index].nextTrack else { return }
         let isVideo = egress[index].configuration.isVideo
@@ -42,7 +42,7 @@ extension Viewer {
         }
     }
 
-    /// A track that this viewer was sent has come back after it had gone.
+    /// A track that this viewer received has returned after it was gone.
     func takeBack(_ track: RelayTrack, at now: Instant) {
         for index in egress.indices
         where egress[index].configuration.track == track.id && egress[index].track !== track
@@ -54,14 +54,14 @@ extension Viewer {
 }
 
 extension MediaRelay {
-    /// Lets a viewer go on with another track of the same codec, from its next key frame on.
-    /// - Parameter whenLeft: called on the relay's thread as soon as the viewer needs the old track no more, or let go of
-    ///   uncalled when it has no such viewer: until then the old one has to go on.
+    /// Switches a viewer to another track of the same codec, from that track's next key frame on.
+    /// - Parameter whenLeft: called on the relay's thread as soon as the viewer no longer needs the old track, which
+    ///   has to go on until then. Released without a call if there is no such viewer.
     public func moveViewer(
         _ sessionID: String, from old: TrackID, to new: TrackID, whenLeft: @escaping @Sendable () -> Void = {}
     ) {
-        shard.post { handler, now in
-            guard let viewer = handler.viewers[sessionID], let track = handler.tracks[new] else { return }
+        post(to: sessionID) { handler, viewer, now in
+            guard let track = handler.tracks[new] else { return }
             handler.move(viewer, from: old, to: track, at: now, whenLeft: whenLeft)
         }
     }
@@ -72,12 +72,12 @@ extension RelayShard {
         _ viewer: Viewer, from old: TrackID, to track: RelayTrack, at now: Instant,
         whenLeft: @escaping @Sendable () -> Void = {}
     ) {
-        // The viewer may still be on its way to the track from which it is to go.
+        // The viewer may still be switching to the track that it has to leave.
         for index in viewer.egress.indices
         where viewer.egress[index].configuration.track == old || viewer.egress[index].nextTrack?.id == old {
             viewer.move(index, to: track, at: now, whenLeft: whenLeft)
             viewer.send(index, through: &sender, limits: limits, at: now)
-            if let burst = viewer.egress[index].nextBurst { deadlines.schedule(viewer.sessionID, at: burst) }
+            if let burst = viewer.egress[index].nextBurst { deadlines.schedule(.session(viewer.handle), at: burst) }
         }
     }
 }

@@ -6,7 +6,7 @@ import Transport
 /// Such a path loses requests too, and a browser that does not know the round trip repeats one only after 100 ms. The picture
 /// freezes meanwhile. A frame that still misses a packet when the next key frame is complete is never shown. So the gateway
 /// sends again what the transport-wide feedback reports as lost, retransmissions included. It sends the last packet of each
-/// frame twice, because no packet follows that would show the gap. Where the way back loses many packets too, it sends
+/// frame twice, because no packet follows that would show the gap. If the path back loses many packets too, it sends
 /// everything twice.
 extension Viewer {
     /// The most packets that one feedback message leads to.
@@ -42,18 +42,18 @@ extension Viewer {
     /// The egress whose packets ``ViewerLine/log`` holds: the first video.
     var repairedEgress: Int? { egress.firstIndex { $0.configuration.isVideo } }
 
-    /// A run has left this process.
+    /// Records a run that was sent.
     func noteSent(_ position: Int, _ progress: Progress, at now: Instant) {
         guard position == repairedEgress, progress.sent.packets > 0 else { return }
         let first = egress[position].nextIndex
-        // Where the camera's packets have gaps the numbers do not lead back by their distance.
+        // With gaps among the camera's packets, the distance of two numbers is not the distance of their packets.
         guard first &+ progress.sent.packets == progress.nextIndex else { return }
         line.log.add(
             transport: progress.transportSequence &- UInt16(truncatingIfNeeded: progress.sent.packets),
             count: Int(clamping: progress.sent.packets), index: first, isRetransmission: false, at: now)
     }
 
-    /// Sends packets a second time before anybody misses them. Call it when the viewer has everything up to the live edge;
+    /// Sends packets a second time before they are missed. Call it when the viewer has everything up to the live edge;
     /// `first` is the index of the first packet that has just been sent.
     func repeatAsPrecaution(_ position: Int, from first: UInt64, through sender: inout MediaSender, at now: Instant) {
         let end = egress[position].nextIndex

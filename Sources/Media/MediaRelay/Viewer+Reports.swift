@@ -4,13 +4,13 @@ import Transport
 
 /// When a viewer's RTCP reports go out, and on which wall clock.
 struct ReportSchedule {
-    /// The first reports come quickly, because a player can only then play picture and sound together.
+    /// The first reports come quickly, because a player needs one before it can play picture and sound together.
     private static let firstInterval = Duration.milliseconds(500)
     private static let quickReports = 4
-    /// RFC 3550, section 6.2: five seconds otherwise.
+    /// Five seconds otherwise (RFC 3550, section 6.2).
     private static let interval = Duration.seconds(5)
 
-    /// The source of receiver reports where nothing is sent.
+    /// The source of receiver reports if nothing is sent.
     let fallbackSSRC: UInt32
     private(set) var next: Instant?
     private var count = 0
@@ -24,8 +24,8 @@ struct ReportSchedule {
         wallClock = reading
     }
 
-    /// The NTP time that stands for `now`. It follows the monotonic clock, so a step of the system's clock cannot
-    /// tear picture and sound apart.
+    /// The NTP time for `now`. It follows the monotonic clock, so a step of the system's clock cannot pull picture and
+    /// sound apart.
     func ntp(at now: Instant) -> NTPTimestamp {
         NTPTimestamp(unixNanoseconds: wallClock.unixNanoseconds + (now - wallClock.instant).wholeNanoseconds)
     }
@@ -41,7 +41,7 @@ struct ReportSchedule {
     }
 }
 
-/// One reading of both clocks at once.
+/// A reading of both clocks at the same moment.
 public struct WallClockReading: Sendable {
     /// The monotonic clock.
     public var instant: Instant
@@ -110,7 +110,7 @@ extension Viewer {
 }
 
 extension Egress {
-    /// The viewer's RTP timestamp that stands for `now`, for its sender reports.
+    /// The viewer's RTP timestamp for `now`, for its sender reports.
     func timestamp(at now: Instant) -> UInt32? {
         guard let epoch, let timestamp = track.clock.timestamp(at: now) else { return nil }
         return timestamp &+ epoch.timestampOffset

@@ -3,35 +3,36 @@ import RTP
 import Transport
 
 extension Viewer {
-    /// At most so many packets are sent again within one pause, whatever the number of messages: a compound packet of a
-    /// hostile viewer holds dozens of them, each of which asks for hundreds of packets.
+    /// The most packets that are retransmitted within one pause, whatever the number of messages. A hostile viewer's
+    /// compound packet can hold dozens of messages, each of which asks for hundreds of packets.
     private static let mostPerPause = 128
-    /// A packet is not sent twice within this time, however short the round trip.
+    /// A packet is not retransmitted twice within this time, however short the round trip.
     private static let shortestRepetition = Duration.milliseconds(10)
-    /// However long the round trip seems to be, a packet is sent again after this time: a queue that was full once must not
-    /// keep a loss from being made good for as long as it took to drain.
+    /// A packet is retransmitted after this time, however long the round trip seems to be. A queue that was full once
+    /// must not delay the repair of a loss by as long as it took to drain.
     private static let longestRepetition = Duration.milliseconds(400)
     /// How old a packet may be when it reaches the viewer, counted from when it was first sent.
     ///
-    /// Players wait for a missing packet as long as their buffer lets them, because everything after it needs it. Chromium
-    /// asks ten times, one round trip apart, or 100 ms apart where it knows none: a second, or two over a long line, and
-    /// each of them may be the one that gets through. After that it asks for a key frame, and so the packet is good for nothing.
+    /// Players wait for a missing packet as long as their buffer allows, because everything after it needs it. Chromium
+    /// asks ten times, one round trip apart, or 100 ms apart if it knows no round trip: for one second, or for two on a
+    /// long path, and each of the ten may be the one that gets through. After that it asks for a key frame, and the
+    /// packet is useless.
     private static let playoutBound = Duration.seconds(2)
     /// ``RelayLimits/maximumLag`` by default.
     private static let delayWhileLimited = Duration.milliseconds(1_500)
-    /// A viewer whose losses cannot be made good gets a key frame at most this often. Key frames are large, and go to
-    /// every viewer of the camera.
+    /// The least time between two key frames for a viewer whose losses cannot be repaired. Key frames are large and go
+    /// to every viewer of the camera.
     private static let keyFrameForLossInterval = Duration.seconds(2)
 
-    /// Sends again what the viewer asks for.
+    /// Retransmits what the viewer asks for.
     func retransmit(_ nack: RTCPNack, through sender: inout MediaSender, at now: Instant) {
         guard let position = egress.firstIndex(where: { $0.configuration.ssrc == nack.mediaSSRC }) else { return }
         resend(nack, position, .missed(pause: repetitionPause), through: &sender, at: now)
     }
 
-    /// Sends packets again as far as it helps: what the ring still holds, what comes in time to be shown, and no more than
-    /// the viewer's ``RetransmissionBudget``. On a path that loses many packets, each missing one is sent twice, so that
-    /// fewer need a second round.
+    /// Retransmits packets as far as that helps: packets that the ring still holds, that arrive in time for the
+    /// picture, and only as many as the viewer's ``RetransmissionBudget`` allows. On a path that loses many packets,
+    /// each missing one is sent twice, so that fewer need a second round.
     func resend(
         _ numbers: some Sequence<UInt16>, _ position: Int, _ reason: ResendingReason,
         through sender: inout MediaSender, at now: Instant
@@ -59,9 +60,9 @@ extension Viewer {
         if isBeyondHelp { askForKeyFrameAfterLoss(position, at: now) }
     }
 
-    /// Why packets are sent again.
+    /// Why packets are retransmitted.
     enum ResendingReason {
-        /// The viewer misses them. Those that were sent again within `pause` are left out.
+        /// The viewer misses them. Those that were retransmitted within `pause` are skipped.
         case missed(pause: Duration)
         /// Nobody misses them yet, but some of them will be lost.
         case precaution
@@ -72,7 +73,7 @@ extension Viewer {
     private enum Resending {
         case sent
         case notNeeded
-        /// Only a key frame helps.
+        /// Only a key frame can help.
         case beyondHelp
     }
 
@@ -82,7 +83,8 @@ extension Viewer {
     ) -> Resending {
         let ring = egress[position].track.ring
         guard let found = egress[position].find(sequenceNumber: number), let entry = ring[found.cursor.entry] else {
-            // The ring keeps everything since its newest key frame, so what it does not hold is needed only without one.
+            // The ring keeps everything since its newest key frame. So a packet that it does not hold is needed only if
+            // there is none.
             return ring.newestKeyFrame == nil ? .beyondHelp : .notNeeded
         }
         if case .missed(let pause) = reason,
@@ -121,7 +123,7 @@ extension Viewer {
         feedback.recentRetransmissions.noteCopy(found.index)
     }
 
-    /// Writes a packet into the run that goes out next. False where nothing was written.
+    /// Writes a packet into the next run. Returns false if nothing was written.
     private func write(
         _ number: UInt16, _ position: Int, _ found: (cursor: TrackRing.Cursor, epoch: EgressEpoch, index: UInt64),
         _ entry: TrackRing.Entry, to destination: TransportAddress, through sender: inout MediaSender, at now: Instant
@@ -152,9 +154,9 @@ extension Viewer {
         return true
     }
 
-    /// How long a packet is not sent again: a little less than a round trip, because a request that comes after one was made
-    /// in the knowledge that the last answer was lost as well. Where no round trip is known, a viewer that asks again has
-    /// waited for what it takes for one.
+    /// How long a packet is not retransmitted again: a little less than a round trip, because whoever sends a later
+    /// request knows that the last answer was lost as well. If no round trip is known, a viewer that asks again has
+    /// waited for about one.
     private var repetitionPause: Duration {
         let roundTrip = feedback.roundTrip ?? .zero
         return min(max(Self.shortestRepetition, roundTrip * 3 / 4), Self.longestRepetition)
@@ -162,20 +164,20 @@ extension Viewer {
 
     /// Whether a packet that was first sent at `firstSent` reaches the viewer in time if it leaves now.
     private func isInTime(_ firstSent: Instant, at now: Instant) -> Bool {
-        // Where the path is too slow, packets leave later than they came, by that much at most.
+        // On a path that is too slow, packets leave later than they came, by at most this much.
         let delay = line.isLimited ? Self.delayWhileLimited : .zero
         return now - firstSent + (feedback.roundTrip ?? .zero) / 2 <= Self.playoutBound + delay
     }
 
-    /// What is not sent again can only be made good by a key frame.
+    /// A packet that is not retransmitted can only be replaced by a key frame.
     private func askForKeyFrameAfterLoss(_ position: Int, at now: Instant) {
         if let last = feedback.keyFrameForLossAt, now - last < Self.keyFrameForLossInterval { return }
         feedback.keyFrameForLossAt = now
         egress[position].track.requestKeyFrame(at: now)
     }
 
-    /// Sends a packet again as it was. Header and payload are the same to the bit (that is why the transport-wide
-    /// sequence number is never used together with this), so the same key stream hides the same text.
+    /// Retransmits a packet unchanged. Header and payload are identical to the bit, so the same key stream hides the
+    /// same text. That is why this is never combined with the transport-wide sequence number.
     private func repeatPacket(
         _ position: Int, packet: PacketBatch.Packet, payload: UnsafeRawBufferPointer, index: UInt64,
         timestamp: UInt32, into output: UnsafeMutableRawBufferPointer
@@ -188,7 +190,8 @@ extension Viewer {
         return peer.protectRTP(headerLength: header.length, payload: payload, output: output, index: index)
     }
 
-    /// Sends a packet again in the retransmission stream, its sequence number before its payload (RFC 4588, section 4).
+    /// Retransmits a packet in the retransmission stream, with its sequence number before its payload (RFC 4588,
+    /// section 4).
     private func wrapPacket(
         _ position: Int, packet: PacketBatch.Packet, payload: UnsafeRawBufferPointer, sequenceNumber: UInt16,
         timestamp: UInt32, into output: UnsafeMutableRawBufferPointer

@@ -3,24 +3,25 @@ import RTP
 import Transport
 
 extension Viewer {
-    /// How far one call of ``forward(_:budget:through:at:)`` came.
+    /// How far one call of ``forward(_:budget:through:at:)`` got.
     private enum Outcome {
         case reachedEnd
         case usedBudget
-        /// The socket takes nothing now.
+        /// The socket accepts nothing now.
         case blocked
-        /// The next packet starts a frame that the viewer is not to get.
+        /// The next packet starts a frame that this viewer must not get.
         case reachedFrameToLeaveOut
     }
 
-    /// A batch has come to the track of `egress[index]`.
+    /// The track of `egress[index]` has a new batch.
     @inline(__always)
     func mediaArrived(_ index: Int, through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
-        // A burst under way picks the new packets up when their turn comes.
+        // A burst in progress sends the new packets in its turn.
         guard mediaFlows, egress[index].nextBurst == nil else { return }
         if let heldUntil = soundHeldUntil, !egress[index].configuration.isVideo {
             if now < heldUntil { return }
-            // Nobody has said that the viewer has stopped talking, as when its packets stopped in the middle of a word.
+            // Nothing has reported that the viewer stopped talking, for example because its packets stopped in the
+            // middle of a word.
             holdSound(until: nil, at: now)
         }
         if egress[index].cursor == nil { resumeAtKeyFrame(index, at: now) }
@@ -28,7 +29,7 @@ extension Viewer {
         send(index, through: &sender, limits: limits, at: now)
     }
 
-    /// A viewer that waits for a key frame goes on with the newest one, if it has not been shown that one already.
+    /// A viewer that waits for a key frame continues with the newest one, unless it has had that one already.
     private func resumeAtKeyFrame(_ index: Int, at now: Instant) {
         let ring = egress[index].track.ring
         guard let keyFrame = ring.newestKeyFrame, let entry = ring[keyFrame.entry] else { return }
@@ -37,15 +38,15 @@ extension Viewer {
         egress[index].start(at: keyFrame, now: now)
     }
 
-    /// Sends what waits for the viewer: at once where it is little, in paced bursts where it is a backlog.
+    /// Sends what waits for the viewer: a little at once, a backlog in paced bursts.
     func send(_ index: Int, through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
         let isCatchingUp = egress[index].nextBurst != nil || egress[index].behindSince != nil
         egress[index].nextBurst = nil
         guard let cursor = egress[index].cursor else { return }
         if cursor.entry < egress[index].track.ring.first { skipEvicted(index, at: now) }
         guard egress[index].cursor != nil else { return }
-        // At the live edge a whole ordinary frame goes out as one send; a large key frame in a few. What a new viewer
-        // has to catch up with is paced from its first packet.
+        // At the live edge an ordinary frame is sent whole, and a large key frame in a few sends. What a new viewer has
+        // to catch up on is paced from its first packet.
         let isPaced = isCatchingUp || egress[index].packetsSent == 0
         var budget = isPaced ? limits.burstPackets : max(limits.burstPackets, 32)
         let isLimited = line.isLimited && egress[index].configuration.isVideo
@@ -73,7 +74,7 @@ extension Viewer {
         }
     }
 
-    /// What the viewer waits for has been evicted from the ring: only a key frame helps.
+    /// The ring no longer holds what the viewer waits for: only a key frame can help.
     private func skipEvicted(_ index: Int, at now: Instant) {
         let ring = egress[index].track.ring
         egress[index].behindSince = nil
@@ -81,13 +82,13 @@ extension Viewer {
             egress[index].start(at: ring.head, now: now)
             return
         }
-        // A limited rate can stop in the middle of a frame. The gap keeps the player from taking its first half for a frame.
-        if line.isLimited { egress[index].nextIndex += 1 }
+        // The gap keeps the player from mistaking the first half of a frame for a whole one.
+        if egress[index].isInsideFrame { egress[index].nextIndex += 1 }
         goOnWithKeyFrame(ring.newestKeyFrame, index, at: now)
     }
 
-    /// Whether what comes next is too old for a viewer whose line is too slow. It is always behind, and goes further behind
-    /// from picture to picture, so that a key frame is the occasion to catch up.
+    /// Whether the next packets are too old for a viewer whose path is too slow. It is always behind and falls further
+    /// behind with each picture, so a key frame is its chance to catch up.
     private func isTooOld(_ index: Int, _ limits: RelayLimits, at now: Instant) -> Bool {
         let ring = egress[index].track.ring
         guard let cursor = egress[index].cursor, let entry = ring[cursor.entry] else { return false }
@@ -96,11 +97,11 @@ extension Viewer {
         return age > (keyFrameWaits ? min(Self.lagAtKeyFrame, limits.maximumLag) : limits.maximumLag)
     }
 
-    /// How far behind a viewer with a slow line may be for the pictures before a key frame.
+    /// How far behind a viewer with a slow path may be for the pictures before a key frame.
     private static let lagAtKeyFrame = Duration.milliseconds(500)
 
-    /// The viewer is too slow: whole frames are left out, up to the newest key frame. The frame that it is in the
-    /// middle of is completed first, however late.
+    /// The viewer is too slow. It skips whole frames, up to the newest key frame. The current frame is completed first,
+    /// however late.
     private func skipAhead(_ index: Int, at now: Instant) {
         egress[index].behindSince = now
         guard !egress[index].configuration.isVideo else {
@@ -110,7 +111,7 @@ extension Viewer {
         egress[index].start(at: egress[index].track.ring.head, now: now)
     }
 
-    /// The viewer stands before a frame that it is not to get: it goes on with a newer key frame.
+    /// The viewer is at a frame that it must not get, and continues with a newer key frame.
     private func leaveOut(_ index: Int, at now: Instant) {
         guard let cursor = egress[index].cursor else { return }
         egress[index].behindSince = nil
@@ -146,9 +147,8 @@ extension Viewer {
 
     /// Sends from the cursor to the live edge, one run of datagrams after the other.
     ///
-    /// What the egress knows of its numbering changes only when a run has left this process. When the socket takes
-    /// nothing the run is made again later with the same numbers, so the viewer sees no gap, and no key stream has been
-    /// shown twice.
+    /// The numbering of the egress changes only when a run has left this process. If the socket accepts nothing, the
+    /// run is built again later with the same numbers. So the viewer sees no gap, and no key stream is used twice.
     private func forward(
         _ position: Int, budget: Int, through sender: inout MediaSender, at now: Instant
     ) -> Outcome {
@@ -170,7 +170,7 @@ extension Viewer {
         }
     }
 
-    /// Takes over what has left this process.
+    /// Records what has left this process.
     @inline(__always)
     private func settle(_ position: Int, _ progress: Progress, at now: Instant) {
         if line.repairsEarly { noteSent(position, progress, at: now) }
@@ -179,7 +179,7 @@ extension Viewer {
         if !startIsComplete { noteStartSteps(position, at: now) }
     }
 
-    /// Tells when the first packet and the first whole key frame had gone out.
+    /// Reports when the first packet and the first complete key frame have been sent.
     private func noteStartSteps(_ position: Int, at now: Instant) {
         guard egress[position].packetsSent > 0 else { return }
         status.note(.firstPacket, at: now)

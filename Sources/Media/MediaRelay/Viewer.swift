@@ -3,39 +3,49 @@ import PeerConnection
 import RTP
 import Transport
 
-/// One viewer: its connection, and the tracks on their way to it. It lives on its shard's thread only.
+/// What a session is to the relay.
+enum SessionRole {
+    /// It is sent tracks, and may talk.
+    case viewer
+    /// It sends a camera's tracks.
+    case publisher(Ingest)
+}
+
+/// One viewer: its connection, and the tracks on their way to it. It lives only on its shard's thread.
 ///
-/// There is no copy of a packet here: an SRTP context, offsets, and a cursor into each track's ring.
+/// It holds no copy of a packet: only an SRTP context, offsets, and a cursor into each track's ring.
 final class Viewer {
-    // What each frame needs stands first (see Egress).
+    // What each frame needs comes first (see Egress).
     var egress: [Egress]
     var isConnected = false
     /// Whether media has started to flow.
     private(set) var mediaFlows = false
-    /// Whether every step of the start has been noted.
+    /// Whether every step of the start has been recorded.
     var startIsComplete = false
-    /// Until when the viewer gets no sound, because it talks: half duplex against howl.
+    /// Until when the viewer gets no sound, because it talks: half duplex prevents howl.
     private(set) var soundHeldUntil: Instant?
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
     var line = ViewerLine()
-    /// Where media goes: kept here, so that the hot loop need not ask the connection.
+    /// Where media is sent: kept here, so that the hot loop does not have to ask the connection.
     var remoteAddress: TransportAddress?
     /// Our address at which the viewer's packets arrive: replies leave from it.
     var localAddress: TransportAddress?
     var peer: PeerConnection
 
+    let handle: SessionHandle
+    let role: SessionRole
     let sessionID: String
     let configuration: ViewerConfiguration
     let status: ViewerStatus
     let notify: @Sendable (ViewerEvent) -> Void
-    /// What the session may spend on checks to addresses that have never answered, together with others.
+    /// What the session may spend, together with others, on checks to addresses that have never answered.
     let checkAccount: CheckAccount
-    /// The addresses from which authenticated checks came: they lead back to this viewer.
+    /// The addresses that authenticated checks came from: they lead back to this viewer.
     var knownAddresses: [TransportAddress] = []
-    /// The addresses that were sent a check and have not sent one yet.
+    /// The addresses that were sent a check and have not sent one themselves yet.
     var askedAddresses: [TransportAddress] = []
-    /// The username fragments that were given to this viewer, the newest last.
+    /// The username fragments that this viewer was given, newest last.
     var fragments: [String]
     /// When media starts to flow, between the end of the handshake and the start.
     var mediaDue: Instant?
@@ -43,14 +53,19 @@ final class Viewer {
 
     var talkback: TalkbackReceiver
     /// What a publisher sends; nil for a viewer.
-    var ingest: Ingest?
+    var ingest: Ingest? {
+        if case .publisher(let ingest) = role { ingest } else { nil }
+    }
     var reports: ReportSchedule
     var feedback = FeedbackState()
 
     init(
-        configuration: ViewerConfiguration, peer: consuming PeerConnection, egress: [Egress], status: ViewerStatus,
+        handle: SessionHandle, role: SessionRole, configuration: ViewerConfiguration, peer: consuming PeerConnection,
+        egress: [Egress], status: ViewerStatus,
         notify: @escaping @Sendable (ViewerEvent) -> Void, localSSRC: UInt32, checkAccount: CheckAccount
     ) {
+        self.handle = handle
+        self.role = role
         self.checkAccount = checkAccount
         self.sessionID = configuration.sessionID
         self.configuration = configuration
@@ -79,8 +94,8 @@ final class Viewer {
         return next
     }
 
-    /// The transport is up, and the peer has its keys: the viewer starts at the newest key frame of each video track, and at the live edge of
-    /// each sound track.
+    /// The transport is up, and the peer has its keys. The viewer starts at the newest key frame of each video track,
+    /// and at the live edge of each sound track.
     func startMedia(at now: Instant) {
         mediaDue = nil
         mediaFlows = true
@@ -98,7 +113,7 @@ final class Viewer {
         reports.start(at: now)
     }
 
-    /// Leaves sound out until `until`, or goes on with it at the live edge.
+    /// Sends no sound until `until`, or resumes it at the live edge.
     func holdSound(until: Instant?, at now: Instant) {
         let wasHeld = soundHeldUntil != nil
         soundHeldUntil = until

@@ -16,19 +16,19 @@ public struct TrackID: Hashable, Sendable {
     }
 }
 
-/// How one track is sent to one viewer, as offer and answer agreed.
+/// How one track is sent to one viewer, as agreed in offer and answer.
 public struct EgressConfiguration: Sendable {
     /// What is sent.
     public var track: TrackID
-    /// Whether the track is video: it starts at a key frame, and may be held back and dropped by whole frames.
+    /// Whether the track is video: it starts at a key frame, and whole frames of it may be delayed and dropped.
     public var isVideo: Bool
     /// The synchronisation source of the media packets.
     public var ssrc: UInt32
     /// The payload type of the media packets.
     public var payloadType: UInt8
-    /// Synchronisation source and payload type of retransmissions (RFC 4588), nil where the viewer takes none.
+    /// Synchronisation source and payload type of retransmissions (RFC 4588); nil if the viewer does not accept any.
     public var retransmission: (ssrc: UInt32, payloadType: UInt8)?
-    /// The identifier of the transport-wide sequence number extension, nil where it was not agreed.
+    /// The identifier of the transport-wide sequence number extension; nil if it was not agreed on.
     public var transportSequenceExtension: UInt8?
     /// The canonical name in the sender's reports.
     public var canonicalName: String
@@ -48,7 +48,7 @@ public struct EgressConfiguration: Sendable {
     }
 }
 
-/// A viewer as signalling hands it to the relay.
+/// A viewer as signalling passes it to the relay.
 public struct ViewerConfiguration: Sendable {
     /// The session's name.
     public var sessionID: String
@@ -56,7 +56,7 @@ public struct ViewerConfiguration: Sendable {
     public var peer: PeerConnectionConfiguration
     /// What to send.
     public var egress: [EgressConfiguration]
-    /// What the viewer may send: payload types of its microphone. Empty where talkback was not agreed.
+    /// What the viewer may send: the payload types of its microphone. Empty if talkback was not agreed on.
     public var talkbackPayloadTypes: [UInt8]
     /// When the offer was received.
     public var offerReceived: Instant
@@ -79,17 +79,18 @@ public struct ViewerConfiguration: Sendable {
     }
 }
 
-/// What the relay tells signalling about a viewer.
+/// What the relay reports to signalling about a viewer.
 public enum ViewerEvent: Sendable, Equatable {
     /// The transport is up: media flows.
     case connected
-    /// Consent was lost (RFC 7675), or the connection could not be made: the session is over. Says why.
+    /// Consent was lost (RFC 7675), or the connection could not be established: the session is over. Carries the
+    /// reason.
     case ended(reason: String)
 }
 
-/// Takes the packets that a viewer's microphone sends. Called on the shard's thread: it must not wait.
+/// Receives the packets of a viewer's microphone. Called on the shard's thread; must not wait.
 public protocol TalkbackSink: AnyObject, Sendable {
-    /// Takes one packet; `payload` is valid during the call only.
+    /// One packet; `payload` is valid only during the call.
     func receive(
         _ payload: UnsafeRawBufferPointer, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32,
         at now: Instant)

@@ -1,20 +1,20 @@
 import PeerConnection
 import Transport
 
-/// What was sent to one viewer, and what it said of it.
+/// What was sent to one viewer, and what it reported about its reception.
 public struct ViewerStatistics: Sendable, Equatable {
     /// RTP packets sent, without retransmissions.
     public var packetsSent: UInt64 = 0
     /// RTP payload bytes sent.
     public var bytesSent: UInt64 = 0
-    /// Packets sent again on request.
+    /// Packets retransmitted on request.
     public var packetsRetransmitted: UInt64 = 0
     /// Their RTP payload bytes.
     public var bytesRetransmitted: UInt64 = 0
-    /// Requests to send a packet again that were not met: it would have come too late, or the viewer had asked for more
-    /// than twice the stream.
+    /// Requests for retransmissions that were not met: the packet would have arrived too late, or the viewer had asked
+    /// for more than twice the stream.
     public var retransmissionsRefused: UInt64 = 0
-    /// Pictures that were left out because the viewer was too slow.
+    /// Pictures that were skipped because the viewer was too slow.
     public var framesDropped: UInt64 = 0
     /// Key frames that the viewer asked for.
     public var keyFrameRequests: UInt64 = 0
@@ -54,7 +54,7 @@ extension Viewer {
         return result
     }
 
-    /// The camera has started again: what this viewer has seen cannot be the base of what follows.
+    /// The camera has restarted: nothing that this viewer has seen can be the base of what follows.
     func sourceRestarted(_ track: RelayTrack, at now: Instant) {
         guard mediaFlows else { return }
         for index in egress.indices where egress[index].track === track {

@@ -1,8 +1,8 @@
 import Transport
 
-/// What anybody may read of a viewer while its shard works: the steps of its start and whether it is connected.
+/// What any thread may read of a viewer while its shard works: the steps of its start, and whether it is connected.
 ///
-/// The shard writes here once a step, never once a packet.
+/// The shard writes here once per step, never per packet.
 public final class ViewerStatus: Sendable {
     /// A step of a start.
     public enum Step: String, Sendable, CaseIterable {
@@ -12,13 +12,13 @@ public final class ViewerStatus: Sendable {
         case answer
         /// The first connectivity check of the viewer was authenticated.
         case firstCheck
-        /// ICE had a path.
+        /// ICE found a path.
         case pair
-        /// DTLS was done.
+        /// DTLS was complete.
         case dtls
-        /// The first RTP packet had been sent.
+        /// The first RTP packet was sent.
         case firstPacket
-        /// A whole key frame had been sent.
+        /// A complete key frame was sent.
         case firstKeyFrame
     }
 
@@ -33,7 +33,7 @@ public final class ViewerStatus: Sendable {
     /// A viewer that has done nothing yet.
     public init() {}
 
-    /// Notes that a step has ended; only the first time counts.
+    /// Records that a step has ended; only the first time counts.
     public func note(_ step: Step, at instant: Instant) {
         state.withLock { state in
             guard !state.steps.contains(where: { $0.step == step }) else { return }
@@ -42,7 +42,7 @@ public final class ViewerStatus: Sendable {
         }
     }
 
-    /// Notes that the viewer has gone.
+    /// Records that the viewer has gone.
     public func noteEnd(reason: String) {
         state.withLock { state in
             state.isConnected = false
@@ -50,7 +50,7 @@ public final class ViewerStatus: Sendable {
         }
     }
 
-    /// The steps so far, in the order of happening, each with the time since the offer.
+    /// The steps so far in the order of happening, each with the time since the offer.
     public var steps: [(step: Step, elapsed: Duration)] {
         state.withLock { state in
             guard let start = state.steps.first?.instant else { return [] }
@@ -61,6 +61,6 @@ public final class ViewerStatus: Sendable {
     /// Whether media can flow.
     public var isConnected: Bool { state.withLock { $0.isConnected } }
 
-    /// Why the viewer has gone, nil while it has not.
+    /// Why the viewer has gone; nil while it is there.
     public var endReason: String? { state.withLock { $0.endReason } }
 }

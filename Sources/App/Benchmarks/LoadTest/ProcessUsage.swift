@@ -19,7 +19,7 @@ public struct ProcessUsage: Hashable, Sendable {
         else { throw BenchmarkFailure("there is no process \(identifier)") }
         let fields = stat[end...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
-            throw BenchmarkFailure("\(folder)/stat is not understood")
+            throw BenchmarkFailure("\(folder)/stat has an unknown form")
         }
         processorSeconds = (user + system) / Double(max(sysconf(Int32(_SC_CLK_TCK)), 1))
         residentBytes = (Self.value("VmRSS", in: "\(folder)/status") ?? 0) * 1024

@@ -4,11 +4,12 @@ import Foundation
 /// `gatehouse bench`: measures the gateway's parts, each next to its reference.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench", abstract: "Measure what the gateway costs.",
-        discussion: "docs/performance.md says how to measure, and what was measured.",
+        commandName: "bench", abstract: "Measure the gateway's performance.",
+        discussion: "docs/performance.md describes the method and the results.",
         subcommands: [
-            BenchRelayCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self, BenchSDPCommand.self,
-            BenchViewersCommand.self, BenchSoundCommand.self,
+            BenchRelayCommand.self, BenchWakeUpCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self,
+            BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self,
+            BenchEventsCommand.self,
         ])
 }
 
@@ -22,6 +23,6 @@ func printJSONLine(_ value: some Encodable) throws {
 /// Warns when the figures would mislead: a build without optimization is many times slower.
 func warnWithoutOptimization() {
     #if DEBUG
-        printError("gatehouse: this is a debug build; build with -c release to measure anything")
+        printError("gatehouse: this is a debug build, so the figures are useless; build with -c release")
     #endif
 }

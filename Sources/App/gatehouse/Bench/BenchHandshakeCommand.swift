@@ -5,12 +5,12 @@ import Foundation
 /// `gatehouse bench handshake`: measures the cost of a DTLS handshake.
 struct BenchHandshakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "handshake", abstract: "Measure DTLS handshakes beside those of libssl alone.")
+        commandName: "handshake", abstract: "Compare DTLS handshakes with those of libssl alone.")
 
     @Option(help: ArgumentHelp("How many handshakes of each kind.", valueName: "number"))
     var count = 300
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
@@ -21,7 +21,7 @@ struct BenchHandshakeCommand: AsyncParsableCommand {
         warnWithoutOptimization()
         let result = try reportingFailures { try HandshakeBenchmark(handshakes: count).measure() }
         if json { return try printJSONLine(result) }
-        print("                server µs  both µs  handshakes/s and core")
+        print("                server µs  both µs  handshakes/s per core")
         print(
             String(
                 format: "gatehouse       %9.0f  %7.0f  %21.0f", result.serverMicroseconds, result.pairMicroseconds,

@@ -13,7 +13,7 @@ struct BenchLatencyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long, in seconds.", valueName: "seconds"))
     var duration = 10
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
@@ -25,7 +25,7 @@ struct BenchLatencyCommand: AsyncParsableCommand {
         warnWithoutOptimization()
         let result = try reportingFailures { try LatencyBenchmark(viewers: viewers, seconds: duration).measure() }
         if json { return try printJSONLine(result) }
-        print("viewers  p50 ms  p95 ms  p99 ms  most ms  packets  lost")
+        print("viewers  p50 ms  p95 ms  p99 ms   max ms  packets  lost")
         print(
             String(
                 format: "%7d  %6.2f  %6.2f  %6.2f  %7.2f  %7d  %4d", result.viewers, result.p50, result.p95, result.p99,

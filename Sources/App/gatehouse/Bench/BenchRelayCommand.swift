@@ -7,21 +7,21 @@ struct BenchRelayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Measure the relay's cost per packet and viewer.",
         discussion: """
-            Beside it stands the floor of the same run: one AES-128-GCM encryption and an eighth of one send of 8 \
+            Compares it with the floor of the same run: one AES-128-GCM encryption and one eighth of a send of 8 \
             datagrams.
             """)
 
-    @Option(help: ArgumentHelp("Numbers of viewers, with commas between them.", valueName: "numbers"))
+    @Option(help: ArgumentHelp("Numbers of viewers, separated by commas.", valueName: "numbers"))
     var viewers = "1,10,100,500"
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     private func counts() throws -> [Int] {
         let parts = viewers.split(separator: ",").map { Int($0.trimmingCharacters(in: .whitespaces)) }
         let counts = parts.compactMap { $0 }
         guard counts.count == parts.count, !counts.isEmpty, counts.allSatisfy({ (1...1000).contains($0) }) else {
-            throw ValidationError("--viewers takes numbers from 1 to 1000 with commas between them, not \(viewers)")
+            throw ValidationError("--viewers must be numbers from 1 to 1000 separated by commas, not \(viewers)")
         }
         return counts
     }

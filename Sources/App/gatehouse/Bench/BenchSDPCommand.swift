@@ -6,12 +6,12 @@ import Foundation
 struct BenchSDPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sdp", abstract: "Measure reading and answering recorded offers.",
-        discussion: "It reads the *.sdp files of a folder; the project's own recordings are the default.")
+        discussion: "Reads the *.sdp files in a folder. The default is the project's own recordings.")
 
     @Option(help: ArgumentHelp("The folder with the offers.", valueName: "folder"))
     var samples = "sdp-samples/offers"
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     private func files() throws -> [URL] {
@@ -26,13 +26,13 @@ struct BenchSDPCommand: AsyncParsableCommand {
 
     func run() async throws {
         warnWithoutOptimization()
-        if !json { print("offer                                             bytes  parse µs  answer µs  a second") }
+        if !json { print("offer                                             bytes  parse µs  answer µs  offers/s") }
         for file in try reportingFailures({ try files() }) {
             let name = file.deletingPathExtension().lastPathComponent
             guard let text = try? String(contentsOf: file, encoding: .utf8),
                 let result = try? SDPBenchmark().measure(name: name, text: text)
             else {
-                printError("gatehouse: \(name) is no session description, and is left out")
+                printError("gatehouse: \(name) is not a session description and is skipped")
                 continue
             }
             if json {

@@ -13,9 +13,9 @@ struct BenchSoundCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sound", abstract: "Listen to a camera that ticks, and time each tick.",
         discussion: """
-            One JSON object a tick, as it comes: monotonic milliseconds of its arrival and of its making by the sender \
-            reports, and its place on the timeline of the codec. tools/bench-voice compares them with what the camera \
-            made.
+            Prints one JSON object per tick: when it arrived and when the camera made it according to the sender \
+            reports, both in monotonic milliseconds, and its place on the codec's timeline. tools/bench-voice compares \
+            them with the ticks that the camera made.
             """)
 
     @Argument(help: "The device.")
@@ -50,7 +50,8 @@ struct BenchSoundCommand: AsyncParsableCommand {
         let offered = try OfferedView(wishes: OfferedView.Wishes(), identity: try DTLSIdentity.generate())
         let loop = try ViewerLoop()
         defer { loop.stop() }
-        let started = try await connection.startLiveView(device: device, offerSdp: offered.offerSdp)
+        let started = try await connection.send(
+            Google.WebRtcLiveViewTrait.StartLiveView.self, to: device, .init(offerSdp: offered.offerSdp))
         let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)
         let view = try loop.start(offered, answerSdp: started.answerSdp, assemblesFrames: true) { event in
             continuation.yield(event)
@@ -63,8 +64,8 @@ struct BenchSoundCommand: AsyncParsableCommand {
         let keeper = Task {
             while (try? await Task.sleep(for: .seconds(max(5, seconds - 30)))) != nil {
                 // A session that cannot be extended ends, and its end is reported below.
-                _ = try? await connection.command(
-                    device: device, trait: "WebRtcLiveView", "extendLiveView", ["mediaSessionId": session])
+                _ = try? await connection.send(
+                    Google.WebRtcLiveViewTrait.ExtendLiveView.self, to: device, .init(mediaSessionId: session))
             }
         }
         let timer = Task { [duration] in
@@ -86,7 +87,7 @@ struct BenchSoundCommand: AsyncParsableCommand {
         }
         view.stop()
         // A session that has just ended by itself is as good as ended.
-        _ = try? await connection.command(
-            device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
+        _ = try? await connection.send(
+            Google.WebRtcLiveViewTrait.StopLiveView.self, to: device, .init(mediaSessionId: session))
     }
 }

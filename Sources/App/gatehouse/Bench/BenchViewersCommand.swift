@@ -9,8 +9,9 @@ struct BenchViewersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "viewers", abstract: "Load a WHEP server with viewers.",
         discussion: """
-            The viewers receive and count, they do not decode. For the gateway on this machine the token is found by \
-            itself, and its config must allow so many sessions (sessions.perCamera and sessions.perPrincipal).
+            The viewers receive and count packets; they do not decode. For the gateway on this machine the command \
+            finds the token itself. The gateway's config must allow that many sessions (sessions.perCamera and \
+            sessions.perPrincipal).
             """)
 
     @Option(
@@ -29,16 +30,16 @@ struct BenchViewersCommand: AsyncParsableCommand {
     @Flag(help: "Start one viewer after the other; each leaves with its first key frame.")
     var sequential = false
 
-    @Flag(help: "Offer every address of this host to a server on loopback too.")
+    @Flag(help: "Offer every address of this host, even to a server on loopback.")
     var allAddresses = false
 
-    @Option(help: ArgumentHelp("The bearer token; better set in GATEHOUSE_TOKEN.", valueName: "token"))
+    @Option(help: ArgumentHelp("The bearer token. Prefer GATEHOUSE_TOKEN in the environment.", valueName: "token"))
     var token: String?
 
     @Option(help: ArgumentHelp("The server's process, to measure its processor time and memory.", valueName: "pid"))
     var pid: Int32?
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
@@ -72,7 +73,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
             print(report.text)
         }
         if report.playing < report.viewers {
-            printError("gatehouse: \(report.viewers - report.playing) viewers got no media")
+            printError("gatehouse: \(report.viewers - report.playing) viewers received no media")
             throw ExitCode.failure
         }
     }
@@ -88,12 +89,12 @@ struct BenchViewersCommand: AsyncParsableCommand {
 extension LoadTestReport {
     /// The report for a person.
     fileprivate var text: String {
-        var lines = ["\(playing) of \(viewers) viewers of \(url) got media"]
-        if let firstFailure { lines.append("\(failed) failed, the first one because: \(firstFailure)") }
+        var lines = ["\(playing) of \(viewers) viewers of \(url) received media"]
+        if let firstFailure { lines.append("\(failed) failed; the first reason: \(firstFailure)") }
         if seconds > 0 {
             lines.append(
                 String(
-                    format: "%.1f s: %llu packets, %.0f kbit/s a viewer, %llu lost (%.3f %%)", seconds, packets,
+                    format: "%.1f s: %llu packets, %.0f kbit/s per viewer, %llu lost (%.3f %%)", seconds, packets,
                     bitsPerSecondPerViewer / 1000, lost, lossShare * 100))
         }
         lines.append("milliseconds           p50      p95      p99   samples")
@@ -113,7 +114,8 @@ extension LoadTestReport {
             lines.append(
                 String(
                     format:
-                        "server: %.2f µs a packet and viewer, %.1f %% of a core, %.1f MiB before, %.0f KiB a viewer",
+                        "server: %.2f µs per packet and viewer, %.1f %% of a core, "
+                        + "%.1f MiB before, %.0f KiB per viewer",
                     server.microsecondsPerPacketViewer, server.coreShare * 100,
                     Double(server.residentBytesBefore) / 1_048_576, Double(server.residentBytesPerViewer) / 1024))
         }

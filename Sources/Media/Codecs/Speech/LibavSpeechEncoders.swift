@@ -45,12 +45,13 @@ final class AACSpeechEncoder: AudioEncoder {
         let config = AudioSpecificConfig.bytes(in: codec.formatParameters).flatMap(AudioSpecificConfig.init(parsing:))
         if let config, ![2, 5, 29].contains(config.objectType) {
             throw CodecError(
-                codec: codec.name, operation: "make an encoder", reason: "\(config.name) is wanted, AAC-LC can be made")
+                codec: codec.name, operation: "make an encoder",
+                reason: "\(config.name) is requested, but only AAC-LC can be encoded")
         }
         if let mode = codec.formatParameters["mode"]?.lowercased(), mode != "aac-hbr" {
             throw CodecError(
                 codec: codec.name, operation: "make an encoder",
-                reason: "the mode \(mode) is wanted, AAC-hbr can be made")
+                reason: "the mode \(mode) is requested, but only AAC-hbr can be encoded")
         }
         // Where a camera names HE-AAC, its core at half the rate is plain AAC-LC, but then the clock of `a=rtpmap`
         // differs from the sound's. A decoder without parameters would use the rate of `a=rtpmap`.
