@@ -53,7 +53,7 @@ def stop(processes):
 
 @contextlib.contextmanager
 def workplace(prefix):
-    """A folder and a list of processes; both are gone afterwards, even when the script is ended."""
+    """A folder and a list of processes; both are gone afterwards, even if the script is ended early."""
     owned = []
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix=prefix) as name:

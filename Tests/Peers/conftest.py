@@ -115,7 +115,7 @@ def report(request: pytest.FixtureRequest) -> list[str]:
 
 
 def pytest_configure() -> None:
-    # Ends by the fixtures' own ends also when it is told to stop, so that no process stays behind.
+    # The fixtures also end their processes when pytest is asked to stop.
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -19,7 +19,7 @@ from peers import chromium, firefox
 from peers.coroutines import run
 from playwright.sync_api import sync_playwright
 
-# A peer connection is made by each script and left in `pc`; the offer is taken when gathering is done.
+# Each script makes a peer connection and leaves it in `pc`; the offer is recorded when gathering is done.
 KINDS: dict[str, str] = {
     "recvonly-av": "pc.addTransceiver('audio', {direction: 'recvonly'});"
     "pc.addTransceiver('video', {direction: 'recvonly'});",

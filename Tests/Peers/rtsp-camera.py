@@ -146,7 +146,7 @@ class Onsets:
         self.quiet = 0
 
     def find(self, samples):
-        """The number of the first loud sample after silence; None where there is none."""
+        """The number of the first loud sample after silence; None if there is none."""
         if max(samples, default=0) < self.LOUD and min(samples, default=0) > -self.LOUD:
             self.quiet += len(samples)
             return None
@@ -158,7 +158,7 @@ class Onsets:
 
 
 class Ear:
-    """Listens to what a speaker plays, and tells it in stretches of 100 ms."""
+    """Listens to what a speaker plays, and reports it every 100 ms."""
 
     STRETCH = 800
     TONES = range(200, 3400, 20)
@@ -202,7 +202,7 @@ class Ear:
 
 
 def listen(media, path):
-    """Puts an ear to a media's speaker, as soon as it is made."""
+    """Listens to a media's speaker as soon as it is made."""
     element = media.get_element().get_by_name(f"ear-{path}")
     if element is not None:
         element.connect("new-sample", Ear(path).hear)
@@ -344,7 +344,7 @@ def main():
         for launch in [*pipelines(options).values(), talking_pipeline(options)]:
             Gst.parse_launch(launch)
     except GLib.Error as error:
-        # Clients would be told of an unavailable service and nothing else.
+        # Clients would only learn that the service is unavailable.
         print(f"GStreamer cannot make a camera: {error.message}", file=sys.stderr)
         return 1
 

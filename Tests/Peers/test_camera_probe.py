@@ -17,7 +17,7 @@ def probe(binary: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 def expect_that_it_can_be_pasted(binary: Path, printed: str, directory: Path) -> None:
-    """The entry goes under `cameras:`, the line for the shell into a shell, and the gateway takes the config."""
+    """The entry goes under `cameras:`, the line for the shell into a shell, and the gateway accepts the config."""
     config = directory / "gatehouse.yaml"
     entry = printed.split("paste this under cameras: in the config\n")[1].split("\n\n")[0]
     config.write_text(f"stateDirectory: state\ncameras:\n{entry}\n")
@@ -29,7 +29,7 @@ def expect_that_it_can_be_pasted(binary: Path, printed: str, directory: Path) ->
         ["bash", "-c", f'{shell}\n"$@"', "shell", *check], input=QUOTED_PASSWORD + "\n", capture_output=True, text=True
     )
     assert result.returncode == 0, result.stderr
-    assert "is fine: 1 camera\n" in result.stdout
+    assert "is valid: 1 camera\n" in result.stdout
 
 
 @pytest.mark.parametrize("words", [False, True])
@@ -68,7 +68,7 @@ def test_the_password_may_come_from_the_environment(binary: Path, rtsp_cameras: 
 
 
 @pytest.mark.parametrize("address", ["rtsp://viewer:a-wrong-word@127.0.0.1:{port}/h264", "rtsp://127.0.0.1:9/"])
-def test_a_camera_that_cannot_be_had_gives_exit_code_2(binary: Path, rtsp_cameras: RTSPCameras, address: str) -> None:
+def test_an_unusable_camera_gives_exit_code_2(binary: Path, rtsp_cameras: RTSPCameras, address: str) -> None:
     result = probe(binary, address.format(port=rtsp_cameras.port))
     assert result.returncode == 2, result.stdout + result.stderr
     assert "not reached" in result.stdout

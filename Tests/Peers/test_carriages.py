@@ -1,4 +1,4 @@
-"""Every way of carrying RTP from a camera, through the gateway to a viewer: UDP, TLS, HTTP and HTTPS."""
+"""Every transport of RTP from a camera, through the gateway to a viewer: UDP, TLS, HTTP and HTTPS."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +40,6 @@ def test_reaches_a_viewer(carried: Gateway, device: str) -> None:
     run(lambda: expect_live_view(carried.client, device))
 
 
-def test_no_password_is_told(carried: Gateway) -> None:
+def test_no_password_is_revealed(carried: Gateway) -> None:
     log = carried.process.log.read_text()
     assert PASSWORD not in log and QUOTED_PASSWORD not in log

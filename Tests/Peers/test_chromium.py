@@ -42,7 +42,7 @@ def test_plays_a_camera_without_a_picture(chromium: ChromiumPage, gateway: Gatew
 
 
 @pytest.mark.parametrize("sound", ["G722", "opus"])
-def test_g722_is_passed_on_or_made_opus(chromium: ChromiumPage, gateway: Gateway, sound: str) -> None:
+def test_g722_is_passed_through_or_transcoded_to_opus(chromium: ChromiumPage, gateway: Gateway, sound: str) -> None:
     gateway.wait_until_flowing("yard")
     with viewing(chromium, gateway.token) as viewer:
         viewer.call("playWHEP", device="yard", sound=sound)
@@ -57,7 +57,7 @@ def test_explains_that_camera_and_viewer_share_no_codec(chromium: ChromiumPage, 
         viewer.call("prepare", device="front-door", codec="H264")
         offer = chromium.evaluate("window.viewer.pc.localDescription.sdp")
         answer = gateway.client.whep("front-door", offer)
-        # Sound alone is still worth a session; otherwise the gateway names both sides' codecs.
+        # A session with only sound is still useful; otherwise the gateway names both sides' codecs.
         if answer.status == 201:
             assert "a=inactive" in answer.text.split("m=video")[1]
             gateway.client.request("DELETE", answer.headers["location"])
@@ -120,7 +120,7 @@ def test_talks_through_the_speaker_of_the_doorbell(chromium: ChromiumPage, gatew
         assert samples() <= ended + 9_600
 
 
-def test_a_second_talker_is_told_that_the_line_is_busy(browser: Browser, gateway: Gateway) -> None:
+def test_a_second_talker_learns_that_the_speaker_is_busy(browser: Browser, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
     origin = f"http://127.0.0.1:{gateway.port}"
     with (

@@ -41,12 +41,12 @@ def line(binary: Path, gateway: Gateway) -> CommandLine:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes; for what this test uses."""
+    """How many columns of a terminal a text needs, as far as this test uses them."""
     wide = sum(unicodedata.east_asian_width(one) in "WF" for one in text)
     return len(text) + wide - sum(unicodedata.combining(one) != 0 for one in text)
 
 
-def test_devices_stand_in_columns_whatever_their_names(line: CommandLine, gateway: Gateway) -> None:
+def test_devices_are_listed_in_columns_whatever_their_names(line: CommandLine, gateway: Gateway) -> None:
     for name in ("玄関カメラ", "Tu\u0308r 🔔"):
         body = json.dumps({"name": name, "source": "rtsp://127.0.0.1:9/none"})
         answer = gateway.client.request("PUT", f"/v1/cameras/{len(name)}", body, {"Content-Type": "application/json"})
@@ -67,13 +67,13 @@ def test_devices_stand_in_columns_whatever_their_names(line: CommandLine, gatewa
             assert before.endswith("  ") and row[len(before)] != " ", (word, row)
 
 
-def test_live_tells_the_rate_of_the_camera_and_the_backlog_apart(line: CommandLine, gateway: Gateway) -> None:
+def test_live_separates_the_rate_of_the_camera_from_the_backlog(line: CommandLine, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
     report = json.loads(line.run("live", "front-door", "--duration", "3", "--json").stdout)["video"]
     assert report["framesPerSecond"] == pytest.approx(15, abs=0.5)
     assert 0 <= report["backlogFrames"] < report["framesDecoded"]
     words = line.run("live", "front-door", "--duration", "2").stdout
-    rate = re.search(r"from before the start\), (\d+\.\d) a second", words)
+    rate = re.search(r"from before the start\), (\d+\.\d) per second", words)
     assert rate and float(rate[1]) == pytest.approx(15, abs=1), words
 
 
@@ -93,11 +93,11 @@ def test_errors_name_what_was_wrong_and_the_command_that_helps(
     assert "gatehouse token shows the right one" in stranger.error("devices")
 
 
-def test_errors_of_the_way_to_the_gateway_are_told_at_once(line: CommandLine, gateway: Gateway) -> None:
+def test_connection_errors_are_reported_at_once(line: CommandLine, gateway: Gateway) -> None:
     assert "no gateway runs at http://127.0.0.1:9" in line.error("devices", address="http://127.0.0.1:9")
     assert "is not the address of a gateway" in line.error("devices", address="front-door")
     assert "is not the address of a gateway" in line.error("devices", address="ftp://127.0.0.1:9")
-    assert "not known to this machine" in line.error("devices", address="http://gatehouse.invalid:8080")
+    assert "cannot be resolved" in line.error("devices", address="http://gatehouse.invalid:8080")
     plain = f"https://127.0.0.1:{gateway.port}"
     assert "try http://" in line.error("devices", address=plain)
 

@@ -32,7 +32,7 @@ def test_plays_a_camera_without_sound(firefox: Firefox, gateway: Gateway, device
 
 
 @pytest.mark.parametrize("sound", ["G722", "opus"])
-def test_g722_is_passed_on_or_made_opus(firefox: Firefox, gateway: Gateway, sound: str) -> None:
+def test_g722_is_passed_through_or_transcoded_to_opus(firefox: Firefox, gateway: Gateway, sound: str) -> None:
     gateway.wait_until_flowing("yard")
     with viewing(firefox, gateway.token) as viewer:
         viewer.call("playWHEP", device="yard", sound=sound)

@@ -4,7 +4,6 @@ import base64
 import re
 import socket
 import subprocess
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Camera, Gateway
+from peers.listener import Listener
 from peers.polling import eventually
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\x08\u202eevil"
@@ -59,35 +59,15 @@ class Cameras:
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._listener.settimeout(0.2)
-        self.port = int(self._listener.getsockname()[1])
-        self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._serve)]
-        self._threads[0].start()
-
-    def _serve(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                connection, _ = self._listener.accept()
-            except TimeoutError:
-                continue
-            thread = threading.Thread(target=self._talk, args=(connection,))
-            self._threads.append(thread)
-            thread.start()
+        self._listener = Listener(self._talk)
+        self.port = self._listener.port
 
     def _talk(self, connection: socket.socket) -> None:
-        with connection:
-            connection.settimeout(3)
-            try:
-                while not self._stopping.is_set():
-                    request = connection.recv(65536).decode(errors="replace")
-                    if not request:
-                        return
-                    self._answer(connection, request)
-            except OSError:
-                # The gateway hung up, which is its right.
-                pass
+        while not self._listener.is_stopping.is_set():
+            request = connection.recv(65536).decode(errors="replace")
+            if not request:
+                return
+            self._answer(connection, request)
 
     def _answer(self, connection: socket.socket, request: str) -> None:
         found = re.match(r"(\w+) rtsp://[^/]*/([\w-]+)", request)
@@ -123,10 +103,7 @@ class Cameras:
         return None
 
     def stop(self) -> None:
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
-        self._listener.close()
+        self._listener.stop()
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +119,7 @@ def unprintable(text: str) -> list[str]:
     )
 
 
-def test_a_probe_ends_and_says_it_in_plain_text(binary: Path, cameras: Cameras) -> None:
+def test_a_probe_ends_and_reports_it_in_plain_text(binary: Path, cameras: Cameras) -> None:
     def probe(kind: str) -> tuple[str, subprocess.CompletedProcess[bytes]]:
         address = f"rtsp://127.0.0.1:{cameras.port}/{kind}"
         command = [str(binary), "camera", "probe", "--duration", "1", address]
@@ -169,7 +146,7 @@ def test_a_gateway_lives_with_all_of_them(binary: Path, cameras: Cameras, tmp_pa
         )
         listed = gateway.client.request("GET", "/v1/devices").text
         assert not unprintable(listed) and "\\u001b" not in listed.replace("\\\\u001b", "")
-        # What is damaged brings no picture, and none of them takes the process or another camera with it.
+        # Damaged video brings no picture, and none of it harms the process or another camera.
         picture = gateway.client.request("GET", "/v1/devices/front-door/snapshot.jpg")
         assert picture.status == 200
         resident = int(Path(f"/proc/{gateway.process.pid}/statm").read_text().split()[1]) * 4_096

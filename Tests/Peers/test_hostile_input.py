@@ -263,7 +263,7 @@ def test_a_camera_that_speaks_nonsense(viewer: BrowserViewer, attacked: Gateway,
 
 
 def test_half_a_start_leaves_nothing_behind(viewer: BrowserViewer, attacked: Gateway) -> None:
-    """Sessions whose viewers never come are counted against their limit and end; others go on."""
+    """Sessions whose viewers never come count against their limit and end; others continue."""
     locations = []
     while len(locations) < 100:
         answer = attacked.client.whep("front-door", OFFER)

@@ -50,7 +50,7 @@ def guest(gateway: Gateway) -> Client:
 
 
 def conversation(port: int, request: bytes) -> bytes:
-    """All that the gateway answers to one who says nothing more after it."""
+    """Everything that the gateway answers to a client that sends nothing more."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
@@ -99,7 +99,7 @@ def test_no_request_is_smuggled_in_another(gateway: Gateway) -> None:
     for framing in framings:
         answer = conversation(gateway.port, post + framing + hidden)
         found = statuses(answer)
-        # One answer, a refusal, and what stood behind it is no request.
+        # One answer, a refusal, and what followed it is not read as a request.
         assert len(found) == 1 and found[0] in (400, 413, 501), f"{framing!r}: {answer[:300]!r}"
         assert b"front-door" not in answer.partition(b"\r\n\r\n")[2], framing
     # Where both ends agree on the end, both requests are answered.
@@ -164,7 +164,7 @@ def test_a_page_of_another_origin_gets_nothing_by_simple_requests(gateway: Gatew
     assert "set-cookie" not in gateway.client.request("GET", "/v1/devices").headers
 
 
-def test_event_streams_take_any_last_event_id(gateway: Gateway) -> None:
+def test_event_streams_accept_any_last_event_id(gateway: Gateway) -> None:
     for value in ("0", "-1", "18446744073709551615", "9" * 400, "NaN", "1e9", "' OR 1=1", "\x7f", "é", "a-1", ""):
         with socket.create_connection(("127.0.0.1", gateway.port), timeout=10) as connection:
             connection.sendall(

@@ -54,10 +54,10 @@ def test_installs_and_removes_the_program(toolchain: Path, tmp_path: Path) -> No
     removed = install(toolchain, "--prefix", "a prefix", "--uninstall")
     assert removed.returncode == 0 and not program.exists()
     missing = install(toolchain, "--prefix", "a prefix", "--uninstall")
-    assert missing.returncode == 1 and "is not there" in missing.stderr
+    assert missing.returncode == 1 and "does not exist" in missing.stderr
 
 
-def test_says_that_another_program_of_this_name_comes_first(toolchain: Path, tmp_path: Path) -> None:
+def test_warns_that_another_program_of_this_name_comes_first(toolchain: Path, tmp_path: Path) -> None:
     other = toolchain / "gatehouse"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
@@ -66,7 +66,7 @@ def test_says_that_another_program_of_this_name_comes_first(toolchain: Path, tmp
     assert f"Another gatehouse comes first on PATH: {other}" in result.stderr
 
 
-def test_says_what_it_does_not_know(toolchain: Path) -> None:
+def test_names_an_unknown_argument(toolchain: Path) -> None:
     for arguments in (["--prefx"], ["--prefix"]):
         result = install(toolchain, *arguments)
         assert result.returncode == 1 and "tools/install" in result.stderr

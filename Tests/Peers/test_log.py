@@ -95,4 +95,4 @@ def test_outages_a_wrong_password_and_a_wrong_path_are_lines(binary: Path, tmp_p
     assert not [line for line in said if "http request" in line]
     assert len(said) < 30, "\n".join(said)
     for secret in [PASSWORD, QUOTED_PASSWORD, "wrong-word", gateway.token]:
-        assert secret not in output, "a secret stands in the log"
+        assert secret not in output, "a secret is in the log"

@@ -53,7 +53,7 @@ def test_random_loss_does_not_freeze_the_picture(
                 report.append(f"Chromium at {loss} % loss both ways decodes {share:.0%} of its usual frames")
                 # The rules do lose packets, one by one.
                 assert sent > 200 and 0.4 * loss < (1 - passed / sent) * 100 < 2 * loss
-                # Measured are 98 to 100 %; a gateway that takes random loss for a slow line brings less than half.
+                # Measured: 98 to 100 %. A gateway that mistakes random loss for a slow path brings less than half.
                 assert share > 0.7, f"at {loss} % loss {share:.0%} of the frames were decoded"
             statistics = gateway.client.get("/v1/sessions")["sessions"][0]["statistics"]
             assert statistics["packetsRetransmitted"] > 20

@@ -114,7 +114,7 @@ def test_press_motion_and_person_arrive(camera: ONVIFCamera, house: Gateway, rep
     source = subscribed(house)
     assert source["model"] == "Doorbell 3" and source["manufacturer"] == "Example"
     stream = EventStream(house.client)
-    # What was there before the subscription is no event.
+    # What was there before the subscription is not an event.
     assert house.client.get("/v1/devices/door/events")["events"] == []
 
     start = time.monotonic()
@@ -326,7 +326,7 @@ def test_the_streams_of_an_onvif_camera_are_found(
         codecs = [track["codec"] for track in gateway.client.get("/v1/devices/yard")["source"]["tracks"]]
         assert codecs[0] == "VP8"
         if settings:
-            eventually(lambda: "substream: it is flowing over tcp" in notes(), "the substream flows", 20)
+            eventually(lambda: "substream: it is sending media over tcp" in notes(), "the substream flows", 20)
         else:
             assert not any("substream" in note for note in notes())
     finally:

@@ -26,7 +26,7 @@ def check(document: dict[str, Any], method: str, path: str, answer: Answer) -> N
     content = described.get("content", {}).get("application/json")
     if not content:
         return
-    # References start at the document's root, so the schema takes the components with it.
+    # References start at the document's root, so the schema includes the components.
     schema = {"components": document["components"]} | content["schema"]
     errors = list(OAS31Validator(schema).iter_errors(answer.json))
     assert not errors, f"{method} {path}: {errors[0].message} at {errors[0].json_path}"

@@ -15,7 +15,7 @@ from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Locator, Page, expect
 
-# Counts the connections and the microphones that the page opens, and tells when what a tile says has changed.
+# Counts the connections and the microphones that the page opens, and reports when a tile's text has changed.
 SPIES = """
 (() => {
   window.spies = { made: 0, open: new Set(), microphones: 0, chips: [] };
@@ -126,7 +126,9 @@ def test_a_camera_that_dies_is_not_live_and_comes_back(
     assert (tile.spy("made"), tile.spy("open.size")) == (1, 1)
 
 
-def test_a_gateway_that_hangs_or_is_gone_is_told_and_found_again(page: Page, house: Gateway, report: list[str]) -> None:
+def test_a_gateway_that_hangs_or_is_gone_is_reported_and_found_again(
+    page: Page, house: Gateway, report: list[str]
+) -> None:
     tile = Tile(page, house, "hall").watch()
     stopped = tile.now()
     house.process.send(signal.SIGSTOP)
@@ -151,8 +153,8 @@ def test_a_gateway_that_hangs_or_is_gone_is_told_and_found_again(page: Page, hou
     assert page.evaluate("document.querySelectorAll('#sign-in:not([hidden])').length") == 0
 
 
-def test_a_hidden_page_and_a_picture_out_of_view_tell_of_no_stall(page: Page, house: Gateway) -> None:
-    # A headless browser hides nothing, so the page is told that it is hidden, and gets no callbacks of its pictures.
+def test_a_hidden_page_and_a_picture_out_of_view_report_no_stall(page: Page, house: Gateway) -> None:
+    # A headless browser hides nothing, so the test tells the page that it is, and the page gets no callbacks.
     page.add_init_script(
         """
         window.isHidden = false;
@@ -191,7 +193,7 @@ def test_a_hidden_page_and_a_picture_out_of_view_tell_of_no_stall(page: Page, ho
     assert states[states.index("Live") :] == ["Live"], states
 
 
-def test_a_camera_with_sound_alone_is_live_by_its_sound(page: Page, house: Gateway, cameras: RTSPCameras) -> None:
+def test_a_camera_with_only_sound_is_live_by_its_sound(page: Page, house: Gateway, cameras: RTSPCameras) -> None:
     tile = Tile(page, house, "tone")
     tile.node.locator("button.watch").click()
     expect(tile.chip).to_have_text("Live", timeout=20_000)
@@ -203,7 +205,7 @@ def test_a_camera_with_sound_alone_is_live_by_its_sound(page: Page, house: Gatew
     expect(tile.chip).to_have_text("Live", timeout=20_000)
 
 
-def test_a_camera_that_is_taken_away_and_added_again_is_watched_again(page: Page, house: Gateway) -> None:
+def test_a_camera_that_is_removed_and_added_again_is_watched_again(page: Page, house: Gateway) -> None:
     def put() -> None:
         body = json.dumps({"name": "Shed", "source": "builtin:doorbell"})
         answer = house.client.request("PUT", "/v1/cameras/shed", body, {"Content-Type": "application/json"})
@@ -224,7 +226,7 @@ def test_a_token_that_is_refused_leads_to_the_sign_in_and_back(page: Page, house
     tile = Tile(page, house, "hall").watch()
     refusal = {"error": {"code": 16, "status": "UNAUTHENTICATED", "message": "no"}}
     page.route("**/v1/**", lambda route: route.fulfill(status=401, json=refusal))
-    # The network changes, so that the page connects anew.
+    # The network changes, so the page reconnects.
     page.evaluate("dispatchEvent(new Event('online'))")
     error = page.locator("#sign-in-error")
     expect(error).to_be_visible()
@@ -240,9 +242,9 @@ def test_a_token_that_is_refused_leads_to_the_sign_in_and_back(page: Page, house
     tile.expect_live()
 
 
-def test_errors_are_told_for_people_with_the_rest_under_details(page: Page, house: Gateway) -> None:
+def test_errors_are_written_for_people_with_the_rest_under_details(page: Page, house: Gateway) -> None:
     tile = Tile(page, house, "hall")
-    raw = "no codec in common for the video: hall sends H265/90000, the viewer takes VP8; set transcodeVideo: true"
+    raw = "no common video codec: hall sends H265/90000, the viewer plays VP8; set transcodeVideo: true"
     body = {"error": {"code": 9, "status": "FAILED_PRECONDITION", "message": raw}}
     page.route("**/commands/startLiveView", lambda route: route.fulfill(status=400, json=body))
     tile.node.locator("button.watch").click()
@@ -265,7 +267,7 @@ def test_errors_are_told_for_people_with_the_rest_under_details(page: Page, hous
     expect(fault.get_by_text("source: expected")).to_be_hidden()
 
 
-def test_a_view_that_reaches_its_longest_time_starts_again_and_again(page: Page, binary: Path, tmp_path: Path) -> None:
+def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page, binary: Path, tmp_path: Path) -> None:
     gateway = Gateway(binary, tmp_path, [DOORBELL], {"sessions": {"maximumDurationSeconds": 2}})
     try:
         tile = Tile(page, gateway, "front-door").watch()
@@ -281,7 +283,9 @@ def test_a_view_that_reaches_its_longest_time_starts_again_and_again(page: Page,
             return dict(client.send("Memory.getDOMCounters"))
 
         tile.node.get_by_role("button", name="Talk").click()
-        expect(tile.fault).to_contain_text("You are not heard any more", timeout=10_000)
+        # The view may end while the talk begins.
+        said = re.compile("You are not heard any more|The view was started again meanwhile")
+        expect(tile.fault).to_contain_text(said, timeout=10_000)
         tile.expect_live()
         # The microphone stays closed until somebody presses the button again.
         expect(tile.node.get_by_role("button", name="Talk")).to_have_attribute("aria-pressed", "false")
@@ -294,7 +298,7 @@ def test_a_view_that_reaches_its_longest_time_starts_again_and_again(page: Page,
         assert gateway.stop() == 0, gateway.process.output()[-4000:]
 
 
-def test_firefox_tells_the_same(firefox: Firefox, gateway: Gateway, house: Gateway, cameras: RTSPCameras,
+def test_firefox_shows_the_same(firefox: Firefox, gateway: Gateway, house: Gateway, cameras: RTSPCameras,
                                 namespace: Namespace | None) -> None:  # fmt: skip
     house.wait_until_flowing("yard")
     host = namespace.host_address if namespace else "127.0.0.1"
@@ -318,5 +322,5 @@ def test_firefox_tells_the_same(firefox: Firefox, gateway: Gateway, house: Gatew
         assert house.client.request("POST", "/v1/cameras/yard/reconnect").status == 204
         eventually(lambda: chip() == "Live", "Firefox shows a live picture again")
     finally:
-        # Where the other tests of Firefox stand.
+        # The page that the other Firefox tests use.
         firefox.open(f"http://{host}:{gateway.port}/")

@@ -53,7 +53,7 @@ def sharing(
     yield running
     assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
-    assert running.token not in running.process.output(), "the token stands in the log"
+    assert running.token not in running.process.output(), "the token is in the log"
 
 
 def address(port: int, device: str, password: str) -> str:
@@ -81,7 +81,7 @@ def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, lis
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 @pytest.mark.parametrize("device", ["front-door", "drive"])
 def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device: str, transport: str) -> None:
-    """VP8 with Opus, and H.264 with PCMA: every frame comes, and both tracks stand for the same time."""
+    """VP8 with Opus, and H.264 with PCMA: every frame arrives, and both tracks cover the same time."""
     found = packets(address(rtsp_port, device, sharing.token), transport)
     video, sound = found["video"], found["audio"]
     # 15 frames and 50 packets of sound a second; a player begins up to one key-frame interval before the sound.
@@ -182,7 +182,7 @@ def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: in
          "-show_entries", "packet=codec_type,pts_time", "-of", "json", url],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    # A reader that plays and then takes nothing any more.
+    # A reader that plays and then stops reading.
     stalled = subprocess.Popen(
         ["ffmpeg", "-v", "quiet", "-rtsp_transport", "tcp", "-i", url, "-c", "copy", "-f", "mpegts", "pipe:1"],
         stdout=subprocess.PIPE,
@@ -205,7 +205,7 @@ def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: in
     assert grown < 64 << 20, f"the gateway has grown by {grown >> 20} MiB"
 
 
-def test_readers_are_told_of_the_end(binary: Path, tmp_path_factory: pytest.TempPathFactory, rtsp_port: int) -> None:
+def test_readers_learn_of_the_end(binary: Path, tmp_path_factory: pytest.TempPathFactory, rtsp_port: int) -> None:
     """A gateway that stops ends its readers at once, instead of leaving them to a timeout."""
     port = free_port()
     running = Gateway(

@@ -84,7 +84,7 @@ def test_the_real_cause_is_named_with_its_line(binary: Path, tmp_path: Path) -> 
         "no a=fingerprint": re.sub(r"a=fingerprint:[^\r]*\r\n", "", text),
         "only sha-1": re.sub(r"a=fingerprint:[^\r]*", weak, text),
         "no ICE credentials": re.sub(r"a=ice-pwd:[^\r]*\r\n", "", text),
-        "no codec in common": re.sub(r"(a=rtpmap:\d+) (?!rtx)\w", r"\1 X", text),
+        "no common codec": re.sub(r"(a=rtpmap:\d+) (?!rtx)\w", r"\1 X", text),
     }
     for cause, offer in causes.items():
         file = tmp_path / "offer.sdp"
@@ -99,9 +99,9 @@ def test_an_answer_without_a_camera_says_whose_it_is(binary: Path) -> None:
     assert "answered for the built-in doorbell" in run(binary, "sdp", "answer", offer).stderr
     camera = run(binary, "sdp", "answer", offer, "--camera", SAMPLES / "cameras/live555-plain.sdp")
     assert camera.returncode == 0 and "H264/90000" in camera.stdout and "built-in" not in camera.stderr
-    # AAC, which no browser plays, is made Opus as in a live view.
+    # AAC, which no browser plays, is transcoded to Opus as in a live view.
     sound = run(binary, "sdp", "answer", offer, "--camera", SAMPLES / "cameras/third-media-speaker.sdp")
-    assert "opus/48000/2" in sound.stdout and "MPEG4-GENERIC is made opus" in sound.stderr
+    assert "opus/48000/2" in sound.stdout and "MPEG4-GENERIC is transcoded to opus" in sound.stderr
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202egnp.exe\u2066"
@@ -132,15 +132,15 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (512 << 20, 512 << 20))
 
 
-def test_what_is_no_description_is_refused_before_it_is_read(binary: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_description_is_refused_before_it_is_read(binary: Path, tmp_path: Path) -> None:
     large = tmp_path / "large.sdp"
     with large.open("wb") as file:
         file.truncate(4 << 30)
     result = run(binary, "sdp", "parse", large, preexec_fn=limited)
-    assert result.returncode == 1 and "longer than 262144 bytes" in result.stderr
+    assert result.returncode == 1 and "the limit is 262144 bytes" in result.stderr
     # Of a pipe that never ends no more is read than shows that.
     result = run(binary, "sdp", "parse", "/dev/zero", preexec_fn=limited)
-    assert result.returncode == 1 and "longer than 262144 bytes" in result.stderr
+    assert result.returncode == 1 and "the limit is 262144 bytes" in result.stderr
     with Path("/dev/zero").open("rb") as zeros:
         result = run(binary, "sdp", "explain", "-", stdin=zeros, preexec_fn=limited)
     assert result.returncode == 1 and "standard input" in result.stderr

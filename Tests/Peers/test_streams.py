@@ -1,4 +1,4 @@
-"""A camera's smaller stream, and what the gateway makes of what a browser cannot play."""
+"""A camera's smaller stream, and how the gateway transcodes what a browser cannot play."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ def house(binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.Temp
         binary,
         tmp_path_factory.mktemp("streams"),
         [
-            # Sound comes with the main stream alone.
+            # Only the main stream has sound.
             rtsp_cameras.camera("modern", "h265", substream=small),
             rtsp_cameras.camera("pair", "h264", substream=small),
             rtsp_cameras.camera("h265", "h265"),
@@ -43,10 +43,12 @@ def viewer(browser: Browser, house: Gateway) -> Iterator[BrowserViewer]:
 def test_a_viewer_without_h265_gets_the_substream(viewer: BrowserViewer, house: Gateway) -> None:
     house.wait_until_flowing("modern")
     eventually(
-        lambda: "substream: it is flowing over tcp" in house.client.get("/v1/cameras/modern")["findings"]["notes"],
+        lambda: (
+            "substream: it is sending media over tcp" in house.client.get("/v1/cameras/modern")["findings"]["notes"]
+        ),
         "the substream flows",
     )
-    # What the browser says that it can play decides; some builds offer H.265 where the machine decodes it.
+    # What the browser says that it can play decides; some builds offer H.265 if the machine decodes it.
     viewer.call("playWHEP", device="modern", codec="H264")
     reception = viewer.expect_media()
     assert (reception.codec, reception.width) == ("video/H264", 160)
@@ -73,7 +75,7 @@ def test_a_viewer_moves_between_the_streams(viewer: BrowserViewer, house: Gatewa
 
 
 @pytest.mark.parametrize(("device", "codec"), [("h265", "H265"), ("b-frames", "H264 with B-frames"), ("mjpeg", "JPEG")])
-def test_what_a_browser_cannot_play_is_made_vp8_and_opus(
+def test_what_a_browser_cannot_play_is_transcoded_to_vp8_and_opus(
     viewer: BrowserViewer, house: Gateway, report: list[str], device: str, codec: str
 ) -> None:
     house.wait_until_flowing(device)
@@ -83,9 +85,9 @@ def test_what_a_browser_cannot_play_is_made_vp8_and_opus(
     assert (reception.codec, reception.width) == ("video/VP8", 320)
     session = next(one for one in house.client.sessions() if one["deviceID"] == device)
     assert set(session["codecs"]) == {"VP8", "opus"}
-    assert f"video: {codec} is made VP8" in session["notes"]
+    assert f"video: {codec} is transcoded to VP8" in session["notes"]
     costs = [note for note in session["notes"] if "of a processor core" in note]
-    assert any(f"making VP8 of {codec.split()[0]}" in note for note in costs)
+    assert any(f"transcoding {codec.split()[0]} to VP8" in note for note in costs)
     report += [f"320 × 240 at 15 frames a second: {note}" for note in costs]
     assert house.client.metric("gatehouse_transcoding_processor_seconds_total") > 0
 
@@ -97,7 +99,7 @@ def test_b_frames_that_nothing_replaces_are_refused_with_the_remedy(viewer: Brow
     assert "set transcodeVideo: auto for b-frames-alone" in str(refusal.value)
 
 
-def test_a_press_opens_a_camera_that_rests(house: Gateway) -> None:
+def test_a_press_wakes_an_idle_camera(house: Gateway) -> None:
     def source() -> dict[str, object]:
         return dict(house.client.get("/v1/devices/resting")["source"])
 

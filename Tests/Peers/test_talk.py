@@ -1,4 +1,4 @@
-"""What is said reaches the speaker of an RTSP camera that nobody here wrote, in each codec that it can be told in."""
+"""A talk reaches the speaker of an RTSP camera that is not our own, in every codec that the gateway can send."""
 
 import json
 import math
@@ -48,13 +48,13 @@ def talking(binary: Path, rtsp_cameras: RTSPCameras, tmp_path_factory: pytest.Te
 
 
 def heard(cameras: RTSPCameras, path: str, since: float) -> list[int]:
-    """The tones that a camera's speaker has told of since a time of the monotonic clock, one a tenth of a second."""
+    """The tones that a camera's speaker has reported since a time of the monotonic clock, one every 100 ms."""
     lines = [line.split() for line in cameras.process.output().splitlines() if line.startswith(f"heard {path} ")]
     return [int(line[4]) for line in lines if float(line[2]) >= since * 1000]
 
 
 @pytest.mark.parametrize(("device", "codec"), [("talk-pcmu", "PCMU/8000"), ("talk-aac", "MPEG4-GENERIC/16000")])
-def test_a_file_is_said_to_the_camera(
+def test_a_file_is_played_on_the_camera(
     talking: Gateway, binary: Path, rtsp_cameras: RTSPCameras, tone: Path, device: str, codec: str
 ) -> None:
     talking.wait_until_flowing(device)
@@ -111,7 +111,7 @@ def test_the_microphone_of_chromium_reaches_the_camera(
         assert talk["codec"].lower() == codec.lower() and talk["packetsReceived"] >= 50
         page.evaluate("window.viewer.command('stopTalkback')")
         stopped = time.monotonic()
-        # The camera's picture and sound went on meanwhile and go on now.
+        # The camera's picture and sound continued meanwhile, and still do.
         viewer.expect_media(frames=10)
         # Nothing is heard any more but what was under way.
         assert not [one for one in heard(rtsp_cameras, device, stopped + 1) if one]

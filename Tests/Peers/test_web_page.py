@@ -118,13 +118,13 @@ def test_the_button_of_the_doorbell_rings_on_the_page(page: Page) -> None:
 def test_a_page_that_opens_while_somebody_waits_says_so(page: Page) -> None:
     page.locator(CARD).get_by_role("button", name="Ring").click()
     expect(page.locator(f"{CARD} .happening")).to_contain_text("Last: Rang")
-    # The press is in the history now: no event of the stream tells this page of it.
+    # The press is in the history now: no event of the stream reports it to this page.
     page.reload()
     expect(page.locator("#visitors .visitor")).to_have_count(1)
     expect(page.locator("#visitors")).to_contain_text("Front door")
 
 
-def test_shows_what_the_camera_notices(page: Page, gateway: Gateway) -> None:
+def test_shows_what_the_camera_detects(page: Page, gateway: Gateway) -> None:
     def report(active: bool) -> None:
         body = json.dumps({"type": "person", "active": active})
         headers = {"Content-Type": "application/json"}
@@ -136,7 +136,7 @@ def test_shows_what_the_camera_notices(page: Page, gateway: Gateway) -> None:
     expect(happening).to_have_text("Now: Person")
     report(False)
     expect(happening).to_contain_text("Last: Person")
-    # It is there again for who comes later.
+    # It is there again for later viewers.
     page.reload()
     expect(happening).to_contain_text("Last: Person")
 
@@ -154,7 +154,7 @@ def test_talks_to_the_doorbell(page: Page, gateway: Gateway) -> None:
     page.locator(CARD).get_by_role("button", name="Stop", exact=True).click()
 
 
-def test_a_page_that_goes_away_gives_its_session_back(page: Page, gateway: Gateway) -> None:
+def test_a_page_that_goes_away_returns_its_session(page: Page, gateway: Gateway) -> None:
     page.get_by_role("button", name="Watch Front door").click()
     eventually(lambda: page.evaluate(IS_MOVING) > 5, "the picture moves")
     page.goto("about:blank")

@@ -56,7 +56,7 @@ def test_the_answer_names_the_session_and_its_generation(session: Answer) -> Non
     assert value(session.text, "setup") == "passive"
 
 
-def test_candidates_need_the_sessions_present_tag(client: Client, session: Answer) -> None:
+def test_candidates_need_the_sessions_current_tag(client: Client, session: Answer) -> None:
     assert trickle(client, session, session.headers["etag"]).status == 204
     assert trickle(client, session, None).status == 428
     assert trickle(client, session, '"another"').status == 412
@@ -86,14 +86,14 @@ def test_an_ended_session_is_gone(client: Client) -> None:
     assert client.request("PATCH", location, "a=ice-ufrag:x\r\n", FRAGMENT | {"If-Match": "*"}).status == 404
 
 
-def test_options_tell_what_may_be_sent(client: Client, session: Answer) -> None:
+def test_options_state_what_may_be_sent(client: Client, session: Answer) -> None:
     device = client.request("OPTIONS", "/whep/front-door")
     assert device.status == 204 and device.headers["accept-post"] == "application/sdp"
     resource = client.request("OPTIONS", session.headers["location"])
     assert resource.status == 204 and "application/trickle-ice-sdpfrag" in resource.headers["accept-patch"]
 
 
-def test_refuses_what_is_no_offer(client: Client) -> None:
+def test_refuses_anything_but_an_offer(client: Client) -> None:
     sdp = {"Content-Type": "application/sdp"}
     cases = {
         "no token": (client.request("POST", "/whep/front-door", offer(), sdp, token=None), 401),
@@ -124,6 +124,6 @@ def test_every_recorded_offer_is_answered_or_refused_with_a_reason(client: Clien
             assert value(answer.text, "fingerprint").lower() == "sha-256"
             assert client.request("DELETE", answer.headers["location"]).status == 200
         else:
-            # 406 where no codec is in common; 400 where the offer asks for nothing that a camera has.
+            # 406 without a common codec; 400 if the offer asks for nothing that a camera has.
             assert answer.status in (400, 406), f"{path.name}: {answer.status} {answer.text}"
             assert answer.json["error"]["message"], path.name

@@ -40,7 +40,7 @@ def gateway(binary: Path, rtsp_port: int, tmp_path_factory: pytest.TempPathFacto
     yield running
     assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
-    assert running.token not in running.process.output(), "the token stands in the log"
+    assert running.token not in running.process.output(), "the token is in the log"
 
 
 def offer() -> str:
@@ -83,7 +83,7 @@ def test_chromium_is_a_camera_like_any_other(
             reception = viewer.expect_media()
             assert reception.codec == f"video/{codec}" and reception.width > 0
             report.append(f"published {codec}, Chromium to Chromium: first decoded frame {times['decoded']:.0f} ms")
-        # The gateway tells what arrives: without that Chromium would stay with the estimate that it begins with.
+        # The gateway reports what arrives. Without that, Chromium would stay at its initial estimate.
         eventually(lambda: publisher.call("stats")["roundTripTime"] >= 0, "a receiver report reaches the publisher")
         eventually(lambda: abs(publisher.call("stats")["estimate"] - 300_000) > 1_000, "the estimate moves")
         picture = gateway.client.request("GET", "/v1/devices/phone/snapshot.jpg")
@@ -130,7 +130,7 @@ def test_a_picture_without_sound_is_published_and_seen(browser: Browser, gateway
     run(exchange)
 
 
-def test_viewers_stay_when_the_publisher_comes_back(browser: Browser, gateway: Gateway) -> None:
+def test_viewers_stay_when_the_publisher_returns(browser: Browser, gateway: Gateway) -> None:
     origin = f"http://127.0.0.1:{gateway.port}"
     with open_page(browser, origin) as sending, open_page(browser, origin) as watching:
         publisher = BrowserPublisher(sending, gateway.token)
@@ -212,7 +212,7 @@ def test_the_resource_follows_the_rules(gateway: Gateway) -> None:
     assert client.request("DELETE", newer.headers["location"]).status == 200
 
 
-def test_refuses_who_may_not_publish_and_what_cannot_be_taken(gateway: Gateway) -> None:
+def test_refuses_unauthorized_publishers_and_unusable_offers(gateway: Gateway) -> None:
     client = gateway.client
     watching = (SAMPLES / "chromium-recvonly-av.offer.sdp").read_bytes().decode()
     two = (SAMPLES / "chromium-two-videos-recvonly.offer.sdp").read_bytes().decode()

@@ -17,7 +17,7 @@ import Testing
         #expect(!header.isDatagram)
     }
 
-    @Test func transportTellsTheSourceAndDatagrams() {
+    @Test func transportNamesTheSourceAndDatagrams() {
         #expect(TransportHeader(parsing: "RTP/AVP/TCP;interleaved=0-1;ssrc= 0A0B0C0D").ssrc == 0x0A0B_0C0D)
         #expect(TransportHeader(parsing: "RTP/AVP;unicast;client_port=5000-5001;server_port=1-2").isDatagram)
         #expect(TransportHeader(rtpChannel: 2).encoded == "RTP/AVP/TCP;unicast;interleaved=2-3")
@@ -126,7 +126,7 @@ import Testing
         #expect(try RTSPURL(parsing: "rtsps://cam:554/").requestURI == "rtsps://cam:554/")
     }
 
-    @Test func anAtSignInThePathIsNoPassword() throws {
+    @Test func anAtSignInThePathIsNotAPassword() throws {
         let url = try RTSPURL(parsing: "rtsp://cam:554/a@b")
         #expect(url.host == "cam")
         #expect(url.path == "/a@b")

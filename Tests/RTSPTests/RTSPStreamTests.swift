@@ -48,13 +48,13 @@ import Transport
             ])
     }
 
-    @Test func anEmptyReasonAndLineFeedsAloneAreRead() throws {
+    @Test func anEmptyReasonAndBareLineFeedsAreRead() throws {
         let bytes = Array("RTSP/1.0 200\ncseq:1\ncontent-length: 2\n\nhi".utf8)
         #expect(try Self.read(bytes) == ["200 |hi"])
     }
 
     @Test(arguments: [1, 4, 1000])
-    func garbageBetweenPacketsIsPassedOver(step: Int) throws {
+    func garbageBetweenPacketsIsSkipped(step: Int) throws {
         // The garbage holds dollar signs: one before no packet, and one before the length of none.
         let garbage: [UInt8] = [0xFF, 0x24, 0x24, 0, 0, 0x24, 0, 0, 0, 0, 7]
         let bytes = Self.packet + garbage + Self.packet + Self.packet
@@ -64,7 +64,7 @@ import Transport
             ])
     }
 
-    @Test func blankLinesBetweenMessagesAreNoGarbage() throws {
+    @Test func blankLinesBetweenMessagesAreNotGarbage() throws {
         var stream = RTSPStream()
         let bytes = Array("\r\n\r\nRTSP/1.0 200 OK\r\n\r\n\r\n".utf8)
         stream.receive { buffer in

@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).parent / "attacks.py"
 
 
 class Attackers:
-    """Further addresses inside of a namespace: the gateway tells hosts apart by their addresses."""
+    """Further addresses in a namespace: the gateway distinguishes hosts by their addresses."""
 
     def __init__(self, namespace: Namespace, count: int) -> None:
         self.namespace = namespace

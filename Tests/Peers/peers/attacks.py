@@ -8,6 +8,7 @@ JSON what it did.
 """
 
 import argparse
+import contextlib
 import json
 import select
 import socket
@@ -39,6 +40,14 @@ class Attack:
         self.answers = 0
         self.tls = ssl.create_default_context()
         self.tls.check_hostname, self.tls.verify_mode = False, ssl.CERT_NONE
+        self.hello = self.client_hello()
+
+    def client_hello(self) -> bytes:
+        """The first message of a TLS handshake. The server answers it with its certificate and a signature."""
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        with contextlib.suppress(ssl.SSLWantReadError):
+            self.tls.wrap_bio(incoming, outgoing).do_handshake()
+        return outgoing.read()
 
     def open_one(self) -> bool:
         family = socket.AF_INET6 if ":" in self.target[0] else socket.AF_INET
@@ -52,7 +61,7 @@ class Attack:
                 connection.connect(self.target)
                 connection = self.tls.wrap_socket(connection)
             else:
-                # Whoever is not heard goes on knocking, and does something else meanwhile.
+                # A host that is ignored keeps trying, and does something else meanwhile.
                 connection.setblocking(False)
                 connection.connect_ex(self.target)
                 self.connecting.add(connection.fileno())
@@ -78,7 +87,10 @@ class Attack:
             interest |= select.EPOLLIN
             connection.send(WRONG)
         elif self.kind == "slow":
-            connection.send(SLOW)
+            connection.send(SLOW if self.listener == "http" else self.hello[:-1])
+        elif self.kind == "hellos":
+            interest |= select.EPOLLIN
+            connection.send(self.hello)
         try:
             self.poll.modify(connection.fileno(), interest)
         except FileNotFoundError:
@@ -105,6 +117,8 @@ class Attack:
                 if not self.sockets[number].recv(65536):
                     return self.close_one(number)
                 self.answers += 1
+                if self.kind == "hellos":
+                    return self.close_one(number)
                 self.sent += self.sockets[number].send(WRONG)
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             pass
@@ -138,7 +152,7 @@ class Attack:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Attacks a gateway's listener until the standard input closes.")
-    parser.add_argument("kind", choices=["idle", "pipelined", "guesses", "slow"])
+    parser.add_argument("kind", choices=["idle", "pipelined", "guesses", "slow", "hellos"])
     parser.add_argument("host")
     parser.add_argument("port", type=int)
     parser.add_argument("--listener", choices=sorted(PIPELINES), default="http")

@@ -1,4 +1,4 @@
-"""Coroutines in tests that are no coroutines themselves."""
+"""Coroutines in tests that are not coroutines themselves."""
 
 import asyncio
 import concurrent.futures

@@ -21,10 +21,11 @@ class Event:
 class EventStream:
     """Collects the events of a gateway until `close`."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, after: str | None = None) -> None:
         self.events: list[Event] = []
         self._connection = http.client.HTTPConnection(client.host, client.port, timeout=60)
-        self._connection.request("GET", "/v1/events", headers={"Authorization": f"Bearer {client.token}"})
+        headers = {"Authorization": f"Bearer {client.token}"} | ({"Last-Event-ID": after} if after else {})
+        self._connection.request("GET", "/v1/events", headers=headers)
         self._socket = self._connection.sock
         self._response = self._connection.getresponse()
         assert self._response.status == 200
@@ -57,5 +58,5 @@ class EventStream:
         return eventually(find, f"event {name} {data or ''}", within, every=0.02) or Event("", "", {})
 
     def close(self) -> None:
-        # Closing alone would wait for the thread that reads.
+        # Closing would only wait for the thread that reads.
         self._socket.shutdown(socket.SHUT_RDWR)

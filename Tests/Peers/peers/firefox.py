@@ -32,7 +32,7 @@ PREFERENCES: dict[str, Any] = {
 
 
 class Firefox:
-    """One browser with one page. Inside `namespace`, where there is one."""
+    """One browser with one page, inside `namespace` if there is one."""
 
     def __init__(self, directory: Path, namespace: Namespace | None) -> None:
         profile = directory / "profile"

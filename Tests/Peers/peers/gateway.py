@@ -65,7 +65,7 @@ class Gateway:
         self.client = self.client_at("127.0.0.1")
 
     def start(self) -> None:
-        """Starts the process, again where it has ended: with the same state folder and the same ports."""
+        """Starts the process. If it has ended, it starts again with the same state folder and the same ports."""
         self.process = OwnedProcess(self._command, self._log, self._environment)
         try:
             self.process.line_starting("Gatehouse ", within=30)

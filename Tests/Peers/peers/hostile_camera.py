@@ -1,9 +1,9 @@
 """A camera that answers RTSP with something else each time it is asked."""
 
-import contextlib
 import random
 import socket
-import threading
+
+from .listener import Listener
 
 DESCRIPTION = (
     "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=x\r\nt=0 0\r\nm=video 0 RTP/AVP 96\r\n"
@@ -27,25 +27,14 @@ class HostileCamera:
 
     def __init__(self, seed: int) -> None:
         self._choice = random.Random(seed)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._listener.settimeout(0.2)
-        self.port = int(self._listener.getsockname()[1])
         self.conversations = 0
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
+        self._listener = Listener(self._converse, timeout=2)
+        self.port = self._listener.port
 
-    def _serve(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                connection, _ = self._listener.accept()
-            except TimeoutError:
-                continue
-            with connection:
-                connection.settimeout(2)
-                # The gateway may hang up.
-                with contextlib.suppress(OSError):
-                    self._talk(connection, self.conversations % 6)
+    def _converse(self, connection: socket.socket) -> None:
+        try:
+            self._talk(connection, self.conversations % 6)
+        finally:
             self.conversations += 1
 
     def _talk(self, connection: socket.socket, kind: int) -> None:
@@ -84,6 +73,4 @@ class HostileCamera:
             connection.sendall(b"$" + bytes([channel]) + length.to_bytes(2) + packet)
 
     def stop(self) -> None:
-        self._stopping.set()
-        self._thread.join()
-        self._listener.close()
+        self._listener.stop()

@@ -1,4 +1,4 @@
-"""A line that loses packets: a namespace with a peer inside, behind a router that drops what it is told to.
+"""A line that loses packets: a namespace with a peer inside, behind a router that drops what the test says.
 
 Both ends send undisturbed, and the router in between drops what it forwards. A rule at the sender would be an error of
 the send call, which programs treat differently from a loss.

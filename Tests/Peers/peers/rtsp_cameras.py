@@ -7,7 +7,7 @@ from .processes import OwnedProcess
 
 SCRIPT = Path(__file__).parent.parent / "rtsp-camera.py"
 USER, PASSWORD = "viewer", "a-Secret:with/marks"
-# The password as it stands in an address.
+# The password as it is written in an address.
 QUOTED_PASSWORD = "a-Secret%3Awith%2Fmarks"
 
 

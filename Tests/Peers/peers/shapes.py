@@ -20,7 +20,7 @@ class Line:
     kind: str
     direction: str
     codec: str = ""
-    """The only codec; all of the peer's where it is empty, or the peer does not have it."""
+    """The only codec; all of the peer's codecs if it is empty or the peer does not have it."""
 
     @property
     def receives(self) -> bool:
@@ -124,10 +124,10 @@ def expectation(case: Case, has_h264: bool) -> set[str]:
     if camera.video and seen:
         if is_seen(case, has_h264):
             return {"played"}
-        # VP8 is made of other pictures, where the gateway's settings and its limits let it.
+        # Other video is transcoded to VP8 if the gateway's settings and limits allow it.
         return {"played", "refused"} if any(takes(line, "VP8", has_h264) for line in seen) else {"refused"}
     heard = [line for line in lines if line.kind == "audio" and line.receives]
-    # Opus is made of every sound.
+    # Every sound is transcoded to Opus.
     plays = camera.audio and any(line.codec in ("", "opus", camera.audio) for line in heard)
     return {"played"} if plays else {"refused"}
 

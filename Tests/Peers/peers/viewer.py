@@ -13,7 +13,7 @@ PLAYER = (Path(__file__).parent / "player.js").read_text()
 
 
 class Page(Protocol):
-    """A page of a browser that stands on the gateway's own origin."""
+    """A page in a browser with the gateway's own origin."""
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; promises are awaited."""

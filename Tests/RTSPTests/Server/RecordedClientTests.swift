@@ -62,7 +62,7 @@ struct RecordedClientTests {
         #expect(answers.allSatisfy { $0.status == 200 })
     }
 
-    @Test("receiver reports between requests are consumed, and told of")
+    @Test("receiver reports between requests are consumed and reported")
     func interleaved() {
         let conversation = ServerConversation()
         conversation.setUpBoth()

@@ -5,7 +5,7 @@ import Transport
 
 @Suite("RTSP server: credentials")
 struct ServerAuthenticationTests {
-    @Test("OPTIONS is answered to anybody, and everything else asks for credentials first")
+    @Test("OPTIONS is answered for anybody, and everything else asks for credentials first")
     func challenge() {
         let conversation = ServerConversation()
         #expect(conversation.request("OPTIONS")?.status == 200)
@@ -26,7 +26,7 @@ struct ServerAuthenticationTests {
         #expect(conversation.isAuthenticated)
     }
 
-    @Test("a wrong password is refused, told, and ends the connection after a few times")
+    @Test("a wrong password is refused and reported, and ends the connection after a few times")
     func wrong() {
         let conversation = ServerConversation()
         #expect(conversation.signIn(password: "wrong")?.status == 401)
@@ -40,7 +40,7 @@ struct ServerAuthenticationTests {
         #expect(!conversation.isAuthenticated)
     }
 
-    @Test("a right password for a nonce that is too old is told so, and need not be asked for again")
+    @Test("a correct password with a stale nonce is answered as such, and need not be asked for again")
     func stale() {
         let conversation = ServerConversation()
         #expect(conversation.signIn()?.status == 200)
@@ -95,7 +95,7 @@ struct ServerAuthenticationTests {
         }
     }
 
-    @Test("without any password nobody is let in")
+    @Test("without any password nobody gets in")
     func noPassword() {
         let conversation = ServerConversation {
             $0.authentication = RTSPAuthentication(passwords: [""], allowsBasic: true)

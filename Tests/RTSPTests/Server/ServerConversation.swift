@@ -10,7 +10,7 @@ final class ServerConversation {
     var session: RTSPServerSession
     var now = Instant.zero
     var events: [RTSPServerEvent] = []
-    /// Whether the camera has told what it sends.
+    /// Whether the camera has announced its tracks.
     var isAvailable = true
     var readers = 0
     /// Whether DESCRIBE and PLAY are answered at once.
@@ -106,7 +106,7 @@ final class ServerConversation {
         return Self.responses(send(text + "\n" + body)).last
     }
 
-    /// Asks for a description, takes the challenge, and asks again with the password.
+    /// Asks for a description, reads the challenge, and asks again with the password.
     func signIn(password: String = ServerConversation.password, choosing isWanted: (Challenge) -> Bool = { _ in true })
         -> RTSPResponse?
     {

@@ -19,7 +19,7 @@ struct ServerSessionTests {
         #expect(conversation.identifier == nil)
     }
 
-    @Test("a camera that sends nothing now is unavailable, and the client is told when to come back")
+    @Test("a camera that sends nothing now is unavailable, and the client learns when to try again")
     func unavailable() {
         let conversation = ServerConversation()
         _ = conversation.signIn()
@@ -96,7 +96,7 @@ struct ServerSessionTests {
         #expect(conversation.identifier == nil)
     }
 
-    @Test("the first transport that can be served is taken, and UDP is none without ports")
+    @Test("the first transport that can be served is used, and UDP does not count without ports")
     func alternatives() {
         let offer = [
             "Transport: RTP/SAVP;unicast;client_port=1000-1001,RTP/AVP;unicast;client_port=2000-2001;destination=1.2.3.4,"
@@ -112,7 +112,7 @@ struct ServerSessionTests {
         #expect(streamed.tracks.map(\.transport) == [.interleaved(rtp: 4, rtcp: 5)])
     }
 
-    @Test("channels that are taken or not named are chosen by the server")
+    @Test("the server chooses channels if they are in use or not named")
     func channels() {
         let conversation = ServerConversation()
         _ = conversation.signIn()
@@ -127,7 +127,7 @@ struct ServerSessionTests {
             ])
     }
 
-    @Test("too many readers get no bandwidth")
+    @Test("one reader too many gets no bandwidth")
     func tooMany() {
         let conversation = ServerConversation()
         _ = conversation.signIn()
@@ -171,7 +171,7 @@ struct ServerSessionTests {
     }
 
     @Test(
-        "what is no request ends the connection with a reason",
+        "anything but a request ends the connection with a reason",
         arguments: [
             ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 400), ("\u{16}\u{3}\u{1}", 400), ("RTSP/1.0 200 OK\r\n\r\n", 400),
             ("DESCRIBE\r\n\r\n", 400), ("A b RTSP/1.0\r\nContent-Length: -1\r\n\r\n", 400),
