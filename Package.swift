@@ -8,8 +8,9 @@ import PackageDescription
 // of the unit tests do not compile SwiftNIO and BoringSSL again.
 let coreOnly = Context.environment["GATEHOUSE_CORE"] == "1"
 
-// `GATEHOUSE_CORE_TESTS=0` leaves out the tests of floors 0 to 4, where the sanitizers run them anyway.
-let hasCoreTests = Context.environment["GATEHOUSE_CORE_TESTS"] != "0"
+// `GATEHOUSE_CORE_TESTS=0` leaves out the tests of floors 0 to 4, where the sanitizers run them anyway. With `threads`, only
+// the tests of modules that have threads are left, for the thread sanitizer.
+let coreTests = Context.environment["GATEHOUSE_CORE_TESTS"]
 
 // `GATEHOUSE_FUZZ=1` adds the program `fuzz` (docs/fuzzing.md), and what it needs to see which code an input reaches.
 // It needs `--sanitize=address` as well.
@@ -60,6 +61,10 @@ var targets: [Target] = [
     module("RTSP", floor: "Wire", ["Transport", "COpenSSL"]),
     module("ONVIF", floor: "Wire", ["Transport", "RTSP", "COpenSSL", "CExpat"]),
     module("FragmentedMP4", floor: "Wire", ["Transport", "RTP"]),
+    // Its data files are read by tools/generate-traits.
+    .target(
+        name: "HomeTypes", path: "Sources/Wire/HomeTypes", exclude: ["Traits", "Types"],
+        swiftSettings: settings + coverage),
 
     // Floor 2: protocol state machines without I/O.
     module("ICE", floor: "Peer", ["Transport", "STUN"]),
@@ -75,21 +80,32 @@ var targets: [Target] = [
     module(
         "MediaRelay", floor: "Media",
         ["Transport", "SDP", "RTP", "ICE", "DTLS", "SRTP", "PeerConnection", "DatagramPort"]),
-    module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "COpenSSL"]),
+    module("Intake", floor: "Media", ["Transport", "SDP", "RTP", "Codecs"]),
+    module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "Intake", "COpenSSL"]),
 
-    // Floor 4: what a client holds as a lease.
+    // Floor 4: the runtime of a camera, and what clients hold of it as leases.
+    module(
+        "Stations", floor: "Services",
+        [
+            "Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras",
+        ]),
     module(
         "Signalling", floor: "Services",
-        ["Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "Cameras", "Codecs"]),
-
+        [
+            "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "MediaRelay", "Cameras", "Codecs",
+            "Stations",
+        ]),
     module(
         "RTSPServer", floor: "Services",
-        ["Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras"]),
+        ["Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras", "Stations"]),
 
     // Test support that is not a test.
     .target(
         name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
         swiftSettings: settings),
+    module("PacketFakes", floor: "Testing", ["RTP"]),
+    module(
+        "StationFakes", floor: "Testing", ["Transport", "SDP", "RTP", "Codecs", "DatagramPort", "Intake", "Cameras"]),
     .target(name: "HeapMeter", path: "Sources/Testing/HeapMeter", swiftSettings: settings),
     module(
         "FuzzTargets", floor: "Testing",
@@ -106,7 +122,8 @@ var targets: [Target] = [
     tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP", "Transport"]),
     tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
     tests("RTSPTests", ["RTSP", "Transport"]),
-    tests("CamerasTests", ["Cameras", "ONVIF", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
+    tests("IntakeTests", ["Intake", "PacketFakes", "SDP", "RTP", "Transport"]),
+    tests("CamerasTests", ["Cameras", "Intake", "PacketFakes", "ONVIF", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
     tests("CodecsTests", ["Codecs", "SDP", "RTP", "Transport"]),
     tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"], exclude: ["Fixtures"]),
     tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
@@ -118,18 +135,37 @@ var targets: [Target] = [
         "MediaRelayTests",
         ["MediaRelay", "PeerConnection", "RTP", "SRTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator"]),
     tests(
+        "StationsTests",
+        [
+            "Stations", "StationFakes", "MediaRelay", "Cameras", "Codecs", "DatagramPort", "SDP", "RTP", "RTSP",
+            "Transport",
+        ]),
+    tests(
         "SignallingTests",
         [
-            "Signalling", "MediaRelay", "Cameras", "Codecs", "PeerConnection", "ICE", "SDP", "RTP", "Transport",
-            "NetworkSimulator",
+            "Signalling", "Stations", "StationFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection", "ICE",
+            "DTLS",
+            "DatagramPort", "SDP", "RTP", "Transport",
         ]),
     tests(
         "RTSPServerTests",
-        ["RTSPServer", "RTSP", "RTP", "SDP", "MediaRelay", "Cameras", "Signalling", "DatagramPort", "Transport"]),
+        [
+            "RTSPServer", "RTSP", "RTP", "SDP", "MediaRelay", "Intake", "Cameras", "Stations", "DatagramPort",
+            "Transport",
+        ]),
+    tests("HomeTypesTests", ["HomeTypes"]),
     tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
 ]
 
-if !hasCoreTests { targets.removeAll { $0.type == .test } }
+switch coreTests {
+case "0": targets.removeAll { $0.type == .test }
+case "threads":
+    let floors = ["System", "Media", "Services"].map { "Sources/\($0)/" }
+    let threaded = Set(targets.filter { one in floors.contains { one.path?.hasPrefix($0) == true } }.map(\.name))
+    targets.removeAll { $0.type == .test && !threaded.contains(String($0.name.dropLast("Tests".count))) }
+    targets.removeAll { $0.path?.hasPrefix("Sources/Testing/Fuzz") == true }
+default: break
+}
 
 var dependencies: [Package.Dependency] = []
 
@@ -147,6 +183,7 @@ if !coreOnly {
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -158,8 +195,9 @@ if !coreOnly {
         .target(name: "CAllocationCounter", path: "Sources/System/CAllocationCounter"),
 
         // Floor 5: the home.
-        module("HomeTypes", floor: "Home"),
-        module("HomeHub", floor: "Home", ["HomeTypes", "Signalling", "Cameras", "MediaRelay", "Transport", "SDP"]),
+        module(
+            "HomeHub", floor: "Home",
+            ["HomeTypes", "Signalling", "Stations", "Transport", .product(name: "GRDB", package: "GRDB.swift")]),
 
         // Floor 6: clients of a gateway.
         module(
@@ -181,7 +219,8 @@ if !coreOnly {
         module(
             "Gateway", floor: "App",
             [
-                "Transport", "SDP", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS", "HomeTypes",
+                "Transport", "SDP", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
+                "HomeTypes",
                 "HomeHub", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -202,7 +241,7 @@ if !coreOnly {
             "Benchmarks", floor: "App",
             [
                 "Transport", "SDP", "RTP", "SRTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
-                "LiveViewClient", "HomeTypes", "COpenSSL", "CLinuxUDP", "CAllocationCounter",
+                "LiveViewClient", "HomeTypes", "HomeHub", "COpenSSL", "CLinuxUDP", "CAllocationCounter",
             ]),
         .executableTarget(
             name: "gatehouse",
@@ -226,15 +265,22 @@ if !coreOnly {
                     .when(configuration: .release))
             ]),
         .target(
-            name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Signalling"],
+            name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Stations", "Signalling"],
             path: "Sources/Testing/HomeFakes", swiftSettings: settings),
         module("GatewayFuzzTargets", floor: "Testing", ["FuzzTargets", "Gateway", "HomeTypes"]),
         tests("GatewayFuzzTargetsTests", ["GatewayFuzzTargets", "FuzzTargets", "Transport"]),
-        tests("HomeHubTests", ["HomeHub", "HomeTypes", "Signalling", "HomeFakes"]),
+        tests(
+            "HomeHubTests",
+            [
+                "HomeHub", "HomeTypes", "Signalling", "HomeFakes", "Transport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests(
             "GatewayTests",
             [
-                "Gateway", "HomeHub", "HomeTypes", "Signalling", "HomeFakes", "Cameras", "MediaRelay", "DatagramPort",
+                "Gateway", "HomeHub", "HomeTypes", "Stations", "StationFakes", "Signalling", "HomeFakes", "Cameras",
+                "MediaRelay",
+                "DatagramPort",
                 "DTLS", "RTP", "SDP", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -257,7 +303,6 @@ if fuzzing {
     if coreOnly {
         dependencies.append(.package(url: "https://github.com/jpsim/Yams", from: "6.2.2"))
         targets += [
-            module("HomeTypes", floor: "Home"),
             .target(
                 name: "Gateway",
                 dependencies: ["HomeTypes", "RTSP", "Transport", .product(name: "Yams", package: "Yams")],

@@ -91,7 +91,7 @@ import Testing
         #expect((9800...10_200).contains(peak))
     }
 
-    @Test func aToneThatTheLowerRateCannotHoldIsTakenOut() throws {
+    @Test func aToneThatTheLowerRateCannotCarryIsRemoved() throws {
         var converter = try #require(SampleRateConverter(from: 48_000, to: 8000))
         var tone = ToneGenerator(frequency: 5000)
         var converted: [Int16] = []
@@ -109,7 +109,7 @@ import Testing
         #expect((found?.share ?? 0) > 0.8)
     }
 
-    @Test func silenceAndNoiseHoldNoTone() {
+    @Test func silenceAndNoiseContainNoTone() {
         #expect(dominantTone(Array(repeating: 0, count: 400)) == nil)
         var random = SplitMix(state: 5)
         let noise = dominantTone((0..<400).map { _ in Int16(truncatingIfNeeded: random.next()) / 8 })

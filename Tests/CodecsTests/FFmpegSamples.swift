@@ -10,7 +10,7 @@ enum FFmpegSamples {
 
     static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg")
 
-    /// What ffmpeg writes for `input` when told `arguments`.
+    /// What ffmpeg writes for `input` with `arguments`.
     static func run(_ input: [UInt8], _ inputArguments: [String], _ arguments: [String]) throws -> [UInt8] {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }

@@ -2,7 +2,7 @@ import Codecs
 import Testing
 
 @Suite struct PictureTests {
-    @Test func coloursSurviveTheWayToYUVAndBack() throws {
+    @Test func coloursSurviveTheConversionToYUVAndBack() throws {
         var random = SplitMix(state: 2)
         for _ in 0..<200 {
             let colour = (0..<3).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func anImageWithTheWrongNumberOfBytesIsNone() {
+    @Test func anImageWithTheWrongNumberOfBytesIsRefused() {
         #expect(RGBImage(width: 2, height: 2, pixels: [0]) == nil)
         #expect(RGBImage(width: 0, height: 2, pixels: []) == nil)
     }

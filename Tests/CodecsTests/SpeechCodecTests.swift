@@ -48,7 +48,7 @@ import Testing
         #expect((6500...10_000).contains(loudest), "\(codec.mapping) has a peak of \(loudest)")
     }
 
-    @Test func adpcmInTheOtherOrderOfBitsIsAnotherStream() throws {
+    @Test func adpcmWithTheOtherBitOrderIsAnotherStream() throws {
         let packets = try Self.encode(MediaCodec(name: "G726-32", clockRate: 8000))
         let swapped = try SpeechDecoders.make(for: MediaCodec(name: "AAL2-G726-32", clockRate: 8000))
         var heard: [Int16] = []
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeMadeSaysWhy() {
+    @Test func whatCannotBeEncodedSaysWhy() {
         func make(_ name: String, _ parameters: String = "") -> String {
             reason {
                 _ = try SpeechDecoders.make(

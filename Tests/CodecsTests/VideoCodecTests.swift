@@ -50,7 +50,7 @@ import Testing
         #expect(shown == [5, 6, 7])
     }
 
-    @Test func aKeyFrameOfAHugePictureIsRefusedBeforeMemoryIsTaken() throws {
+    @Test func aKeyFrameOfAHugePictureIsRefusedBeforeMemoryIsAllocated() throws {
         var decoder = try VP8Decoder(maximumPixels: 1920 * 1080)
         let message = reason {
             _ = try decoder.decode([0x10, 0x02, 0x00, 0x9D, 0x01, 0x2A, 0xFF, 0x3F, 0xFF, 0x3F, 0, 0, 0, 0, 0, 0])

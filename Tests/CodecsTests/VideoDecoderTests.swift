@@ -42,7 +42,7 @@ struct VideoDecoderTests {
         }
     }
 
-    @Test func pictureSizesThatAreNoWholeBlocksComeOut() throws {
+    @Test func picturesWhoseSizeIsNotAMultipleOfABlockComeOut() throws {
         let pictures = (0..<3).map { VideoCodecTests.picture($0, width: 162, height: 90) }
         for codec in [VideoDecoder.Codec.h264, .h265, .jpeg] {
             let shown = try Self.decodeAll(try FFmpegSamples.video(pictures, codec), codec)
@@ -50,7 +50,7 @@ struct VideoDecoderTests {
         }
     }
 
-    @Test func bFramesComeOutInTheOrderOfShowingWithTheirTimestamps() throws {
+    @Test func bFramesComeOutInDisplayOrderWithTheirTimestamps() throws {
         let frames = try FFmpegSamples.video(Self.pictures, .h264, ["-bf", "2", "-g", "12"])
         let shown = try Self.decodeAll(frames, .h264)
         // The timestamps went in in the order of decoding, so they come out in another one: of showing.
@@ -120,7 +120,7 @@ struct VideoDecoderTests {
     }
 
     /// A file is taken apart as RFC 2435 says, once with its tables and once with the quality that stands for them.
-    @Test(arguments: [UInt8(255), 80]) func aJPEGFileSurvivesTheWayThroughPackets(quality: UInt8) throws {
+    @Test(arguments: [UInt8(255), 80]) func aJPEGFileSurvivesPacketization(quality: UInt8) throws {
         let picture = VideoCodecTests.picture(3, width: 192, height: 112)
         let file = try JPEGEncoder.encode(picture, quality: 80)
         var tables: [UInt8] = []

@@ -37,7 +37,7 @@ import Testing
         #expect(try aLaw.monoSamples() == [8])
     }
 
-    @Test func channelsAreMixedAndOtherChunksPassedOver() throws {
+    @Test func channelsAreMixedAndOtherChunksSkipped() throws {
         let file = try WAVFile(
             parsing: Self.file(
                 tag: 1, bits: 16, channels: 2, data: [0x00, 0x10, 0x00, 0x30],

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Transport
 
-/// Chromium's ClientHello comes in two datagrams; whoever takes it for one loses a second of each start.
+/// Chromium's ClientHello comes in two datagrams. An endpoint that expects one loses a second of each start.
 @Suite struct ClientHelloTests {
     let datagrams: [[UInt8]]
 
@@ -48,7 +48,7 @@ import Transport
         #expect(try !answers(to: [datagrams[0], datagrams[0], datagrams[1]]).isEmpty)
     }
 
-    @Test func whatWasLostMayComeWithTheRetransmission() throws {
+    @Test func lostDataMayArriveWithTheRetransmission() throws {
         // The retransmission has new record numbers; the messages are the same.
         let again = datagrams.map { datagram in
             var copy = datagram

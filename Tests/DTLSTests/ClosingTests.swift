@@ -21,7 +21,7 @@ import Transport
         }
     }
 
-    @Test func aHandshakeThatIsNotOverEndsSilently() throws {
+    @Test func anUnfinishedHandshakeEndsSilently() throws {
         var handshake = try Handshake()
         handshake.client.start(at: .zero)
         handshake.client.close()

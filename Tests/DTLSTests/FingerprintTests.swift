@@ -9,7 +9,7 @@ import Transport
         handshake.run()
         #expect(handshake.client.state == .failed(.fingerprintMismatch))
         #expect(handshake.keys.client == nil && handshake.keys.server == nil)
-        // The alert tells the server at once.
+        // The alert informs the server at once.
         guard case .failed(.handshakeFailed(let reason)) = handshake.server.state else {
             Issue.record("\(handshake.server.state)")
             return

@@ -73,7 +73,7 @@ import Transport
         #expect(handshake.server.retransmissions <= 32)
     }
 
-    @Test func aFatalAlertBeforeTheHandshakeIsAFailureAndNoTrap() throws {
+    @Test func aFatalAlertBeforeTheHandshakeIsAFailureNotATrap() throws {
         let identity = try Identities.server.get()
         var server = try DTLSEndpoint(
             identity: identity, role: .server, remoteFingerprints: [identity.fingerprint], now: .zero)

@@ -9,7 +9,7 @@ enum Identities {
 }
 
 extension DTLSEndpoint {
-    /// ``nextDeadline()``, in a form that a test macro can take apart.
+    /// ``nextDeadline()``, in a form that a test macro can expand.
     var deadline: Instant? {
         nextDeadline()
     }
@@ -78,7 +78,7 @@ struct Handshake: ~Copyable {
         (client.keyingMaterial, server.keyingMaterial)
     }
 
-    /// Runs until nothing is in flight and nobody waits, or until `limit` of virtual time is over.
+    /// Runs until nothing is in flight and neither side waits, or until `limit` of virtual time has passed.
     mutating func run(limit: Duration = .seconds(60)) {
         let end = now + limit
         client.start(at: now)
@@ -94,7 +94,7 @@ struct Handshake: ~Copyable {
             if let arrival, arrival.arrival <= now {
                 inFlight.removeAll { $0.order == arrival.order }
                 arrival.bytes.withUnsafeBytes { bytes in
-                    // What is thrown is in the state as well.
+                    // The thrown error is in the state as well.
                     if arrival.toServer {
                         try? server.handle(bytes, at: now)
                     } else {

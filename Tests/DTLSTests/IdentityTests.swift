@@ -17,11 +17,11 @@ import Transport
         #expect(handshake.server.state == .connected)
     }
 
-    @Test func eachIdentityIsItsOwn() throws {
+    @Test func eachIdentityIsUnique() throws {
         #expect(try DTLSIdentity.generate().fingerprint != DTLSIdentity.generate().fingerprint)
     }
 
-    @Test func whatIsNoIdentityIsRefusedWithTheReason() throws {
+    @Test func aBrokenIdentityIsRefusedWithTheReason() throws {
         let one = try Identities.client.get()
         let other = try Identities.server.get()
         #expect(throws: DTLSError.invalidIdentity("the private key is not the certificate's")) {

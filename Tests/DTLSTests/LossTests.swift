@@ -3,7 +3,7 @@ import Testing
 import Transport
 
 @Suite struct LossTests {
-    @Test func anyOneLostDatagramCostsOneRepetitionAtMost() throws {
+    @Test func anyOneLostDatagramCostsAtMostOneRetransmission() throws {
         var clean = try Handshake(maximumDatagramSize: 400)
         clean.run()
         let counts = [true, false].map { toServer in clean.sent.count { $0.toServer == toServer } }

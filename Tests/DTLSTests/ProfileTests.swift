@@ -27,7 +27,7 @@ import Transport
         #expect(client.remoteMasterSalt == server.localMasterSalt && client.remoteMasterKey == server.localMasterKey)
     }
 
-    @Test func noCommonProfileIsAFailureAndNoKeys() throws {
+    @Test func withoutACommonProfileTheHandshakeFailsWithoutKeys() throws {
         var handshake = try Handshake(clientProfiles: [.aeadAES128GCM], serverProfiles: [.aes128CMHMACSHA1_80])
         handshake.run()
         #expect(handshake.client.state == .failed(.noCommonSRTPProfile))

@@ -2,9 +2,9 @@ import DatagramPort
 import Testing
 import Transport
 
-/// Who gives way when there are too many connections.
+/// Which connections are closed when there are too many.
 @Suite struct ConnectionLedgerTests {
-    /// One connection, which notes that it was closed.
+    /// One connection, which records that it was closed.
     final class Connection: Sendable {
         let isClosed = Locked(false)
         var hasGivenWay: Bool { isClosed.withLock { $0 } }
@@ -25,7 +25,7 @@ import Transport
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.2"), ("::ffff:192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8:0:1::1"),
     ])
-    func aHostHasItsShareAndItsOldestStrangerGivesWay(host: String, other: String) throws {
+    func aHostHasItsShareAndItsOldestStrangerIsReplaced(host: String, other: String) throws {
         let ledger = ConnectionLedger(limits: .init(total: 100, perHost: 3, perPrincipal: 10))
         let held = try (0..<3).map { _ in try #require(try enter(ledger, host)) }
         let foreign = try #require(try enter(ledger, other))
@@ -33,7 +33,7 @@ import Transport
         let fourth = try #require(try enter(ledger, host))
         #expect(held.map(\.hasGivenWay) == [false, true, false])
         #expect(!foreign.hasGivenWay)
-        // Where all have signed in nobody gives way.
+        // If all have signed in, none is closed.
         for connection in [held[2], fourth] { ledger.vouch(for: connection, principal: "owner") }
         #expect(try enter(ledger, host) == nil)
         ledger.leave(fourth)
@@ -42,7 +42,7 @@ import Transport
         #expect(ledger.counts.connections == 4 && ledger.counts.signedIn == 2)
     }
 
-    @Test func theOldestOfTheHostWithTheMostStrangersGivesWayFirst() throws {
+    @Test func theOldestOfTheHostWithTheMostStrangersIsReplacedFirst() throws {
         let ledger = ConnectionLedger(limits: .init(total: 6, perHost: 6, perPrincipal: 6))
         let owner = try #require(try enter(ledger, "192.0.2.1"))
         let small = try #require(try enter(ledger, "192.0.2.2"))
@@ -51,7 +51,7 @@ import Transport
         let new = try #require(try enter(ledger, "192.0.2.4"))
         #expect(large.map(\.hasGivenWay) == [true, false, false, false])
         #expect(!owner.hasGivenWay && !small.hasGivenWay && !new.hasGivenWay)
-        // The attacker's own new connections take the place of its old ones.
+        // The attacker's own new connections replace its old ones.
         for _ in 0..<20 { _ = try #require(try enter(ledger, "192.0.2.3")) }
         #expect(large.allSatisfy { $0.hasGivenWay })
         #expect(!owner.hasGivenWay && !small.hasGivenWay && !new.hasGivenWay)
@@ -68,9 +68,9 @@ import Transport
         }
         var admitted = 0
         for number in 0..<5_000 where enter(hosts[number % 2], at: start) { admitted += 1 }
-        // What was free, and a burst of each.
+        // The free places, and a burst from each.
         #expect(admitted == 180 + 2 * 64)
-        // Others find the last tenth free, and then take the attackers' places.
+        // Others find the last tenth free, and then replace the attackers' connections.
         for number in 1...64 {
             let isAdmitted = enter(try address("198.51.100.\(number)"), at: start)
             #expect(isAdmitted)
@@ -81,7 +81,7 @@ import Transport
         #expect(admitted == 10)
     }
 
-    @Test func aPrincipalKeepsItsShareAlone() throws {
+    @Test func aPrincipalsShareIsItsOwn() throws {
         let ledger = ConnectionLedger(limits: .init(total: 4, perHost: 4, perPrincipal: 2))
         let guests = try (0..<4).map { _ in try #require(try enter(ledger, "192.0.2.1")) }
         for guest in guests { ledger.vouch(for: guest, principal: "guest") }
@@ -92,14 +92,14 @@ import Transport
         #expect(ledger.counts.signedIn == 3)
     }
 
-    @Test func thisMachineIsNoHostButCountsAmongAll() throws {
+    @Test func thisMachineHasNoHostLimitButCountsInTheTotal() throws {
         let ledger = ConnectionLedger(limits: .init(total: 4, perHost: 1, perPrincipal: 4))
         let local = try (0..<4).map { _ in try #require(try enter(ledger, "127.0.0.1")) }
         _ = try #require(try enter(ledger, "192.0.2.1"))
         #expect(local.map(\.hasGivenWay) == [true, false, false, false])
     }
 
-    @Test func connectionsThatGaveWayMayStillLeave() throws {
+    @Test func replacedConnectionsMayStillLeave() throws {
         let ledger = ConnectionLedger(limits: .init(total: 8, perHost: 8, perPrincipal: 8))
         let held = try (0..<3).map { _ in try #require(try enter(ledger, "192.0.2.1")) }
         ledger.vouch(for: held[1], principal: "owner")
@@ -109,7 +109,7 @@ import Transport
         #expect(ledger.counts.connections == 0 && ledger.counts.signedIn == 0)
     }
 
-    @Test func whereThereAreNoDescriptorsForMoreTheBoundSinksForAWhile() throws {
+    @Test func withoutDescriptorsTheLimitDropsForAWhile() throws {
         let ledger = ConnectionLedger(limits: .init(total: 200, perHost: 200, perPrincipal: 50))
         let start = Instant.zero + .seconds(100)
         var kept: [Connection] = []
@@ -119,7 +119,7 @@ import Transport
         }
         for number in 0..<100 { _ = try enter("192.0.2.\(number % 4)", at: start) }
         #expect(ledger.shed(16, at: start) == 16)
-        // The strangers take each other's places, and somebody else finds one.
+        // The strangers replace each other, and somebody else finds a place.
         for number in 0..<20 { _ = try enter("192.0.2.\(number % 4)", at: start) }
         let isAdmitted = try enter("198.51.100.1", at: start)
         #expect(isAdmitted && ledger.counts.connections == 84)

@@ -4,11 +4,11 @@ import Transport
 
 @testable import DatagramPort
 
-/// Who opens connections without end is not heard for a moment, and the kernel does what it is told.
+/// A host that opens connections without end is ignored for a moment, and the kernel enforces it.
 @Suite struct FloodFilterTests {
     func address(_ text: String) throws -> TransportAddress { try #require(TransportAddress(text, port: 40_000)) }
 
-    @Test func aHostThatIsRefusedTooOftenIsNotHeardForAMoment() throws {
+    @Test func aHostThatIsRefusedTooOftenIsIgnoredForAMoment() throws {
         var filter = FloodFilter()
         let (host, other) = (try address("192.0.2.1"), try address("192.0.2.2"))
         let start = Instant.zero + .seconds(10)
@@ -47,7 +47,7 @@ import Transport
         #expect(filter.hosts.count == FloodFilter.maximumHosts)
     }
 
-    /// A listening socket of this machine, and whether it takes connections from an address of the loopback network.
+    /// A listening socket of this machine, and whether it accepts connections from an address of the loopback network.
     @Test func theKernelHearsEverybodyElse() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
@@ -65,7 +65,7 @@ import Transport
         }
         try #require(port != 0)
 
-        /// The kernel completes the handshake by itself; whoever is not heard gets no answer.
+        /// The kernel completes the handshake by itself; a host that is ignored gets no answer.
         func connects(from source: UInt32) -> Bool {
             let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
             defer { close(client) }
@@ -103,7 +103,7 @@ import Transport
         #expect(sources.map(connects) == [false, true])
         #expect(FloodFilter().apply(to: listener))
         #expect(sources.allSatisfy(connects))
-        // To hear everybody twice is no failure.
+        // Clearing the filter twice is not a failure.
         #expect(FloodFilter().apply(to: listener))
     }
 }

@@ -18,7 +18,7 @@ struct HostAddressTests {
     }
 
     @Test(
-        "leave out what no other host reaches",
+        "leave out addresses that no other host reaches",
         arguments: [
             ("eth0", "192.0.2.2", true), ("wlan0", "fd00::2", true), ("br0", "192.168.1.2", true),
             ("lo", "127.0.0.1", false), ("lo", "::1", false), ("eth0", "fe80::1", false),

@@ -54,7 +54,7 @@ extension UDPPort {
     }
 }
 
-/// Bytes that tell where each of them stood.
+/// Bytes whose values are their positions.
 func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 }

@@ -24,7 +24,7 @@ private final class Recorder: ShardHandler {
     var keepsDeadline = false
     var watch: ShardContext.Watch?
     var awaitsMessages = false
-    /// Called before datagrams are told of.
+    /// Called before datagrams are reported.
     var onDatagrams: (() -> Void)?
 
     init(_ context: ShardContext, _ tell: @escaping @Sendable (Event) -> Void) {
@@ -152,7 +152,7 @@ struct ShardThreadTests {
         #expect(seen == [.message(1), .datagrams([[5]])])
     }
 
-    @Test("takes messages that came while it read datagrams before it lets the handler judge them")
+    @Test("handles messages that arrived while it read datagrams before those datagrams")
     func takesMessagesBetweenBatches() async throws {
         let peer = try UDPPort(.loopback())
         shard.post { [weak shard = shard] handler, _ in
@@ -240,7 +240,7 @@ struct ShardThreadTests {
             }
             handler.tell(.message(3))
         }
-        // The descriptor is always writable, so it may be told several times until the message comes.
+        // The descriptor is always writable, so it may be reported several times before the message arrives.
         var event = await next()
         while event == .ready(.writable) { event = await next() }
         #expect(event == .message(3))
@@ -263,7 +263,7 @@ struct ShardThreadTests {
         }
     }
 
-    @Test("finishes what was posted, says goodbye and takes nothing more when it is stopped")
+    @Test("finishes what was posted, says goodbye and accepts nothing more when it is stopped")
     func stops() async {
         for number in 0..<100 { shard.post { handler, _ in handler.tell(.message(number)) } }
         shard.stop()

@@ -33,7 +33,7 @@ struct UDPPortTests {
         #expect(port.bufferSizes.send >= 200_000)
     }
 
-    @Test("says which port is taken")
+    @Test("names a port that is in use")
     func reportsTakenPort() throws {
         let error = #expect(throws: SystemCallError.self) { try UDPPort(UDPPort.Configuration(port: port.localPort)) }
         #expect(error?.errorNumber == EADDRINUSE)
@@ -102,14 +102,14 @@ struct UDPPortTests {
         #expect(peer.counters.datagramsDropped == 0)
     }
 
-    @Test("uses one system call for a run where the kernel can cut it, and a plain one for a single datagram")
+    @Test("uses one system call for a run if the kernel can cut it, and a plain one for a single datagram")
     func usesSegmentation() throws {
         guard peer.segmentsInKernel(.ipv4) else { return }
         peer.send(pattern(100), to: port.loopback(), segmentSize: 100)
         #expect(peer.counters.segmentedSends == 0)
         peer.send(pattern(800), to: port.loopback(), segmentSize: 100)
         #expect(peer.counters.segmentedSends == 1)
-        // 64 datagrams are the most for one call; the 65th goes alone and needs no cutting.
+        // 64 datagrams are the most for one call; the 65th is sent by itself and needs no cutting.
         peer.send(pattern(6500), to: port.loopback(), segmentSize: 100)
         #expect(peer.counters.segmentedSends == 2)
         #expect(peer.counters.datagramsSent == 1 + 8 + 65)
@@ -141,7 +141,7 @@ struct UDPPortTests {
         #expect(peer.counters.datagramsSent == 8 && peer.counters.datagramsDropped == 0)
     }
 
-    @Test("goes on cutting runs for others when one viewer's local address is gone")
+    @Test("keeps cutting runs for others when one viewer's local address is gone")
     func keepsSegmentingForOthers() throws {
         guard port.segmentsInKernel(.ipv6) else { return }
         // An address that is not this host's is as invalid (EINVAL) to the kernel as a run that it cannot cut.
@@ -174,7 +174,7 @@ struct UDPPortTests {
 
     @Test("is not harmed by destinations that the kernel refuses")
     func survivesErrors() throws {
-        // A broadcast address of a network is not to be told from a host's by its digits: the kernel forbids it.
+        // A broadcast address cannot be distinguished from a host's by its digits: the kernel forbids it.
         let broadcast = TransportAddress(ipv4: 0x7FFF_FFFF, port: 9)
         #expect(port.send([1], to: broadcast) == .dropped(EACCES))
         #expect(port.send([UInt8](repeating: 0, count: 65_508), to: peer.loopback()) == .dropped(EMSGSIZE))
@@ -212,7 +212,7 @@ struct UDPPortTests {
         #expect(single.counters.datagramsSent == 1 && single.counters.messageTooLong == 1)
     }
 
-    @Test("throws away datagrams that do not fit or are empty, and passes on the others")
+    @Test("drops datagrams that do not fit or are empty, and passes on the others")
     func dropsUnusableDatagrams() throws {
         let small = try DatagramBuffers(capacity: 8, datagramSize: 100)
         peer.send(pattern(101), to: port.loopback())
@@ -227,7 +227,7 @@ struct UDPPortTests {
         #expect(port.counters.bytesReceived == 101)
     }
 
-    @Test("takes what waits in batches of the buffers' capacity, in order")
+    @Test("reads waiting datagrams in batches of the buffers' capacity, in order")
     func receivesBatches() throws {
         let four = try DatagramBuffers(capacity: 4)
         peer.send(Array(0..<10), to: port.loopback(), segmentSize: 1)
@@ -235,7 +235,7 @@ struct UDPPortTests {
         #expect(port.receive(.ipv4, into: four) == nil)
     }
 
-    @Test("counts what the kernel dropped because nobody fetched it")
+    @Test("counts what the kernel dropped because nobody read it")
     func countsKernelDrops() throws {
         var configuration = UDPPort.Configuration.loopback()
         configuration.receiveBufferSize = 1

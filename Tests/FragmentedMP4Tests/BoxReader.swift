@@ -2,10 +2,10 @@
 struct Box {
     let type: String
     let content: [UInt8]
-    /// Where the content starts in what was read.
+    /// Where the content starts in the data.
     let offset: Int
 
-    /// The boxes that stand one after the other in `bytes` from `start` on; nil when one does not fit.
+    /// The boxes that follow each other in `bytes` from `start` on; nil if one does not fit.
     static func all(in bytes: [UInt8], from start: Int = 0) -> [Box]? {
         var boxes: [Box] = []
         var offset = start

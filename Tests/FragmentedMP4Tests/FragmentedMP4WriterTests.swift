@@ -123,7 +123,7 @@ import Testing
             _ = try writer.append(sample(1, at: 10), track: 0)
         }
         #expect(throws: MP4Error.self) { _ = try writer.append(sample(1, at: .max), track: 0) }
-        // What was refused has left no trace.
+        // The refused sample has left no trace.
         let next = try writer.append(sample(2, at: 20), track: 0)
         #expect(next.flatMap(samples)?.map(\.duration) == [10])
         for track in [

@@ -15,7 +15,7 @@ import Testing
                 "aud=1:bframes=0:repeat-headers=1:log-level=0",
                 "-f", "hevc", "-",
             ])
-        let frames = Self.h265AccessUnits(raw)
+        let frames = PlayableFileTests.accessUnits(raw) { H265.type($0) == H265.UnitType.accessUnitDelimiter }
         #expect(frames.count == 30)
         try Self.expect(
             "hevc", named: "H265",
@@ -91,14 +91,9 @@ import Testing
         let configuration = AudioSpecificConfig(sampleRate: rate, channels: channels).bytes
         let track = try MP4Track(
             audioCodec: "MPEG4-GENERIC", clockRate: rate, channels: channels, audioSpecificConfig: configuration)
-        var writer = try FragmentedMP4Writer(tracks: [track])
-        var file = writer.initializationSegment
-        for (number, packet) in packets.enumerated() {
-            file +=
-                try writer.append(
-                    MP4Sample(data: packet, decodeTime: Int64(number) * 1_024, isKeyFrame: true), track: 0) ?? []
-        }
-        file += writer.finish() ?? []
+        let file = try Self.file(
+            of: track, packets.enumerated().map { MP4Sample(data: $1, decodeTime: Int64($0) * 1_024, isKeyFrame: true) }
+        )
         let report = try FFmpeg.probe(file)
         #expect(report.contains("codec_name=aac"))
         #expect(report.contains("sample_rate=\(rate)"))
@@ -107,7 +102,7 @@ import Testing
         #expect(try FFmpeg.complaints(about: file) == "")
     }
 
-    @Test(arguments: ["G722", "G726-32", "L16"]) func soundWithoutAPlaceInMP4IsRefused(name: String) {
+    @Test(arguments: ["G722", "G726-32", "L16"]) func soundThatMP4CannotHoldIsRefused(name: String) {
         #expect(throws: MP4Error.self) { try MP4Track(audioCodec: name, clockRate: 8_000, channels: 1) }
     }
 
@@ -133,14 +128,12 @@ import Testing
         let track = try first.data.withUnsafeBytes { keyFrame throws(MP4Error) in
             try MP4Track(videoCodec: name, clockRate: 90_000, keyFrame: keyFrame)
         }
-        var writer = try FragmentedMP4Writer(tracks: [track])
-        var file = writer.initializationSegment
-        for (number, frame) in frames.enumerated() {
-            let sample = MP4Sample(
-                picture: frame.data, isKeyFrame: frame.isKeyFrame, track: track, decodeTime: Int64(number) * 6_000)
-            file += try writer.append(sample, track: 0) ?? []
-        }
-        file += writer.finish() ?? []
+        let file = try Self.file(
+            of: track,
+            frames.enumerated().map { number, frame in
+                MP4Sample(
+                    picture: frame.data, isKeyFrame: frame.isKeyFrame, track: track, decodeTime: Int64(number) * 6_000)
+            })
         let report = try FFmpeg.probe(file)
         #expect(report.contains("codec_name=\(codec)\n"))
         #expect(report.contains("width=320\n"))
@@ -149,13 +142,11 @@ import Testing
         #expect(try FFmpeg.complaints(about: file) == "")
     }
 
-    private static func h265AccessUnits(_ bytes: [UInt8]) -> [[UInt8]] {
-        var frames: [[UInt8]] = []
-        for unit in PlayableFileTests.units(bytes) {
-            if H265.type(unit[0]) == H265.UnitType.accessUnitDelimiter { frames.append([]) }
-            if !frames.isEmpty { frames[frames.count - 1] += [0, 0, 0, 1] + unit }
-        }
-        return frames
+    private static func file(of track: MP4Track, _ samples: [MP4Sample]) throws -> [UInt8] {
+        var writer = try FragmentedMP4Writer(tracks: [track])
+        var file = writer.initializationSegment
+        for sample in samples { file += try writer.append(sample, track: 0) ?? [] }
+        return file + (writer.finish() ?? [])
     }
 
     private static func adtsPackets(_ bytes: [UInt8]) -> [[UInt8]] {

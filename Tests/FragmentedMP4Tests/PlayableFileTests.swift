@@ -120,10 +120,12 @@ import Testing
     }
 
     /// Frames by their access unit delimiters.
-    static func accessUnits(_ bytes: [UInt8]) -> [[UInt8]] {
+    static func accessUnits(
+        _ bytes: [UInt8], isDelimiter: (UInt8) -> Bool = { $0 & 31 == 9 }
+    ) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         for unit in units(bytes) {
-            if unit[0] & 31 == 9 { frames.append([]) }
+            if isDelimiter(unit[0]) { frames.append([]) }
             if !frames.isEmpty { frames[frames.count - 1] += [0, 0, 0, 1] + unit }
         }
         return frames

@@ -16,7 +16,7 @@ import Testing
             bytes: Array("Digest realm=\"r\", nonce=\"n\"RTSP/1.0 200 OK\r\n56, opaque=\"oest tAle=TR!E".utf8))
     ]
 
-    @Test(arguments: findings) func whatWasFoundIsMended(finding: Finding) throws {
+    @Test(arguments: findings) func whatFuzzingFoundIsFixed(finding: Finding) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == finding.target })
         try target.run(exactly: finding.bytes)
     }

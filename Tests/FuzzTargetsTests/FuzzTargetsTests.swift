@@ -4,14 +4,14 @@ import Transport
 
 /// Each fuzz target over its seeds and over damaged ones, so that none of them rots.
 @Suite struct FuzzTargetsTests {
-    @Test(arguments: FuzzTarget.all.map(\.name)) func everyTargetTakesItsSeeds(name: String) throws {
+    @Test(arguments: FuzzTarget.all.map(\.name)) func everyTargetAcceptsItsSeeds(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = target.seeds()
         #expect(!seeds.isEmpty)
         for seed in seeds.prefix(20) { try target.run(exactly: Array(seed.prefix(target.maximumLength))) }
     }
 
-    @Test(arguments: FuzzTarget.all.map(\.name)) func everyTargetTakesDamagedSeeds(name: String) throws {
+    @Test(arguments: FuzzTarget.all.map(\.name)) func everyTargetSurvivesDamagedSeeds(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = target.seeds().map { Array($0.prefix(1024)) }
         var random = RandomSource.seeded(8)

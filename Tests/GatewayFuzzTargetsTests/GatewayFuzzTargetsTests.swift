@@ -5,7 +5,7 @@ import Transport
 
 /// The targets for YAML and JSON over their seeds and over damaged ones.
 @Suite struct GatewayFuzzTargetsTests {
-    @Test(arguments: FuzzTarget.texts.map(\.name)) func everyTargetTakesDamagedSeeds(name: String) throws {
+    @Test(arguments: FuzzTarget.texts.map(\.name)) func everyTargetSurvivesDamagedSeeds(name: String) throws {
         let target = try #require(FuzzTarget.texts.first { $0.name == name })
         let seeds = target.seeds()
         var random = RandomSource.seeded(8)

@@ -144,7 +144,7 @@ import Transport
         }
     }
 
-    @Test func theOtherPathIsUsedWhereTheBetterOneIsCut() throws {
+    @Test func theOtherPathIsUsedIfTheBetterOneIsCut() throws {
         for nomination in [ICENomination.regular, .aggressive] {
             let call = try Call(
                 nomination: nomination, viewer: ["2001:db8::7", Call.viewerHost],

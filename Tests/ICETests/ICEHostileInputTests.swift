@@ -112,7 +112,7 @@ import Transport
         }
     }
 
-    @Test func anAnswerFromTheWrongAddressIsNoAnswer() throws {
+    @Test func anAnswerFromTheWrongAddressDoesNotCount() throws {
         let call = try Call()
         var requests: [SimulatedDatagram] = []
         call.simulation.observer = { requests.append($0) }

@@ -67,7 +67,7 @@ import Transport
         #expect(played.selectedPort == 1)
     }
 
-    @Test func ofAggressiveNominationsTheHighestPriorityWins() throws {
+    @Test func amongAggressiveNominationsTheHighestPriorityWins() throws {
         let played = try HandPlayedPeer()
         try played.check(port: 1, nominates: true, priority: 200)
         try played.check(port: 2, nominates: true, priority: 100)

@@ -56,7 +56,7 @@ import Transport
     }
 
     /// The figures before there was a budget, for comparison: what the test above would have counted.
-    @Test func withoutABudgetThereWereManyMore() throws {
+    @Test func withoutABudgetThereWouldBeManyMore() throws {
         let one = try checksSent(
             for: .seconds(39), sessions: 1, restarts: .seconds(60), account: Account(.unlimited), timing: .persistent)
         let many = try checksSent(for: .seconds(100), sessions: 16, account: Account(.unlimited), timing: .persistent)
@@ -139,7 +139,7 @@ import Transport
     }
 
     /// Each conflict of roles had set off a check to every address that was being tried.
-    @Test func conflictsOfRolesSetNothingOffAtSilentAddresses() throws {
+    @Test func roleConflictsTriggerNothingAtSilentAddresses() throws {
         let peer = try ICEPeer(.controlled, at: [Call.gatewayHost], seed: 5)
         var random = RandomSource.seeded(1)
         let remote = ICECredentials(using: &random)

@@ -81,7 +81,7 @@ import Transport
         #expect(arrived.last?.arrival == .zero + .milliseconds(51))
     }
 
-    @Test func natsFilterAsTheirKindSays() {
+    @Test func natsFilterAccordingToTheirKind() {
         let inside = TransportAddress(ipv4: 0xC0A8_0102, port: 1000)
         let outside = TransportAddress(ipv4: 0xC633_6409, port: 0)
         func passes(_ kind: NATKind, from source: TransportAddress) -> Bool {

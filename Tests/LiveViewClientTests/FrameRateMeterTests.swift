@@ -25,7 +25,7 @@ struct FrameRateMeterTests {
     }
 
     @Test(arguments: [5, 30, 52, 150])
-    func aBacklogWhoseTimestampsStandCloseTogetherMayOutnumberTheLiveFrames(backlog: Int) throws {
+    func aBacklogWithCloseTimestampsMayOutnumberTheLiveFrames(backlog: Int) throws {
         var meter = FrameRateMeter(clockRate: 90_000)
         var timestamp: UInt32 = 90_000
         for number in 0..<backlog {
@@ -46,7 +46,7 @@ struct FrameRateMeterTests {
         #expect(abs(try #require(meter.framesPerSecond) - 15) < 0.01)
     }
 
-    @Test func timestampsThatWrapAroundAreCountedOn() throws {
+    @Test func timestampsContinueAcrossTheWrap() throws {
         let meter = meter(backlog: 30, live: 45, firstTimestamp: .max - 200_000)
         #expect(abs(try #require(meter.framesPerSecond) - 15) < 0.01)
     }

@@ -106,7 +106,7 @@ enum Answers {
         <SOAP-ENV:Text xml:lang="en">Optional Action Not Implemented</SOAP-ENV:Text></SOAP-ENV:Reason></SOAP-ENV:Fault>
         """, namespaces: "xmlns:ter=\"http://www.onvif.org/ver10/error\"")
 
-    /// A message's body; nil with a recorded issue where the message cannot be read.
+    /// A message's body; nil with a recorded issue if the message cannot be read.
     static func body(_ bytes: [UInt8]) -> Result<XMLElement, ONVIFError> {
         do throws(ONVIFError) {
             return .success(try SOAPEnvelope.body(of: bytes))

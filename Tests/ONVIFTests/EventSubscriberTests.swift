@@ -18,7 +18,7 @@ struct SubscriberWorld {
             device: HTTPAddress(host: "cam", port: 8000), configuration: configuration, random: .seeded(3))
     }
 
-    /// Sends the next request and answers it after `delay`; waits before it where the subscriber wants to.
+    /// Sends the next request and answers it after `delay`; waits before it if the subscriber wants to.
     @discardableResult
     mutating func step(
         after delay: Duration = .milliseconds(10), _ answer: (String, ONVIFRequest) -> Result<XMLElement, ONVIFError>
@@ -67,17 +67,17 @@ struct SubscriberWorld {
                 "GetSystemDateAndTime", "GetServices", "GetDeviceInformation", "CreatePullPointSubscription",
                 "PullMessages", "PullMessages",
             ])
-        // The camera's clock stands at the beginning of 2000.
+        // The camera's clock is at the beginning of 2000.
         #expect(world.outputs.first == .clockOffset(milliseconds: 946_782_245_000 - 1_700_000_000_000))
         #expect(world.outputs.contains(.subscribed))
-        // The address that the camera told is its inner one.
+        // The address that the camera announced is its inner one.
         #expect(pulled.first?.address.url == "http://cam:8000/onvif/subscription?Idx=7")
         #expect(pulled.first?.body.contains("PT1S") == true)
         #expect(pulled.last?.body.contains("PT10S") == true)
     }
 
-    /// Some cameras do not wait until there is something to tell.
-    @Test func aCameraThatAnswersAtOnceIsAskedOnceASecond() {
+    /// Some cameras do not wait until there is something to report.
+    @Test func aCameraThatAnswersAtOnceIsAskedOncePerSecond() {
         var world = SubscriberWorld()
         for _ in 0..<4 { world.step { name, _ in SubscriberWorld.answer(name) } }
         let before = world.now
@@ -86,7 +86,7 @@ struct SubscriberWorld {
         #expect(!world.outputs.contains { if case .failed = $0 { true } else { false } })
     }
 
-    @Test func aCameraThatAlwaysHasSomethingToTellIsAskedTenTimesASecond() {
+    @Test func aCameraThatAlwaysHasEventsIsAskedTenTimesPerSecond() {
         var world = SubscriberWorld()
         for _ in 0..<4 { world.step { name, _ in SubscriberWorld.answer(name) } }
         let before = world.now
@@ -99,7 +99,7 @@ struct SubscriberWorld {
         #expect(world.now - waiting <= .milliseconds(700))
     }
 
-    @Test func aPullThatWaitsInVainIsFollowedAtOnce() {
+    @Test func anEmptyPullIsFollowedByTheNextAtOnce() {
         var world = SubscriberWorld()
         for _ in 0..<4 { world.step { name, _ in SubscriberWorld.answer(name) } }
         world.step(after: .seconds(1)) { name, _ in SubscriberWorld.answer(name) }
@@ -214,7 +214,7 @@ struct SubscriberWorld {
         #expect(Set(pauses).count == pauses.count)
     }
 
-    @Test func refusedCredentialsAreOfferedSeldom() {
+    @Test func refusedCredentialsAreRarelySent() {
         var world = SubscriberWorld()
         for _ in 0..<20 {
             world.step { name, _ in

@@ -44,7 +44,7 @@ import Transport
         }
     }
 
-    @Test func whatIsNoDetectionIsPassedOver() throws {
+    @Test func otherNotificationsAreIgnored() throws {
         for topic in [
             "tns1:VideoSource/ImageTooDark/AnalyticsService", "tns1:Device/HardwareFailure/StorageFailure",
             "tns1:Monitoring/ProcessorUsage", "tns1:RuleEngine/TamperDetector/Tamper", "tns1:Media/ProfileChanged",
@@ -52,7 +52,7 @@ import Transport
         ] { #expect(try readings(topic, [("State", "true")]).isEmpty, "\(topic)") }
     }
 
-    @Test func oneMessageMayTellOfSeveralSubjects() throws {
+    @Test func oneMessageMayReportSeveralSubjects() throws {
         let readings = try readings(
             "tns1:RuleEngine/TPSmartEventDetector/TPSmartEvent",
             [("IsTPSmartEvent", "true"), ("IsPeople", "true"), ("IsPet", "false"), ("IsDog", "true")])
@@ -60,7 +60,7 @@ import Transport
         #expect(readings.map(\.isActive) == [true, true])
     }
 
-    @Test func aLineThatIsCrossedMerelyHappens() throws {
+    @Test func crossingALineIsAMomentaryEvent() throws {
         let readings = try readings("tns1:RuleEngine/LineDetector/Crossed", [("ObjectId", "15")])
         #expect(readings == [DetectionReading(subject: .motion, isActive: nil)])
     }

@@ -64,7 +64,7 @@ import Transport
         #expect(error.isRefusal)
     }
 
-    @Test func timesOfCamerasAreReadAndThoseThatAreNoneAreNot() {
+    @Test func timesOfCamerasAreReadAndInvalidOnesRefused() {
         func read(_ text: String) -> Int64? { WallTime(xmlDateTime: text)?.millisecondsSince1970 }
         #expect(read("1970-01-01T00:00:00Z") == 0)
         #expect(read("2000-01-02T03:04:05Z") == 946_782_245_000)
@@ -98,11 +98,11 @@ import Transport
         }
     }
 
-    @Test func aToldHostIsReplacedByTheOneThatWorks() throws {
+    @Test func anAnnouncedHostIsReplacedByTheOneThatWorks() throws {
         let given = HTTPAddress(host: "cam.example", port: 18_080)
         let told = try HTTPAddress.parse("http://192.168.1.4:8000/onvif/event_service?sub=1").address
         #expect(told.reached(by: given).url == "http://cam.example:18080/onvif/event_service?sub=1")
-        // Credentials go to the configured port alone, and over HTTPS where that was configured.
+        // Credentials go only to the configured port, and over HTTPS if that was configured.
         let same = try HTTPAddress.parse("http://CAM.example:2020/onvif/service").address
         #expect(same.reached(by: given).url == "http://cam.example:18080/onvif/service")
         let secure = HTTPAddress(host: "cam.example", port: 443, isSecure: true)
@@ -126,7 +126,7 @@ import Transport
         #expect(MediaProfile.ranked(profiles).map(\.token) == ["main", "sub", "hevc", "jpeg"])
     }
 
-    @Test func aProbeIsAnsweredByCamerasAndByNothingElse() throws {
+    @Test func onlyCamerasAnswerAProbe() throws {
         for isTyped in [true, false] {
             let probe = WSDiscovery.probe(messageID: (1, 2), isTyped: isTyped)
             let root = try XMLReader.read(Array(probe.utf8))
@@ -151,5 +151,19 @@ import Transport
         #expect(match.addresses.count == 2)
         #expect(WSDiscovery.matches(Array("hello".utf8)).isEmpty)
         #expect(WSDiscovery.matches([]).isEmpty)
+    }
+
+    @Test func whatACameraSaysOfItselfCannotTurnALineRound() throws {
+        let faulty = """
+            <s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope"><s:Body><s:Fault><s:Code><s:Value>s:\u{202E}Sender\
+            </s:Value></s:Code><s:Reason><s:Text>no\u{2066}thing&#x9b;here&#x2028;either</s:Text></s:Reason></s:Fault></s:Body></s:Envelope>
+            """
+        let error = #expect(throws: ONVIFError.self) { try SOAPEnvelope.body(of: Array(faulty.utf8)) }
+        guard case .fault(let fault) = error else {
+            Issue.record("expected a fault, got \(String(describing: error))")
+            return
+        }
+        #expect(fault.codes == [" Sender"])
+        #expect(fault.reason == "no thing here either")
     }
 }

@@ -52,7 +52,7 @@ import Transport
         #expect(throws: ONVIFError.tooLarge(what: "a document", limit: 1 << 20)) { try read(long) }
     }
 
-    @Test func whatIsNoDocumentIsAnError() {
+    @Test func aBrokenDocumentIsAnError() {
         for text in ["", " ", "<a>", "<a></b>", "a", "<a/><b/>", "<a x=1/>", "<a>&b;</a>", "\u{0}", "<a \u{C}='1'/>"] {
             #expect(throws: ONVIFError.self, "\(text.debugDescription)") { try read(text) }
         }

@@ -15,7 +15,7 @@ test("the first problem of a config is named with its place, before what needs a
   assert.equal(fault.details, "/etc/gatehouse.yaml, line 7: cameras[0].source is missing");
 });
 
-test("keys that count from the next start on are named", () => {
+test("keys that take effect at the next start are named", () => {
   const fault = configurationFault({ problems: [], needsRestart: ["http.port", "media.port"] });
   assert.match(fault.message, /after a restart of the gateway\.$/);
   assert.equal(fault.details, "http.port, media.port");

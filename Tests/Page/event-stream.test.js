@@ -31,7 +31,7 @@ test("the last id is that of an event that was whole and has been handed out", (
   assert.equal(parser.lastID, "8");
 });
 
-test("an event that cannot be read comes after those before it, and the next connection goes on behind it", () => {
+test("an event that cannot be read comes after those before it, and the next connection continues after it", () => {
   const parser = new EventParser();
   const found = parser.take('id: 1\nevent: a\ndata: 1\n\nid: 2\nevent: b\ndata: {"cut\n\nid: 3\nevent: c\ndata: 3\n\n');
   assert.deepEqual(found.next().value, { event: "a", data: 1 });
@@ -99,7 +99,7 @@ test("a watcher comes back and says where it stopped", async () => {
     { event: "device", data: {} }, "disconnected"]);
 });
 
-test("a connection whose event cannot be read is left, and the next one goes on behind that event", async () => {
+test("a connection whose event cannot be read is closed, and the next one continues after that event", async () => {
   const { requests, reports } = await watch([
     () => new Response("id: 1\nevent: a\ndata: 1\n\nid: 2\nevent: b\ndata: {\n\nid: 3\nevent: c\ndata: 3\n\n"),
     () => new Response("id: 3\nevent: c\ndata: 3\n\n"),

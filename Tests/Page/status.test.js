@@ -38,7 +38,7 @@ test("the dot is green, red, or in between", () => {
     ["online", "offline", "waiting", "waiting"]);
 });
 
-test("what a camera notices now comes before what happened last", () => {
+test("what a camera detects now comes before what happened last", () => {
   const last = { name: "DoorbellPressed", time: new Date(2026, 5, 1, 9, 5) };
   const now = new Date(2026, 5, 1, 20, 0);
   assert.equal(happeningLine(["person", "vehicle"], last, now), "Now: Person · Vehicle");

@@ -45,7 +45,7 @@ test("a microphone that does not open is explained", () => {
   assert.equal(say("NotAllowedError").status, "NO_MICROPHONE");
 });
 
-test("the microphone is sent once the camera takes it, and closed at the end", async () => {
+test("the microphone is sent once the camera accepts it, and closed at the end", async () => {
   const { talk, live, track, commands } = talking();
   await talk.start();
   assert.equal(talk.isTalking, true);

@@ -44,7 +44,7 @@ import Transport
             session.startMedia()
             let media = session.countMedia(in: .seconds(2))
             #expect(media.viewer > 85 && media.gateway > 85, "seed \(seed): \(media)")
-            // What came twice is taken once.
+            // A copy is dropped.
             #expect(Set(session.viewer.received).count == session.viewer.received.count)
         }
     }

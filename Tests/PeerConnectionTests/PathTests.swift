@@ -5,7 +5,7 @@ import Testing
 import Transport
 
 @Suite struct PathTests {
-    @Test func mediaGoesOnWhenTheViewerMoves() throws {
+    @Test func mediaContinuesWhenTheViewerMoves() throws {
         for seed in UInt64(1)...6 {
             let session = try Session(conditions: LinkConditions(latency: .milliseconds(20), loss: 0.05), seed: seed)
             #expect(session.connect())
@@ -24,7 +24,7 @@ import Transport
         }
     }
 
-    @Test func mediaGoesOnWhenTheRouterForgets() throws {
+    @Test func mediaContinuesWhenTheRouterForgets() throws {
         for kind in NATKind.allCases {
             let session = try Session { $0.viewerHost = "10.0.0.2" }
             let outside = try #require(TransportAddress("192.0.2.99", port: 0))
@@ -50,7 +50,7 @@ import Transport
         let (viewer, gateway) = (ICECredentials(using: &random), ICECredentials(using: &random))
         let now = session.simulation.now
         session.gateway.connection.restartICE(local: gateway, remote: viewer, at: now)
-        // The answer takes its time.
+        // The answer arrives late.
         let before = session.countMedia(in: .seconds(2))
         #expect(before.viewer >= 98 && before.gateway >= 98)
         session.viewer.connection.restartICE(local: viewer, remote: gateway, at: session.simulation.now)
@@ -80,9 +80,9 @@ import Transport
         #expect(checks < (loss == 0 ? 750 : 1_500), "\(checks)")
     }
 
-    /// Consent is what counts, in both directions: neither media nor the peer's own checks stand in for an answer.
+    /// Consent is what counts, in both directions: neither media nor the peer's own checks replace an answer.
     @Test(arguments: [false, true], [false, true])
-    func aPeerThatDoesNotAnswerIsLetGoOfAfterThirtySeconds(vanishes: Bool, sendsMedia: Bool) throws {
+    func aPeerThatDoesNotAnswerIsReleasedAfterThirtySeconds(vanishes: Bool, sendsMedia: Bool) throws {
         for seed in UInt64(1)...3 {
             let session = try Session(seed: seed)
             #expect(session.connect())

@@ -29,7 +29,7 @@ final class Peer: SimulatedEndpoint {
     private(set) var sawSuccessResponse = false
     /// Set when a DTLS datagram went out before any check had been answered.
     private(set) var sentHandshakeBeforePath = false
-    /// Whether the peer has gone silent: it neither takes nor sends anything.
+    /// Whether the peer has gone silent: it neither receives nor sends anything.
     var hasVanished = false
     /// Whether the peer answers connectivity checks.
     var answersChecks = true
@@ -175,7 +175,7 @@ struct Session {
         var viewerIsDTLSClient = true
         var viewerProfiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
         var nomination = ICENomination.aggressive
-        /// The fingerprint of the viewer that the gateway was told; nil for the right one.
+        /// The viewer's fingerprint as the gateway knows it; nil for the right one.
         var toldFingerprint: DTLSFingerprint?
     }
 

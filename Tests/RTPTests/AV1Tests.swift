@@ -4,7 +4,7 @@ import Transport
 @testable import RTP
 
 @Suite struct AV1Tests {
-    /// The sequence header and the beginning of a key frame that libaom wrote for a picture of 64 × 64.
+    /// A sequence header and the beginning of a key frame, for a picture of 64 × 64.
     private static let sequenceHeader: [UInt8] = [0x08, 0x00, 0x00, 0x00, 0x02, 0xAF, 0xFF, 0x9B, 0x5F, 0x30, 0x08]
     private static let keyFrame: [UInt8] = [0x30, 0x10, 0x00, 0x82, 0x00, 0x00] + (0..<300).map { UInt8($0 & 0xFF) }
     private static let interFrame: [UInt8] = [0x30, 0x30, 0x03, 0xC3] + (0..<90).map { UInt8($0 & 0x7F) }
@@ -58,7 +58,7 @@ import Transport
         for broken in [[0x28, 9] + a, [0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], [0x20, 3] + a, [0x10]] as [[UInt8]] {
             #expect(!elements(broken).isWhole)
         }
-        // A packet that begins a sequence cannot go on with a unit.
+        // A packet that begins a sequence cannot continue a unit.
         #expect([0x98, 1].withUnsafeBytes { AV1AggregationHeader(parsing: $0) } == nil)
     }
 
@@ -69,14 +69,14 @@ import Transport
         // The N bit is missing; the frame says what it is.
         #expect(isKeyFrameStart([0x20, length] + header + key))
         #expect(!isKeyFrameStart([0x20, length] + header + inter))
-        // The sequence header alone, its frame in the next packet.
+        // Only the sequence header; its frame is in the next packet.
         #expect(isKeyFrameStart([0x18] + header))
         #expect(!isKeyFrameStart([0x10] + header))
         #expect(!isKeyFrameStart([0x10] + inter) && !isKeyFrameStart([0x18] + key) && !isKeyFrameStart([0x90] + header))
     }
 
     @Test(arguments: [8, 20, 64, 100, 200])
-    func aLongPayloadIsCutAndStaysTheSameFrame(limit: Int) throws {
+    func aLongPayloadIsSplitAndStaysTheSameFrame(limit: Int) throws {
         let whole = [0x28, UInt8(Self.sequenceHeader.count)] + Self.sequenceHeader + Self.keyFrame
         let pieces = split(whole, limit: limit)
         #expect(pieces.count > 1 && pieces.allSatisfy { $0.count <= limit })
@@ -94,7 +94,7 @@ import Transport
         #expect(middle.allSatisfy { $0[0] & 0xC0 == 0xC0 })
     }
 
-    @Test func unitsGetTheirSizesAndDelimitersAreLeftOut() throws {
+    @Test func unitsGetTheirSizesAndDelimitersAreDropped() throws {
         var assembler = VideoFrameAssembler(format: .av1)
         let withSize: [UInt8] = [0x2A, 2, 7, 7]
         let payload: [UInt8] =
@@ -122,6 +122,42 @@ import Transport
             // What follows refers to it.
             result += frames([[0x10] + Self.interFrame], timestamp: 9, first: pieces.count, &assembler)
             #expect(result.isEmpty, "without piece \(missing)")
+        }
+    }
+
+    @Test func aUnitWhoseRestIsEmptyIsNotHandedOut() {
+        var assembler = VideoFrameAssembler(format: .av1)
+        let start: [UInt8] = [0x28, UInt8(Self.sequenceHeader.count)] + Self.sequenceHeader + Self.keyFrame
+        #expect(frames([start], &assembler).count == 1)
+        // The first half of a unit, and then an element without a byte in place of its second half.
+        let half: [UInt8] = [0x50] + Self.interFrame.prefix(40)
+        let empty: [UInt8] = [0xA0, 0] + Self.interFrame
+        #expect(frames([half, empty], timestamp: 3_000, first: 1, &assembler).isEmpty)
+    }
+
+    @Test func theSequenceHeaderSaysHowLargePicturesAre() throws {
+        let parsed = Self.sequenceHeader.dropFirst().withUnsafeBytes { AV1.SequenceHeader(parsing: $0) }
+        let header = try #require(parsed)
+        #expect((header.width, header.height) == (64, 64))
+        for length in 0..<6 {
+            let cut = Self.sequenceHeader.dropFirst().prefix(length)
+            #expect(cut.withUnsafeBytes { AV1.SequenceHeader(parsing: $0) } == nil)
+        }
+    }
+
+    @Test func mutatedSequenceHeadersNeverTrap() {
+        var random = RandomSource.seeded(7)
+        for _ in 0..<20_000 {
+            var bytes = [0x0A, UInt8(Self.sequenceHeader.count - 1)] + Self.sequenceHeader.dropFirst()
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            bytes.removeLast(Int.random(in: 0...6, using: &random))
+            bytes.withUnsafeBytes { bytes in
+                guard let found = AV1.SequenceHeader.find(inTemporalUnit: bytes) else { return }
+                #expect(found.unit.count <= bytes.count)
+                #expect((1...65_536).contains(found.header.width))
+            }
         }
     }
 

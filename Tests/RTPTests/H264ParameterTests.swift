@@ -32,7 +32,7 @@ import Transport
         #expect(hex("68 42 c0 1f d9 00").withUnsafeBytes(H264.SequenceParameterSet.init(parsing:)) == nil)
     }
 
-    @Test func tellsSlicesApart() {
+    @Test func distinguishesSlices() {
         func type(_ text: String) -> H264.SliceType? { hex(text).withUnsafeBytes(H264.sliceType) }
         // first_mb_in_slice 0 (1), then slice_type 7 (0001000), 5 (00110), 6 (00111), 0 (1), 1 (010), 2 (011).
         #expect(type("65 88 80") == .intra)

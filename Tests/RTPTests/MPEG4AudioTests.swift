@@ -42,7 +42,7 @@ import Testing
         #expect(units(&depacketizer, [0, 16, 3 << 2, 2 << 2, 1, 2, 3, 4, 5]) == ([[1, 2, 3], [4, 5]], true))
     }
 
-    @Test func furtherFieldsOfTheHeadersArePassedOver() {
+    @Test func furtherFieldsOfTheHeadersAreSkipped() {
         var depacketizer = MPEG4GenericDepacketizer(
             .init(
                 sizeLength: 13, indexLength: 3, indexDeltaLength: 3, compositionDeltaLength: 8,
@@ -94,7 +94,7 @@ import Testing
         #expect(config.channels == channels && config.frameLength == length)
     }
 
-    @Test func aRateWithoutAnIndexStandsInTheConfiguration() {
+    @Test func aRateWithoutAnIndexIsWrittenIntoTheConfiguration() {
         #expect(
             AudioSpecificConfig(parsing: AudioSpecificConfig(sampleRate: 16_001, channels: 1).bytes)?.sampleRate
                 == 16_001)

@@ -45,7 +45,7 @@ import Transport
         #expect(Array(kept.payload(of: kept.packets[2])) == pattern(100, seed: 2))
     }
 
-    @Test func batchesThatAreLetGoOfAreUsedAgain() {
+    @Test func releasedBatchesAreUsedAgain() {
         var pool = PacketBatchPool()
         var ring: [PacketBatch] = []
         var seen: Set<ObjectIdentifier> = []
@@ -82,7 +82,7 @@ import Transport
                     return (news, state.isOver)
                 }
                 if isOver, news.isEmpty { break }
-                // Most are let go of as soon as they have been read, with no lock between the two.
+                // Most are released as soon as they have been read, with no lock between the two.
                 while let (seed, batch) = news.popLast() {
                     if seed % 50 == 0 {
                         kept.append((seed, batch))

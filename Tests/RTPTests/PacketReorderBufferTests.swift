@@ -47,7 +47,7 @@ import Transport
         #expect(buffer.count == 0)
     }
 
-    @Test func aLeapForwardsIsAGap() {
+    @Test func aJumpForwardIsAGap() {
         var buffer = PacketReorderBuffer(maximumDelay: .milliseconds(50))
         insert(&buffer, 1, at: .zero)
         _ = drain(&buffer, at: .zero)

@@ -4,7 +4,7 @@ import Transport
 
 @Suite struct VP8Tests {
     @Test(arguments: [
-        // Descriptor alone, extended with short and long picture identifiers, layers, and all together.
+        // Only a descriptor, extended with short and long picture identifiers, layers, and all together.
         ("10 00", 1, true), ("90 80 11 00", 3, true), ("90 80 91 22 00", 4, true), ("90 e0 91 22 33 c0 00", 6, true),
         ("90 10 05 00", 3, true), ("90 00 00", 2, true), ("00 00", 1, false), ("11 00", 1, false),
     ])
@@ -191,7 +191,7 @@ import Transport
         // Configuration, samples of the packet: 20 ms SILK, 60 ms SILK, 20 ms hybrid, 2.5 and 20 ms CELT.
         ("08", 960), ("18", 2_880), ("78", 960), ("e0", 120), ("fc", 960), ("fd 00", 1_920), ("fb 03 00", 2_880),
     ])
-    func tellsHowFarTheTimestampMoves(text: String, samples: Int) {
+    func computesHowFarTheTimestampMoves(text: String, samples: Int) {
         #expect(hex(text).withUnsafeBytes(Opus.TableOfContents.init(parsing:))?.sampleCount == samples)
     }
 
@@ -200,7 +200,7 @@ import Transport
         #expect(hex(text).withUnsafeBytes(Opus.TableOfContents.init(parsing:)) == nil)
     }
 
-    @Test func tellsModeAndChannels() {
+    @Test func readsModeAndChannels() {
         let stereo = hex("fc").withUnsafeBytes(Opus.TableOfContents.init(parsing:))
         #expect(stereo?.isStereo == true)
         #expect(stereo?.mode == .celt)
@@ -210,7 +210,7 @@ import Transport
 }
 
 @Suite struct RetransmissionTests {
-    @Test func takesTheOriginalSequenceNumberOff() {
+    @Test func removesTheOriginalSequenceNumber() {
         hex("12 34 aa bb").withUnsafeBytes {
             let parts = Retransmission.parse(payload: $0)
             #expect(parts?.originalSequenceNumber == 0x1234)

@@ -170,7 +170,7 @@ import Transport
         #expect(writer.overflowed)
     }
 
-    @Test func tellsRTCPFromRTPByTheSecondByte() {
+    @Test func distinguishesRTCPFromRTPByTheSecondByte() {
         #expect(hex("80c8 0006").withUnsafeBytes(RTCP.isRTCP))
         #expect(hex("81ce 0002").withUnsafeBytes(RTCP.isRTCP))
         #expect(!hex("80e0 0006").withUnsafeBytes(RTCP.isRTCP))

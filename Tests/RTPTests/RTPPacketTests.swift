@@ -88,7 +88,7 @@ import Transport
         ("a0 60 00 01 00 00 00 00 00 00 00 01 01 03", .invalidPadding(count: 3, available: 2)),
         ("", .truncatedHeader(length: 0)),
     ])
-    func refusesWhatIsNoPacket(text: String, expected: RTPError) {
+    func refusesWhatIsNotAPacket(text: String, expected: RTPError) {
         hex(text).withUnsafeBytes { bytes in
             _ = #expect(throws: expected) { try RTPPacketView(parsing: bytes) }
         }
@@ -147,7 +147,7 @@ import Transport
         #expect(Array(output) == hex("80 00 00 01 00 00 00 02 00 00 00 01"))
     }
 
-    @Test func leavesOutWhatTheOneByteFormCannotHold() {
+    @Test func dropsWhatTheOneByteFormCannotHold() {
         let tooLong = RTPHeaderTemplate(
             payloadType: 0, ssrc: 1, extensions: .init(mid: (1, String(repeating: "m", count: 17))))
         #expect(tooLong.length == 12)
@@ -188,7 +188,7 @@ import Transport
         #expect(unwrapper.newest == 0x2_0001)
     }
 
-    @Test func aStartAboveTheMiddleIsNoSpecialCase() {
+    @Test func aStartAboveTheMiddleIsNotASpecialCase() {
         // A transport-wide sequence number may start anywhere.
         var unwrapper = SequenceUnwrapper()
         #expect(unwrapper.unwrap(40_000) == 0x1_0000 + 40_000)

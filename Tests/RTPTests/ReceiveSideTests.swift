@@ -116,7 +116,7 @@ extension Instant {
         #expect(generator.recoveredCount == 1)
     }
 
-    @Test func givesUpWhatWouldComeTooLate() {
+    @Test func givesUpPacketsThatWouldComeTooLate() {
         var generator = NackGenerator(configuration: .init(maximumAge: .milliseconds(200)))
         _ = generator.receive(sequenceNumber: 10, at: .zero)
         _ = generator.receive(sequenceNumber: 12, at: .zero)
@@ -128,7 +128,7 @@ extension Instant {
         #expect(generator.receive(sequenceNumber: 11, at: .ms(201)) == .old)
     }
 
-    @Test func asksOnlySoOften() {
+    @Test func limitsItsRequests() {
         var generator = NackGenerator(configuration: .init(maximumAge: .seconds(60), maximumRequests: 3))
         _ = generator.receive(sequenceNumber: 10, at: .zero)
         _ = generator.receive(sequenceNumber: 12, at: .zero)

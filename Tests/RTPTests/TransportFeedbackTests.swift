@@ -84,7 +84,7 @@ import Transport
         #expect(reported(&generator) == [1: 0, 2: 80_000])
     }
 
-    @Test func aLeapForgetsWhatLiesBehindIt() {
+    @Test func aJumpForgetsWhatIsBehindIt() {
         var generator = TransportFeedbackGenerator()
         generator.receive(transportSequenceNumber: 1, at: .ms(0))
         generator.receive(transportSequenceNumber: 20_000, at: .ms(1))

@@ -24,7 +24,7 @@ import Transport
         #expect(read(Array(Self.sps.prefix(20))) == nil && read([]) == nil)
     }
 
-    @Test func unitsFragmentsAndAggregationsOfH265AreToldApart() {
+    @Test func unitsFragmentsAndAggregationsOfH265AreDistinguished() {
         func info(_ payload: [UInt8]) -> H265.PayloadInfo { payload.withUnsafeBytes { H265.info(payload: $0) } }
         #expect(info([0x26, 1, 0x80, 0]) == [.randomAccessPoint, .startsPicture])
         #expect(info([0x26, 1, 0x40, 0]) == .randomAccessPoint)
@@ -117,7 +117,7 @@ import Transport
         [0, UInt8(offset >> 16), UInt8(offset >> 8 & 0xFF), UInt8(offset & 0xFF), type, quality, 80, 45]
     }
 
-    @Test func aJPEGFileIsMadeAnew() throws {
+    @Test func aJPEGFileIsRebuilt() throws {
         var assembler = VideoFrameAssembler(format: .jpeg)
         let data = pattern(300)
         let tables = pattern(128, seed: 3)

@@ -1,11 +1,12 @@
 import Cameras
 import DatagramPort
 import Glibc
+import Intake
 import MediaRelay
 import RTP
 import RTSP
 import SDP
-import Signalling
+import Stations
 import Testing
 import Transport
 
@@ -25,7 +26,19 @@ private final class Collector: CameraSink {
 
     let state = Locked(State())
 
-    func receive(_ batch: PacketBatch, track: Int) {
+    private struct Inlet: PacketInlet {
+        let collector: Collector
+        let track: Int
+
+        func deliver(_ batch: PacketBatch) { collector.receive(batch, track: track) }
+    }
+
+    func open(_ tracks: [TrackDescription]) -> [any PacketInlet] {
+        update { $0.tracks = tracks }
+        return tracks.indices.map { Inlet(collector: self, track: $0) }
+    }
+
+    private func receive(_ batch: PacketBatch, track: Int) {
         update { state in
             state.packets[track, default: 0] += batch.packets.count
             if track == 0, state.firstPictureIsKeyFrame == nil { state.firstPictureIsKeyFrame = batch.startsKeyFrame }
@@ -35,7 +48,6 @@ private final class Collector: CameraSink {
     func handle(_ event: CameraEvent) {
         update { state in
             switch event {
-            case .tracks(let tracks): state.tracks = tracks
             case .senderReport(let track, _, _): state.reports.insert(track)
             default: break
             }
@@ -67,24 +79,19 @@ private final class Collector: CameraSink {
     }
 }
 
-/// Counts the leases of a camera.
-private final class LeaseCounter: Sendable {
+/// Counts the holds of a camera.
+private final class HoldCounter: Sendable {
     let counts = Locked((taken: 0, held: 0))
 
-    struct Lease: CameraLease {
-        let counter: LeaseCounter
-        func release() { counter.counts.withLock { $0.held -= 1 } }
-    }
-
-    func take() -> Lease {
+    func take() -> CameraHold {
         counts.withLock { $0 = ($0.taken + 1, $0.held + 1) }
-        return Lease(counter: self)
+        return CameraHold(for: .reader) { self.counts.withLock { $0.held -= 1 } }
     }
 }
 
 /// A server that shares the built-in camera as `door`.
 private struct SharedDoor {
-    let leases = LeaseCounter()
+    let holds = HoldCounter()
     let relay: MediaRelay
     let station: CameraStation
     let server: RTSPServer
@@ -101,10 +108,10 @@ private struct SharedDoor {
                 host: "127.0.0.1", port: 0, authentication: RTSPAuthentication(passwords: ["a-token"])))
         change(&configuration)
         server = try RTSPServer(configuration, relay: relay, tell: tell)
-        let leases = leases
+        let holds = holds
         server.setCameras([
             ServedCamera(
-                id: "door", name: "Door", tracks: { station.snapshot.tracks }, acquire: { leases.take() })
+                id: "door", name: "Door", tracks: { station.snapshot.tracks }, hold: { holds.take() })
         ])
         station.start()
         self.relay = relay
@@ -137,12 +144,12 @@ struct RTSPServerTests {
         #expect(counters.packetsSent >= 60)
         #expect(counters.framesDropped == 0)
         door.server.stop()
-        let leases = door.leases.counts.withLock { $0 }
-        #expect(leases.taken >= 1)
-        #expect(leases.held == 0)
+        let holds = door.holds.counts.withLock { $0 }
+        #expect(holds.taken >= 1)
+        #expect(holds.held == 0)
     }
 
-    @Test("beyond the limit of a host its oldest connection gives way")
+    @Test("beyond the limit of a host its oldest connection is closed")
     func connectionLimit() async throws {
         let door = try SharedDoor { $0.maximumConnectionsPerHost = 2 }
         defer { door.stop() }
@@ -156,7 +163,7 @@ struct RTSPServerTests {
         #expect(counters.connections == 2)
     }
 
-    @Test("connections that have signed in are not counted for their host, and refusals are told of once a minute")
+    @Test("connections that have signed in are not counted for their host, and refusals are reported once per minute")
     func connectionLimitOfStrangers() async throws {
         let news = Locked<[RTSPServerNews]>([])
         let door = try SharedDoor(

@@ -19,7 +19,7 @@ struct SendQueueTests {
         return found
     }
 
-    @Test("nothing is taken before a key frame, and everything from it on")
+    @Test("nothing is accepted before a key frame, and everything from it on")
     func keyFrameFirst() {
         var batches = Batches()
         var queue = SendQueue(isVideo: true)
@@ -32,7 +32,7 @@ struct SendQueueTests {
         #expect(queue.byteCount == 0)
     }
 
-    @Test("a slow reader gets the rest of its frame and goes on with the newest key frame")
+    @Test("a slow reader gets the rest of its frame and continues with the newest key frame")
     func leavesOutWholeFrames() {
         var batches = Batches()
         var queue = SendQueue(isVideo: true)
@@ -42,13 +42,13 @@ struct SendQueueTests {
         queue.advance(to: 1)
         let isKeyFrameMissing = queue.leaveOut()
         #expect(!isKeyFrameMissing)
-        // Frames 2 to 6 are left out: 7 is the newest key frame.
+        // Frames 2 to 6 are skipped: 7 is the newest key frame.
         #expect(drain(&queue) == [1, 1, 7, 7, 7, 8, 8, 8, 9, 9, 9])
         #expect(queue.framesDropped == 5)
         #expect(queue.byteCount == 0)
     }
 
-    @Test("without a newer key frame the rest waits for one, which is asked for")
+    @Test("without a newer key frame the rest waits for one, which is requested")
     func awaitsKeyFrame() {
         var batches = Batches()
         var queue = SendQueue(isVideo: true)
@@ -77,7 +77,7 @@ struct SendQueueTests {
         #expect(rest.count == 49)
     }
 
-    @Test("sound that is too old goes altogether")
+    @Test("sound that is too old is dropped entirely")
     func sound() {
         var batches = Batches()
         var queue = SendQueue(isVideo: false)
@@ -117,7 +117,7 @@ struct ReaderTrackTests {
             index: 0, id: TrackID(camera: "c", index: 0), description: video, random: &random)
     }
 
-    @Test("numbers follow each other over the source's wrap, show its losses, and hide what was left out")
+    @Test("numbers follow each other over the source's wrap, show its losses, and hide what was skipped")
     func numbers() {
         var batches = Batches()
         var track = makeTrack()
@@ -191,7 +191,7 @@ struct RefusedSignInsTests {
         #expect(last == .zero + .milliseconds(100 + 200 + 400 + 800 + 1600 + 3200 + 5000 + 5000))
         for _ in 0..<20 { last = signIns.refuse(host, at: .zero) }
         #expect(last == Instant.zero + RefusedSignIns.maximumWait)
-        // Another host is not concerned, and this one begins anew after a while.
+        // Another host is not affected, and this one starts again after a while.
         #expect(signIns.refuse(TransportAddress(ipv4: 0xC000_0202, port: 1), at: .zero) == .zero + .milliseconds(100))
         let later = Instant.zero + .seconds(700)
         #expect(signIns.refuse(host, at: later) == later + .milliseconds(100))

@@ -26,7 +26,7 @@ import Testing
         #expect(Set(session.media.map(\.ssrc)) == [3, 9])
     }
 
-    @Test func soundThatIsHeardGoesBeforeSoundThatCanOnlyBeTalkedTo() throws {
+    @Test func soundToHearIsPreferredToSoundOnlyForTalking() throws {
         let offer = try Samples.text("offers/chromium-talkback-sendrecv-audio.offer.sdp")
         let tracks = [
             track(.video, .vp8, ssrc: 1), track(.audio, Self.aac, ssrc: 3, receives: true),
@@ -37,7 +37,7 @@ import Testing
         #expect(audio.ssrc == 5 && audio.direction == .sendrecv)
     }
 
-    @Test func allCodecsOfAChoiceAreNamedWhenNoneFits() throws {
+    @Test func allCodecsOfAChoiceAreNamedWhenNoneMatches() throws {
         let offer = try Samples.text("offers/chromium-recvonly-av.offer.sdp")
         let tracks = [
             track(.video, Self.h265, ssrc: 1), track(.video, MediaCodec(name: "JPEG", clockRate: 90_000), ssrc: 3),

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aMediaLineWithoutFormatsIsAnsweredByAWholeOne() throws {
+    @Test func aMediaLineWithoutFormatsIsAnsweredByACompleteOne() throws {
         let session = try Gateway.answerer().answer(
             offer(Self.video + Self.transport + ["m=application 9 UDP/DTLS/SCTP", "a=mid:1"]))
         let again = try SessionDescription(parsing: session.answer.encoded())
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: Contradicting maps
 
-    @Test func ofTwoMapsOfAStaticPayloadTypeTheAssignedOneHolds() throws {
+    @Test func theAssignedMappingOfAStaticPayloadTypeWins() throws {
         for maps in [
             ["a=rtpmap:0 PCMA/8000", "a=rtpmap:0 PCMU/8000"], ["a=rtpmap:0 pcmu/8000/1", "a=rtpmap:0 PCMA/8000"],
         ] {

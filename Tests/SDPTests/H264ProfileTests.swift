@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["", "42e0", "42e01f00", "42e01g", "42 e01f", "420000", "00001f", "é2e01f"])
-    func nonsenseIsNoProfile(text: String) {
+    func nonsenseIsNotAProfile(text: String) {
         #expect(H264Profile(profileLevelID: text) == nil)
     }
 
@@ -63,14 +63,14 @@ import Testing
         #expect(notes == [])
     }
 
-    @Test func richerProfileTakesAPoorerStream() throws {
+    @Test func richerProfileAcceptsAPoorerStream() throws {
         let (payloadType, notes) = try choice(
             stream: .h264(profileLevelID: "4d001f"), offered: [("42e01f", "1"), ("640c1f", "1"), ("64001f", "1")])
         #expect(payloadType == 98)
         #expect(notes == [])
     }
 
-    @Test func fragmentsGoBeforeProfiles() throws {
+    @Test func fragmentsMatterMoreThanProfiles() throws {
         let (payloadType, notes) = try choice(
             stream: .h264(profileLevelID: "42e01f"), offered: [("42e01f", "0"), ("42001f", "1")])
         #expect(payloadType == 97)

@@ -43,7 +43,7 @@ import Testing
         #expect(payload.answering.codec.formatParameters.text == chromium)
     }
 
-    @Test func parameterSetsStandInThreeParameters() {
+    @Test func parameterSetsAreInThreeParameters() {
         let parameters = FormatParameters(parsing: "sprop-vps=QAE=;sprop-sps=QgE=,QgI=;sprop-pps=")
         #expect(parameters.h265ParameterSets == [[0x40, 1], [0x42, 1], [0x42, 2]])
     }

@@ -28,7 +28,7 @@ import Transport
         }
     }
 
-    @Test func namesAreNoAddresses() throws {
+    @Test func namesAreNotAddresses() throws {
         let local = try #require(ICECandidate(parsing: "1 1 UDP 1 ABC.Local 5 typ host"))
         #expect(local.address == nil)
         #expect(local.isMulticastDNSName)
@@ -43,7 +43,7 @@ import Transport
         "1 1 udp -1 192.0.2.1 5 typ host", "1 1 udp 99999999999 192.0.2.1 5 typ host",
         "1 0 udp 1 192.0.2.1 5 typ host", "1 300 udp 1 192.0.2.1 5 typ host", "candidate:",
     ])
-    func nonsenseIsNoCandidate(text: String) {
+    func nonsenseIsNotACandidate(text: String) {
         #expect(ICECandidate(parsing: text) == nil)
     }
 }

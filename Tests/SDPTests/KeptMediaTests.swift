@@ -2,7 +2,7 @@ import SDP
 import Testing
 
 /// What becomes of `m=` lines for which a camera has nothing. With `max-bundle` only the first tag of the group has a
-/// transport, and a peer cannot go on when the answer rejects it.
+/// transport, and a peer cannot continue if the answer rejects it.
 @Suite struct KeptMediaTests {
     private static let transport = [
         "a=ice-ufrag:abcd", "a=ice-pwd:0123456789abcdefghijklmn", "a=fingerprint:" + Gateway.fingerprint.text,
@@ -85,7 +85,7 @@ import Testing
         #expect(session.notes.contains { $0.contains("the camera has no video") })
     }
 
-    @Test func whatTheOfferSwitchedOffOrNobodyCanAnswerIsRejected() throws {
+    @Test func sectionsThatAreDisabledOrUnanswerableAreRejected() throws {
         var off = Self.audio
         off[0].replace(" 9 ", with: " 0 ")
         let fax = ["m=image 9 UDP/TLS/UDPTL t38"]

@@ -86,7 +86,7 @@ import Transport
     }
 
     @Test func hostileSizesStayCheap() throws {
-        // As many lines as are taken, all in one media description.
+        // As many lines as are accepted, all in one media section.
         var lines = ["v=0", "m=video 9 UDP/TLS/RTP/SAVPF " + (0...127).map(String.init).joined(separator: " ")]
         for index in 0..<4000 { lines.append("a=fmtp:\(index % 128) x=\(index)") }
         let description = try SessionDescription(parsing: lines.joined(separator: "\n"))

@@ -20,7 +20,7 @@ import Transport
         ["m=audio 9 UDP/TLS/RTP/SAVPF 111 0", "a=mid:" + mid, "a=rtcp-mux", "a=rtpmap:111 opus/48000/2"] + more
     }
 
-    @Test func offerWithoutBundleGetsOneMediaDescription() throws {
+    @Test func offerWithoutBundleGetsOneMediaSection() throws {
         let session = try Gateway.answerer().answer(
             offer(audio("a", "a=recvonly") + video("v", "a=recvonly"), session: credentials))
         #expect(session.media.map(\.kind) == [.video])
@@ -36,7 +36,7 @@ import Transport
         #expect(session.answer.bundleGroups == [["v"]])
     }
 
-    @Test func groupOfUnknownTagsIsNoGroup() throws {
+    @Test func groupOfUnknownTagsDoesNotCount() throws {
         let session = try Gateway.answerer().answer(
             offer(audio("a") + video("v"), session: ["a=group:BUNDLE x y"] + credentials))
         #expect(session.media.map(\.mid) == ["v"])
@@ -121,7 +121,7 @@ import Transport
                 offer(first + video("2", "a=recvonly"), session: ["a=group:BUNDLE 1 2"] + credentials))
             #expect(session.media.filter(\.direction.sends).map(\.mid) == ["2"])
         }
-        // Nobody asks for a picture: that none fits is no reason to refuse the sound.
+        // Nobody asks for a picture, so a missing match is not a reason to refuse the sound.
         let session = try Gateway.answerer().answer(
             offer(h264 + audio("2", "a=recvonly"), session: ["a=group:BUNDLE 1 2"] + credentials))
         #expect(session.media.map(\.mid) == ["2"])
@@ -144,7 +144,7 @@ import Transport
     @Test(arguments: [
         (DTLSSetup.actpass, DTLSSetup.passive), (.active, .passive), (.passive, .active), (.holdconn, .passive),
     ])
-    func gatewayWaitsForDTLSWhereItMay(theirs: DTLSSetup, ours: DTLSSetup) throws {
+    func gatewayWaitsForDTLSIfItMay(theirs: DTLSSetup, ours: DTLSSetup) throws {
         let session = try Gateway.answerer().answer(
             offer(video("1", "a=setup:\(theirs.rawValue)"), session: ["a=group:BUNDLE 1"] + credentials))
         #expect(session.localSetup == ours)

@@ -33,7 +33,7 @@ import Transport
     }
 
     @Test(arguments: ["\r\n", "\n", "\r", "\r\r\n"])
-    func anyLineEndIsTaken(end: String) throws {
+    func anyLineEndIsAccepted(end: String) throws {
         let lines = ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "m=audio 9 RTP/AVP 0", "a=sendonly"]
         let description = try SessionDescription(parsing: lines.joined(separator: end))
         #expect(description.problems == [])
@@ -47,7 +47,7 @@ import Transport
         #expect(description.origin?.sessionID == "1")
     }
 
-    @Test func unknownLinesStayWhereTheyStood() throws {
+    @Test func unknownLinesStayInPlace() throws {
         let text =
             "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nwhat\r\nt=0 0\r\ny=1\r\nm=audio x RTP/AVP\r\na=mid\r\nZ\r\n"
         let description = try SessionDescription(parsing: text)
@@ -55,7 +55,7 @@ import Transport
         #expect(description.problems.map(\.line) == [4, 6, 7, 8, 9])
     }
 
-    @Test func mediaLineIsWrittenAnewOnceItIsChanged() throws {
+    @Test func mediaLineIsRewrittenOnceItIsChanged() throws {
         var description = try parse(
             "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "m=video  49170/2  RTP/AVP 31  32")
         #expect(description.media[0].portCount == 2)
@@ -71,7 +71,7 @@ import Transport
         #expect(description.encoded().contains("a=msid:stream  a=ice-pwd:stolen\r\n"))
     }
 
-    @Test func sessionDirectionHoldsWhereMediaHasNone() throws {
+    @Test func sessionDirectionAppliesToMediaWithoutOne() throws {
         let description = try parse(
             "v=0", "a=recvonly", "m=audio 9 RTP/AVP 0", "m=video 9 RTP/AVP 96", "a=sendonly", "m=video 9 RTP/AVP 97")
         #expect(description.media.map { description.direction(of: $0) } == [.recvonly, .sendonly, .recvonly])

@@ -19,7 +19,7 @@ import Transport
     }
 
     @Test(arguments: ["chromium", "firefox"])
-    func aBrowsersCameraAndMicrophoneAreTaken(browser: String) throws {
+    func aBrowsersCameraAndMicrophoneAreAccepted(browser: String) throws {
         let session = try answerer.answer(sample("\(browser)-sendonly-publish-av"))
         #expect(session.media.map(\.kind) == [.audio, .video])
         #expect(session.media.map(\.direction) == [.recvonly, .recvonly])
@@ -40,14 +40,14 @@ import Transport
         #expect(!session.answer.media[0].candidates.isEmpty)
     }
 
-    @Test func ofSimulcastOneLayerIsTaken() throws {
+    @Test func oneLayerOfSimulcastIsUsed() throws {
         let session = try answerer.answer(sample("chromium-simulcast-publish"))
         #expect(session.media.contains { $0.kind == .video })
         #expect(!session.answer.encoded().contains("a=simulcast") && !session.answer.encoded().contains("a=rid"))
         #expect(session.notes.contains { $0.contains("simulcast is not used") })
     }
 
-    /// An encoder that knows H.264 alone and is the DTLS client at all times.
+    /// An encoder that knows only H.264 and is always the DTLS client.
     static let studio = [
         "v=0", "o=- 1 0 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=msid-semantic:WMS *",
         "a=setup:active", "a=ice-ufrag:abcd", "a=ice-pwd:0123456789abcdefghijkl", "a=ice-options:ice2,trickle",
@@ -84,7 +84,7 @@ import Transport
         try SessionDescription(parsing: lines.joined(separator: "\r\n") + "\r\n")
     }
 
-    @Test func anEncoderOfH264AloneIsTaken() throws {
+    @Test func anEncoderWithOnlyH264IsAccepted() throws {
         let session = try answerer.answer(offer(Self.studio))
         #expect(session.media.map(\.codec.name) == ["opus", "H264"])
         #expect(session.localSetup == .passive)
@@ -106,12 +106,12 @@ import Transport
         var answerer = answerer
         answerer.preferred = [.h264(profileLevelID: "42e01f"), .opus]
         #expect(try answerer.answer(offer(Self.pipeline)).media[0].codec.isNamed("H264"))
-        // Who has it not publishes what it has.
+        // A publisher without it publishes what it has.
         answerer.preferred = [.vp8]
         #expect(try answerer.answer(offer(Self.studio)).media[1].codec.isNamed("H264"))
     }
 
-    @Test func anOfferIsTakenWholeOrNotAtAll() throws {
+    @Test func anOfferIsAcceptedAsAWholeOrNotAtAll() throws {
         let second =
             Self.pipeline + [
                 "m=video 9 UDP/TLS/RTP/SAVPF 96", "c=IN IP4 0.0.0.0", "a=rtcp-mux", "a=sendonly", "a=mid:video2",
@@ -138,7 +138,7 @@ import Transport
         #expect(try answerer.answer(offer(off)).media.map(\.kind) == [.video])
     }
 
-    @Test func whoOnlyWatchesCannotPublish() throws {
+    @Test func anOfferThatOnlyReceivesCannotPublish() throws {
         #expect(refusal(try sample("chromium-recvonly-av")) != nil)
     }
 

@@ -77,7 +77,7 @@ import Transport
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func aReplayIsRefusedAlsoAcrossTheRollover(profile: SRTPProfile) throws {
+    func aReplayIsRefusedEvenAcrossTheRollover(profile: SRTPProfile) throws {
         var sender = try TestKeys.sender(profile)
         var receiver = try TestKeys.receiver(profile)
         let packets = (UInt64(0xFFC0)..<0x1_0040).map { index in

@@ -31,7 +31,7 @@ func rtpHeader(_ sequenceNumber: UInt16, source: UInt32, first: UInt8 = 0x80) ->
         + withUnsafeBytes(of: source.bigEndian) { Array($0) }
 }
 
-/// A receiver report without blocks, and `count` bytes behind it.
+/// A receiver report without blocks, followed by `count` bytes.
 func rtcpPacket(source: UInt32, count: Int = 0) -> [UInt8] {
     [0x80, 201, 0, 1] + withUnsafeBytes(of: source.bigEndian) { Array($0) } + [UInt8](repeating: 0x5A, count: count)
 }

@@ -92,7 +92,7 @@ import Transport
         }
     }
 
-    @Test func anEmptyPasswordIsAKeyToo() throws {
+    @Test func anEmptyPasswordIsAlsoAKey() throws {
         var key = MessageIntegrityKey("")
         let bytes = try build(.request, STUNTransactionID(high: 1, low: 2)) { $0.addMessageIntegrity(&key) }
         try withMessage(bytes) { #expect(isAuthentic($0, "")) }

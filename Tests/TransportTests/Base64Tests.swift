@@ -20,7 +20,7 @@ import Transport
         #expect(Base64.encode([0xfb, 0xff]) == "+/8=")
     }
 
-    @Test func otherCharactersAreNoBase64() {
+    @Test func otherCharactersAreNotBase64() {
         for text in ["Zm9v!", "Zm 9v", "Zm9v\n", "Zm9-", "é"] { #expect(Base64.decode(text) == nil) }
     }
 }

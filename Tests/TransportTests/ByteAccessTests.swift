@@ -33,7 +33,7 @@ struct ByteAccessTests {
         }
     }
 
-    @Test("nothing is read beyond the end, however large the wish")
+    @Test("nothing is read beyond the end, however much is requested")
     func readsWithinBounds() {
         [UInt8](repeating: 0, count: 3).withUnsafeBytes { buffer in
             var reader = ByteReader(buffer)
@@ -51,7 +51,7 @@ struct ByteAccessTests {
         #expect(empty.readBytes(0)?.count == 0)
     }
 
-    @Test("from the first field that does not fit nothing more is written")
+    @Test("after the first field that does not fit nothing more is written")
     func stopsAtOverflow() {
         var memory = [UInt8](repeating: 0, count: 5)
         memory.withUnsafeMutableBytes { buffer in

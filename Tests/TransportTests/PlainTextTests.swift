@@ -11,14 +11,14 @@ import Transport
     ]
 
     @Test(arguments: hostile)
-    func whatATerminalObeysIsEscaped(scalar: Unicode.Scalar, escaped: String) {
+    func terminalControlsAreEscaped(scalar: Unicode.Scalar, escaped: String) {
         #expect("a\(scalar)b".forTerminal == "a\(escaped)b")
         #expect("a\(scalar)b".onOneLine == "a\(escaped)b")
         // Also inside of a cluster.
         #expect("e\u{301}\(scalar)\u{301}".onOneLine == "e\u{301}\(escaped)\u{301}")
     }
 
-    @Test func whatPeopleWriteStays() {
+    @Test func ordinaryTextIsKept() {
         for text in ["", "Haustür größer µ 門 🚪👩‍👧 עברית", "m=video 9 UDP/TLS/RTP/SAVPF 96"] {
             #expect(text.forTerminal == text && text.onOneLine == text)
         }

@@ -24,7 +24,7 @@ struct TransportAddressTests {
     }
 
     @Test(
-        "refuses what is no literal address",
+        "refuses anything but a literal address",
         arguments: [
             "", "1", "1.2.3", "1.2.3.4.5", "1.2.3.256", "1.2.3.04", "1.2.3.-1", "1.2.3.+1", "1.2.3.4 ", "1..2.3",
             "camera.local", "3f2a.local", ":", ":::", "1:", ":1", "1:::2", "1::2::3", "12345::", "g::", "1:2:3:4:5:6:7",
@@ -116,7 +116,7 @@ struct TransportAddressTests {
         #expect(!address.withPort(0).isUsableDestination)
     }
 
-    @Test("tells loopback, link-local and multicast addresses")
+    @Test("recognises loopback, link-local and multicast addresses")
     func classifies() throws {
         let loopback = try #require(TransportAddress("127.9.9.9", port: 1))
         #expect(loopback.isLoopback && !loopback.isLinkLocal && !loopback.isMulticast && !loopback.isUnspecified)

@@ -29,7 +29,7 @@ public struct GatewayService: Service {
     let configuration: GatewayConfiguration
     let keeper: ConfigurationKeeper
     let api: GatewayAPI
-    private let journal: EventJournal
+    private let storage: HomeStorage
     private let shared: ConnectionGuard
     private let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
@@ -53,7 +53,7 @@ public struct GatewayService: Service {
     ///   - onReady: called once all listeners are open, with the config and their actual ports: a port 0 means any free
     /// port.
     public init(
-        configuration: GatewayConfiguration, liveView: any LiveViewServing, cameras: any CameraRunning,
+        configuration: GatewayConfiguration, liveView: any SignallingServing, cameras: any CameraRunning,
         configurationFile: String? = nil, stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
         shared: ConnectionGuard = ConnectionGuard(),
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
@@ -66,11 +66,11 @@ public struct GatewayService: Service {
         self.configuration = configuration
         self.stateDirectory = directory
         self.tokens = tokens
-        let journal = EventJournal(directory: directory, logger: logger)
-        self.journal = journal
+        let storage = HomeStorage(directory: directory, logger: logger)
+        self.storage = storage
         let log = HomeLog(logger: logger)
         self.hub = HomeHub(
-            devices: [], drivers: [], liveView: liveView, history: journal.read(), journal: { journal.append($0) },
+            devices: [], drivers: [], liveView: liveView, log: storage.log,
             observer: { log.note($1, of: $0) })
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
@@ -81,7 +81,7 @@ public struct GatewayService: Service {
         self.api = GatewayAPI(
             hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
-            additionalMetrics: { journal.metrics + (await additionalMetrics()) })
+            additionalMetrics: { storage.metrics + (await additionalMetrics()) })
         self.shared = shared
         self.logger = logger
         self.onReady = onReady
@@ -125,7 +125,7 @@ public struct GatewayService: Service {
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
         defer {
             self.note(self.configuration).remove(from: self.noteDirectories)
-            self.journal.flush()
+            self.storage.log.flush()
         }
         try await group.run()
     }
@@ -174,7 +174,7 @@ public struct GatewayService: Service {
             do {
                 let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
                 let key = try NIOSSLPrivateKey(file: files.privateKey, format: .pem)
-                guard !chain.isEmpty else { throw StartFailure(description: "it holds no certificate") }
+                guard !chain.isEmpty else { throw StartFailure(description: "the file contains no certificate") }
                 return .makeServerConfiguration(
                     certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             } catch {

@@ -1,8 +1,8 @@
 #include "CWebFiles.h"
 
-// The compiler puts the files into the program: they stay files of their own kind for editors, linters and tests, and the
-// gateway stays one file to copy. `#embed` is C23. Clang takes it in older C too, and compiles this file again when one of
-// the embedded files changes.
+// The compiler puts the files into the program: they stay files of their own kind for editors, linters and tests, and
+// the gateway stays one file to copy. `#embed` is C23. Clang accepts it in older C too, and compiles this file again when
+// one of the embedded files changes.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char index_html[] = {

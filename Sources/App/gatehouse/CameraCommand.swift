@@ -6,17 +6,17 @@ import Gateway
 /// `gatehouse camera`: commands for cameras that need no gateway.
 struct CameraCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "camera", abstract: "Find cameras, and find out about them.",
+        commandName: "camera", abstract: "Find and examine cameras.",
         subcommands: [CameraDiscoverCommand.self, CameraProbeCommand.self])
 }
 
 /// `gatehouse camera probe`: connects to a camera and reports what it sends.
 struct CameraProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe", abstract: "Connect to a camera, and say what it sends and what viewers will get.",
+        commandName: "probe", abstract: "Connect to a camera and report what it sends and what viewers will get.",
         discussion: """
-            ${NAME} in the address is replaced by the environment variable NAME, so that the password need not stand on \
-            the command line: gatehouse camera probe 'rtsp://viewer:${CAMERA_PASSWORD}@192.0.2.20/stream1'. The password \
+            ${NAME} in the address is replaced by the environment variable NAME, which keeps the password off the \
+            command line: gatehouse camera probe 'rtsp://viewer:${CAMERA_PASSWORD}@192.0.2.20/stream1'. The password \
             is never printed. The exit code is 0 if the camera sent media, and 2 if it did not.
             """)
 
@@ -29,13 +29,15 @@ struct CameraProbeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long to watch, from the first packet on, 1 to 600.", valueName: "seconds"))
     var duration: Double = 10
 
-    @Option(help: ArgumentHelp("How packets travel: auto, tcp, udp or http.", valueName: "transport"))
+    @Option(help: ArgumentHelp("The transport of the media: auto, tcp, udp or http.", valueName: "transport"))
     var transport = "auto"
 
     func run() async throws {
-        guard (1...600).contains(self.duration) else { throw ValidationError("--duration is from 1 to 600 seconds") }
+        guard (1...600).contains(self.duration) else {
+            throw ValidationError("--duration must be from 1 to 600 seconds")
+        }
         guard let transport = CameraTransport(rawValue: self.transport) else {
-            throw ValidationError("--transport is one of auto, tcp, udp and http")
+            throw ValidationError("--transport must be auto, tcp, udp or http")
         }
         let isRTSP = ["rtsp://", "rtsps://"].contains { self.address.lowercased().hasPrefix($0) }
         guard isRTSP || self.address.contains("${") else {

@@ -7,19 +7,19 @@ import Transport
 /// `gatehouse camera discover`: lists the ONVIF cameras on the network.
 struct CameraDiscoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discover", abstract: "List the ONVIF cameras of the network.",
+        commandName: "discover", abstract: "List the ONVIF cameras on the network.",
         discussion: """
-            Asks all networks of this machine by WS-Discovery (UDP port 3702, multicast). Cameras in which ONVIF is \
-            switched off, and those behind a router, do not answer; --host asks one camera alone.
+            Searches all networks of this machine by WS-Discovery (UDP port 3702, multicast). Cameras with ONVIF \
+            switched off, and cameras behind a router, do not answer. --host asks a single camera.
             """)
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Option(help: ArgumentHelp("Ask on this interface alone, by its name or address.", valueName: "interface"))
+    @Option(help: ArgumentHelp("Ask only on this interface, given by name or address.", valueName: "interface"))
     var interface: String?
 
-    @Option(help: ArgumentHelp("Ask this IPv4 address alone, without multicast.", valueName: "address"))
+    @Option(help: ArgumentHelp("Ask only this IPv4 address, without multicast.", valueName: "address"))
     var host: String?
 
     @Option(help: ArgumentHelp("The UDP port.", valueName: "port"))

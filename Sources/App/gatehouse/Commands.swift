@@ -13,13 +13,13 @@ struct GatewayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The gateway's address, if it is not the one on this machine.", valueName: "url"))
     var gateway: String?
 
-    @Option(help: ArgumentHelp("The token; better set in GATEHOUSE_TOKEN.", valueName: "token"))
+    @Option(help: ArgumentHelp("The token. Prefer GATEHOUSE_TOKEN in the environment.", valueName: "token"))
     var token: String?
 
     @Option(
         help: ArgumentHelp(
-            "With https://, the certificate that the gateway has signed itself, in PEM: https-certificate.pem of its "
-                + "state folder.", valueName: "file"))
+            "For https://, the gateway's self-signed certificate in PEM: https-certificate.pem from its state "
+                + "folder.", valueName: "file"))
     var certificate: String?
 
     /// The gateway on this machine, or the one that was named.

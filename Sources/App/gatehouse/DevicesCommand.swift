@@ -24,7 +24,7 @@ struct DevicesCommand: AsyncParsableCommand {
             if json { return printJSON(data) }
             let devices = try connection.decode(Answer.self, data).devices
             if devices.isEmpty {
-                print("There is no camera yet. Add one under cameras: in the config, or on the web page.")
+                print("There are no cameras yet. Add one under cameras: in the config, or on the web page.")
                 return
             }
             var table = TextTable(header: ["ID", "NAME", "STATE", "TRACKS"])
@@ -63,7 +63,7 @@ struct PressCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             do {
-                _ = try await connection.command(device: device, trait: "DoorbellPress", "press")
+                try await connection.send(Google.DoorbellPressTrait.Press.self, to: device, .init())
             } catch let error as HomeError where error.message.contains("no trait of this name") {
                 throw HomeError.failedPrecondition("\(device) has no button that can be pressed from here")
             }
@@ -74,7 +74,7 @@ struct PressCommand: AsyncParsableCommand {
 
 /// `gatehouse sessions`: lists the live views that are running.
 struct SessionsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "sessions", abstract: "List the live views.")
+    static let configuration = CommandConfiguration(commandName: "sessions", abstract: "List this token's live views.")
 
     @OptionGroup var gateway: GatewayOptions
 
@@ -112,7 +112,7 @@ struct SessionsCommand: AsyncParsableCommand {
             let data = try await connection.get("/v1/sessions")
             if json { return printJSON(data) }
             let sessions = try connection.decode(Answer.self, data).sessions
-            if sessions.isEmpty { print("Nobody is watching.") }
+            if sessions.isEmpty { print("This token has no live views.") }
             for session in sessions {
                 let talk = session.isTalking ? ", talking" : ""
                 print(

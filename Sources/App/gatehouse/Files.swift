@@ -34,7 +34,7 @@ enum InputFile {
     ) throws(FileFault) -> [UInt8] {
         var status = file_status()
         guard file_status_of_descriptor(descriptor, &status) else { throw FileFault(path, "read", error: errno) }
-        let tooLong = FileFault("\(path) is no \(what): it is longer than \(limit) bytes, the most that is read")
+        let tooLong = FileFault("\(path) is too large for a \(what): the limit is \(limit) bytes")
         if status.is_folder { throw FileFault("\(path) is a folder; name a file in it") }
         if status.is_regular, status.size > limit { throw tooLong }
         var bytes: [UInt8] = []
@@ -67,7 +67,7 @@ enum OutputFile {
             throw FileFault("\(path) cannot be written: there is no folder \(folder)")
         }
         guard access(folder, W_OK | X_OK) == 0 else {
-            throw FileFault("\(path) cannot be written: no file may be made in the folder \(folder)")
+            throw FileFault("\(path) cannot be written: you may not create files in the folder \(folder)")
         }
     }
 

@@ -111,14 +111,14 @@ struct SDPAnswerCommand: ParsableCommand {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Make VP8 of the camera's picture where the viewer cannot play it, as transcodeVideo: auto does.")
+        help: "Transcode the camera's picture to VP8 if the viewer cannot play it, as transcodeVideo: auto does.")
     var transcodeVideo = true
 
     @OptionGroup var options: ReadingOptions
 
     func validate() throws {
         if options.reading == .answer || options.reading == .camera {
-            throw ValidationError("--as is viewer or publisher: only an offer is answered")
+            throw ValidationError("--as must be viewer or publisher, because only an offer can be answered")
         }
         if options.reading == .publisher, camera != nil {
             throw ValidationError("--camera is for a viewer's offer; a publisher is the camera itself")
@@ -140,7 +140,8 @@ struct SDPAnswerCommand: ParsableCommand {
         // Read before the offer is judged, because its faults are not the offer's.
         var watched = reading == .publisher ? nil : try described()
         if options.reading == nil, camera == nil, offer.description.mayBeEitherOffer {
-            watched?.1.append("it also sends video, as a publisher's offer does; --as publisher answers as /whip does")
+            watched?.1.append(
+                "the offer also sends video, as a publisher's does; use --as publisher to answer it as /whip does")
         }
         do throws(OfferRefusal) {
             if let (negotiation, notes) = watched {
@@ -148,7 +149,9 @@ struct SDPAnswerCommand: ParsableCommand {
                 show(agreement.session, agreement.notes, notes)
             } else {
                 let session = try PublisherNegotiation().answer(offer.description, local: local)
-                show(session, session.notes, ["answered as /whip answers a publisher; --as viewer answers it as /whep"])
+                show(
+                    session, session.notes,
+                    ["answered as /whip does for a publisher; use --as viewer to answer it as /whep"])
             }
         } catch {
             throw offer.refused(error.reason, line: error.line)
@@ -185,7 +188,7 @@ struct SDPAnswerCommand: ParsableCommand {
 /// `gatehouse sdp explain`: explains a description in words.
 struct SDPExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Say in words what of a description would play, what would not, and why.")
+        commandName: "explain", abstract: "Explain what of a session description would play, what would not, and why.")
 
     @Argument(help: ArgumentHelp("The description, or - for standard input.", valueName: "file"))
     var file: String

@@ -8,14 +8,14 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the gateway.",
         discussion: """
-            Without --config the gateway serves the built-in doorbell camera on this machine alone, so that there is \
-            something to see at once. docs/configuration.md explains the config file.
+            Without --config the gateway serves the built-in doorbell camera only on this machine. \
+            docs/configuration.md explains the config file.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The config file, in YAML.", valueName: "file"))
     var config: String?
 
-    @Flag(help: "Read the config, say what is wrong with it, and end.")
+    @Flag(help: "Check the config, list its problems, and exit.")
     var check = false
 
     func run() async throws {
@@ -24,10 +24,10 @@ struct ServeCommand: AsyncParsableCommand {
             gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
         if self.check {
             let cameras = gatewayConfiguration.cameras.count
-            print("\(self.config ?? "the built-in config") is fine: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
+            print("\(self.config ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
             let store = CameraStore(directory: directory)
             if let count = try reportingFailures({ try store.check() }) {
-                print("\(store.path) is fine: \(count) \(count == 1 ? "camera" : "cameras") added over the API")
+                print("\(store.path) is valid: \(count) \(count == 1 ? "camera" : "cameras") added over the API")
             }
             return
         }
@@ -59,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
         let addresses = configuration.pageAddresses
         print("Gatehouse \(GatewayVersion.current) is ready.")
         for address in addresses { print("  \(address)") }
-        print("Sign in with the address that \"gatehouse token --url\" prints.")
+        print("To sign in, open the address that \"gatehouse token --url\" prints.")
         fflush(nil)
     }
 }

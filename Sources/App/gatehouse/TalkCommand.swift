@@ -8,8 +8,8 @@ struct TalkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "talk", abstract: "Play a WAV file or a chime through a camera's speaker.",
         discussion: """
-            Waits until the sound has been played, and says what was delivered to the camera. Exit code 0 only if all of \
-            it was.
+            Waits until the sound has been played, and reports what reached the camera. The exit code is 0 only if \
+            all of it did.
             """)
 
     @Argument(help: "The device.")

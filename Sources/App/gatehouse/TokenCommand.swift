@@ -10,7 +10,7 @@ struct TokenCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
     var config: String?
 
-    @Flag(help: "Print an address instead: of the web page that signs in by itself, or of the webhook.")
+    @Flag(help: "Print an address instead: that of the web page, with the token in it, or that of the webhook.")
     var url = false
 
     @Option(
@@ -32,7 +32,7 @@ struct TokenCommand: ParsableCommand {
         guard let token = try reportingFailures({ try WebhookTokens.token(of: device, in: directory) }) else {
             printError(
                 "gatehouse: device \(device) has no webhook token; set webhook: true for it in the config and start "
-                    + "the gateway once")
+                    + "the gateway")
             throw ExitCode.failure
         }
         print(self.url ? "\(gateway.url)/v1/webhooks/\(device)/\(token)/doorbellPressed" : token)

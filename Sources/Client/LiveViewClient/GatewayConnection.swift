@@ -9,18 +9,6 @@ import Transport
 
 /// A gateway's HTTP API, as far as a viewer needs it.
 public struct GatewayConnection: Sendable {
-    /// A live view that has been started.
-    public struct StartedLiveView: Codable, Sendable {
-        /// The session's name.
-        public var mediaSessionId: String
-        /// The SDP answer.
-        public var answerSdp: String
-        /// The length of the lease in seconds.
-        public var liveSessionDurationSeconds: UInt16
-        /// In words, which parts of the offer were not used, and why.
-        public var notes: [String]?
-    }
-
     private let url: String
     private let token: String
     private let client: HTTPClient
@@ -48,7 +36,7 @@ public struct GatewayConnection: Sendable {
     public init(url: String, token: String, certificate: String) throws(HomeError) {
         do {
             guard try !NIOSSLCertificate.fromPEMFile(certificate).isEmpty else {
-                throw HomeError.invalidArgument("\(certificate) holds no certificate in PEM")
+                throw HomeError.invalidArgument("\(certificate) contains no PEM certificate")
             }
         } catch {
             throw .invalidArgument(
@@ -87,31 +75,25 @@ public struct GatewayConnection: Sendable {
         _ = try await send(.DELETE, path, body: nil)
     }
 
-    /// Sends a command to a device's trait, with a JSON object of arguments.
-    public func command(
-        device: String, trait: String, _ command: String, _ arguments: [String: any Encodable & Sendable] = [:]
-    ) async throws(HomeError) -> Data {
+    /// Sends a command to a device.
+    @discardableResult
+    public func send<Command: TraitCommand>(
+        _ command: Command.Type, to device: String, _ parameters: Command.Parameters
+    ) async throws(HomeError) -> Command.Result {
         let encoded: Data
         do {
-            encoded = try JSONEncoder().encode(arguments.mapValues(AnyEncodable.init))
+            encoded = try JSONEncoder().encode(parameters)
         } catch {
-            throw .internal("the arguments of \(command) cannot be written as JSON: \(error)")
+            throw .internal("the parameters of \(command.name) cannot be written as JSON: \(error)")
         }
-        return try await send(
-            .POST, "/v1/devices/\(Self.segment(device))/traits/\(trait)/commands/\(command)", body: encoded)
+        let path = "/v1/devices/\(Self.segment(device))/traits/\(command.trait.name)/commands/\(command.name)"
+        return try decode(Command.Result.self, try await send(.POST, path, body: encoded))
     }
 
     /// A name as one segment of a path, whatever it contains.
     public static func segment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
             ?? ""
-    }
-
-    /// Starts a live view.
-    public func startLiveView(device: String, offerSdp: String) async throws(HomeError) -> StartedLiveView {
-        try decode(
-            StartedLiveView.self,
-            try await command(device: device, trait: "WebRtcLiveView", "startLiveView", ["offerSdp": offerSdp]))
     }
 
     /// Decodes a response of the API.
@@ -121,7 +103,7 @@ public struct GatewayConnection: Sendable {
             decoder.dateDecodingStrategy = .iso8601
             return try decoder.decode(type, from: data)
         } catch {
-            throw .internal("the gateway at \(url) answered something that is not understood: \(error)")
+            throw .internal("the gateway at \(url) sent an unexpected response: \(error)")
         }
     }
 
@@ -143,11 +125,36 @@ public struct GatewayConnection: Sendable {
         } catch {
             throw Self.failure(error, url: url)
         }
+        try Self.check(response, data, path, url: url)
+        return data
+    }
+
+    /// Opens a response that does not end by itself.
+    func stream(_ path: String, headers: [(String, String)]) async throws(HomeError) -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: url + path)
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        let response: HTTPClientResponse
+        var data = Data()
+        do {
+            response = try await client.execute(request, deadline: .distantFuture)
+            if !(200..<300).contains(response.status.code) {
+                data = Data(buffer: try await response.body.collect(upTo: 1 << 20))
+            }
+        } catch {
+            throw Self.failure(error, url: url)
+        }
+        try Self.check(response, data, path, url: url)
+        return response
+    }
+
+    private static func check(
+        _ response: HTTPClientResponse, _ data: Data, _ path: String, url: String
+    ) throws(HomeError) {
         guard (200..<300).contains(response.status.code) else {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) { throw failure.homeError }
             throw .unknown("the gateway at \(url) answered \(response.status.code) to \(path)")
         }
-        return data
     }
 }
 
@@ -172,7 +179,7 @@ extension GatewayConnection {
         }
         if told.contains("CERTIFICATE_VERIFY_FAILED") {
             return .unavailable(
-                "the certificate of \(url) is not trusted on this machine. If the gateway has signed it itself, copy "
+                "the certificate of \(url) is not trusted on this machine. If the gateway signed it itself, copy "
                     + "https-certificate.pem from its state folder and name the copy with --certificate")
         }
         if told.contains("WRONG_VERSION_NUMBER") {
@@ -183,7 +190,7 @@ extension GatewayConnection {
             return .unavailable("the certificate of \(url) is for another name or address")
         }
         if told.contains("UnknownHost") {
-            return .unavailable("the host of \(url) is not known to this machine; check the name, or use its address")
+            return .unavailable("the host name in \(url) cannot be resolved; check the name, or use an address")
         }
         if told.contains("Connection refused") {
             return .unavailable("no gateway runs at \(url); start it with gatehouse serve, or check the port")
@@ -192,18 +199,5 @@ extension GatewayConnection {
             return .unavailable("the host of \(url) cannot be reached; check the network")
         }
         return .unavailable("no gateway answers at \(url): \(told)")
-    }
-}
-
-/// Any value that can be encoded.
-private struct AnyEncodable: Encodable {
-    let value: any Encodable
-
-    init(_ value: any Encodable & Sendable) {
-        self.value = value
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        try value.encode(to: encoder)
     }
 }

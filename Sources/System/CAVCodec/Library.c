@@ -19,7 +19,7 @@ static char problem[256];
 static void *resolve(void *library, const char *file, const char *name) {
     void *function = library == NULL ? NULL : dlsym(library, name);
     if (function == NULL && problem[0] == 0) {
-        snprintf(problem, sizeof problem, "%s has no function %s: " INSTALL " anew", file, name);
+        snprintf(problem, sizeof problem, "%s has no function %s: " INSTALL " again", file, name);
     }
     return function;
 }
@@ -46,7 +46,7 @@ static void load(void) {
     // This code reads fields of its structures, and their offsets depend on the major version.
     if (gatehouse_av.avcodec_version() >> 16 != LIBAVCODEC_VERSION_MAJOR
         || gatehouse_av.avutil_version() >> 16 != LIBAVUTIL_VERSION_MAJOR) {
-        snprintf(problem, sizeof problem, "the versions of " AVCODEC_FILE " and " AVUTIL_FILE " are others: " INSTALL);
+        snprintf(problem, sizeof problem, AVCODEC_FILE " and " AVUTIL_FILE " have unexpected versions: " INSTALL);
         return;
     }
     // The code that decodes reports a camera's faults. They do not go to standard error.

@@ -1,6 +1,6 @@
 import Transport
 
-/// Changes of the kinds that the fuzzer makes, for the unit tests, which have no fuzzer.
+/// The kinds of changes that the fuzzer makes, for the unit tests, which have no fuzzer.
 public enum FuzzDamage {
     /// A damaged copy of an input.
     public static func damaged(_ input: [UInt8], _ target: FuzzTarget, _ random: inout RandomSource) -> [UInt8] {
@@ -24,8 +24,7 @@ public enum FuzzDamage {
 }
 
 extension FuzzTarget {
-    /// Feeds these bytes from memory of exactly their length, so that the address sanitizer sees each byte that is read
-    /// behind them.
+    /// Passes these bytes in memory of exactly their length, so that the address sanitizer sees every read beyond them.
     public func run(exactly bytes: [UInt8]) throws(FuzzFailure) {
         let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         defer { exact.deallocate() }

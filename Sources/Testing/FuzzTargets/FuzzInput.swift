@@ -1,6 +1,6 @@
-/// Takes an input apart, for targets that are fed more than one piece.
+/// Takes an input apart, for targets that need more than one piece.
 ///
-/// When it has ended every value is zero and every piece is empty, so that a target needs no checks of its own.
+/// After the end every value is zero and every piece is empty, so a target needs no checks of its own.
 struct FuzzInput {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
@@ -19,22 +19,22 @@ struct FuzzInput {
 
     mutating func word() -> UInt16 { UInt16(byte()) << 8 | UInt16(byte()) }
 
-    /// So many bytes, or what is left.
+    /// This many bytes, or what is left.
     mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer {
         let end = min(bytes.count, offset + count)
         defer { offset = end }
         return UnsafeRawBufferPointer(rebasing: bytes[min(offset, end)..<end])
     }
 
-    /// A piece whose length stands before it in two bytes.
+    /// A piece whose length is in the two bytes before it.
     mutating func piece() -> UnsafeRawBufferPointer { bytes(Int(word())) }
 
-    /// All that is left.
+    /// Everything that is left.
     mutating func rest() -> UnsafeRawBufferPointer { bytes(bytes.count) }
 }
 
 extension [UInt8] {
-    /// A piece as ``FuzzInput/piece()`` reads it.
+    /// A piece in the form that ``FuzzInput/piece()`` reads.
     static func piece(_ content: some Collection<UInt8>) -> [UInt8] {
         [UInt8(truncatingIfNeeded: content.count >> 8), UInt8(truncatingIfNeeded: content.count)] + content
     }

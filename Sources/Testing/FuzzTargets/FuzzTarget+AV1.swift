@@ -6,7 +6,7 @@ extension FuzzTarget {
         seeds: {
             let long = (0..<200).map { UInt8($0) }
             return (videoPayloads.last ?? []).map { [0] + $0 } + [
-                // A fragment, two units with lengths, and the beginning of one that goes on.
+                // A fragment, two units with lengths, and the beginning of one that continues.
                 [40, 0xF0, 3, 1, 2, 3, 4, 0x30, 1, 2, 3] + long,
                 [7, 0x40, 0xC8, 1] + long + [2, 0x32, 9],
                 [0, 0x18, 0x12, 0] + long,

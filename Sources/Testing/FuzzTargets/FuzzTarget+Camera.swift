@@ -21,12 +21,7 @@ extension FuzzTarget {
     ) { bytes throws(FuzzFailure) in
         var input = FuzzInput(bytes)
         let limit = max(64, Int(input.byte()) * 6)
-        var largest = 0
-        var total = 0
-        let reception = CameraReception(description: String(fuzzed: input.piece()), limit: limit) { lengths in
-            largest = max(largest, lengths.max() ?? 0)
-            total += lengths.reduce(0, +)
-        }
+        let reception = CameraReception(description: String(fuzzed: input.piece()), limit: limit)
         guard var reception else { return }
         var now = Instant.zero
         while !input.isEmpty {
@@ -34,7 +29,8 @@ extension FuzzTarget {
             reception.receive(input.piece(), at: now)
         }
         reception.flush(at: now)
-        // A packet of sound without samples to cut between goes on as it came.
+        let (largest, total) = reception.lengths
+        // A packet of sound that cannot be cut between samples is passed on unchanged.
         try require(largest <= max(limit, bytes.count), "a payload of \(largest) bytes where \(limit) fit")
         try require(total <= 64 * (bytes.count + 4096), "\(total) bytes out of \(bytes.count)")
     }

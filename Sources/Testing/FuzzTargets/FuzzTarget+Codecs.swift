@@ -2,8 +2,8 @@ import Codecs
 import RTP
 import SDP
 
-/// What is done with the sound and the pictures of others beyond passing them on: they are decoded for viewers that take
-/// another codec. The libraries that decode are not instrumented; what is around them is.
+/// What the gateway does with sound and pictures beyond passing them on: it decodes them for viewers that play another
+/// codec. The decoding libraries are not instrumented; the code around them is.
 extension FuzzTarget {
     static let speech = FuzzTarget(
         "speech", "payloads of each codec of sound, with losses, through its decoder", maximumLength: 1024,
@@ -24,7 +24,7 @@ extension FuzzTarget {
             let payload = input.piece()
             var count = 0
             try? decoder.decode(payload) { count += $0.count }
-            // The longest frame of AAC at its lowest rate is 13,375 samples at 48 kHz, and some for the filter.
+            // The longest AAC frame at its lowest rate is 13,375 samples at 48 kHz, and the filter adds some.
             try require(count <= 16_384 * (1 + payload.count), "\(count) samples of \(payload.count) bytes")
         }
     }

@@ -24,11 +24,13 @@ extension FuzzTarget {
                         observe(H264.sliceType(ofUnit: unit))
                     }
                     observe(VP8.FrameHeader(parsing: data))
+                    observe(VP9.FrameHeader(parsing: data))
+                    observe(AV1.SequenceHeader.find(inTemporalUnit: data)?.header)
                 }
             }
         }
         while !input.isEmpty {
-            // One byte says what is unusual about a packet: none of it in most.
+            // One byte says what is unusual about a packet; for most packets nothing is.
             let control = input.byte()
             number &+= control & 0x40 != 0 ? input.word() : 1
             if control & 0x20 != 0 { timestamp &+= UInt32(input.word()) }
@@ -56,7 +58,7 @@ extension FuzzTarget {
             } + [0x20, 0x0B, 0xB8] + [UInt8].piece(packets.last ?? [])
     }
 
-    /// Payloads of a key frame each: H.264, H.265, VP8, VP9, JPEG, AV1.
+    /// The payloads of one key frame each: H.264, H.265, VP8, VP9, JPEG, AV1.
     static let videoPayloads: [[[UInt8]]] = [
         [
             [0x67, 0x42, 0xC0, 0x1F, 0xDA, 0x01, 0x40, 0x16, 0xE9, 0xA8], [0x68, 0xCE, 0x3C, 0x80],
@@ -118,7 +120,7 @@ extension FuzzTarget {
         case 2:
             while !input.isEmpty {
                 guard let contents = Opus.TableOfContents(parsing: input.piece()) else { continue }
-                // 120 ms at the most (RFC 6716, section 3.2.5).
+                // At most 120 ms (RFC 6716, section 3.2.5).
                 try require((1...5760).contains(contents.sampleCount), "\(contents.sampleCount) samples of Opus")
             }
         default:

@@ -29,12 +29,12 @@ extension FuzzTarget {
                 }
                 return "\(try reader.finish())"
             } catch {
-                // Which bound is passed first may depend on the cut; that one is, does not.
+                // Which limit is exceeded first may depend on the cut; that one is exceeded does not.
                 return "refused"
             }
         }
         let (cut, whole) = (read(size), read(max(1, rest.count)))
-        // A whole answer is taken as soon as it is there, before what follows it can make it wrong.
+        // A complete answer is read as soon as it is there, before what follows can make it wrong.
         if whole != "refused" { try require(cut == whole, "pieces of \(size) bytes read otherwise") }
     }
 
@@ -104,7 +104,7 @@ extension FuzzTarget {
     ) { bytes throws(FuzzFailure) in
         guard let file = try? WAVFile(parsing: Array(bytes)) else { return }
         guard let samples = try? file.monoSamples() else { return }
-        // 48 kHz from the lowest rate that is taken, and some for the filter.
+        // 48 kHz from the lowest accepted rate, and the filter adds some.
         try require(samples.count <= 64 * bytes.count + 4096, "\(samples.count) samples of \(bytes.count) bytes")
     }
 

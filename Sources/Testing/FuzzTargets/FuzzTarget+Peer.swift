@@ -85,7 +85,7 @@ extension FuzzTarget {
                         priority: UInt32(input.byte()) << 24))
             case 4: now += .milliseconds(Int(input.byte()) * 20)
             default:
-                // The same credentials, so that the signed messages go on being believed.
+                // The same credentials, so that the signed messages are still believed.
                 agent.restart(localCredentials: local, remoteCredentials: remote, at: now)
             }
             try drain()
@@ -136,7 +136,7 @@ extension FuzzTarget {
             try require(mine.state != .connected && yours.state != .connected, "connected with nobody")
             return
         }
-        // Both sides, with a network in between that the input rules.
+        // Both sides, with a network between them that the input controls.
         for _ in 0..<64 {
             for toServer in [true, false] {
                 while let length = toServer ? yours.pollTransmit(into: buffer) : mine.pollTransmit(into: buffer) {

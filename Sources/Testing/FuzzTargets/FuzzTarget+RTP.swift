@@ -40,7 +40,7 @@ extension FuzzTarget {
         var steps = 0
         func step() throws(FuzzFailure) {
             steps += 1
-            // A NACK asks for 17 packets in four bytes, transport feedback tells of 8,191 in two.
+            // A NACK asks for 17 packets in four bytes; transport feedback reports 8,191 in two.
             try require(steps <= 64 * 1024 * (1 + bytes.count / 20), "a report without end")
         }
         for packet in RTCPPackets(bytes) {

@@ -14,7 +14,7 @@ extension FuzzTarget {
         let rest = input.rest()
         let whole = read(rest, pieces: rest.count)
         let cut = read(rest, pieces: size)
-        // Where bytes belong to nothing, what has arrived behind them decides where reading goes on.
+        // After bytes that belong to nothing, what has arrived behind them decides where reading continues.
         guard whole.discarded == 0, cut.discarded == 0 else { return }
         try require(whole.elements == cut.elements, "pieces of \(size) bytes read otherwise: \(cut.elements)")
     }
@@ -63,7 +63,7 @@ extension FuzzTarget {
         let cut = converse(rest, kind: kind, pieces: size)
         try require(cut.events <= bytes.count + 16, "\(cut.events) events of \(bytes.count) bytes")
         try require(cut.output.count <= 64 * 1024, "\(cut.output.count) bytes of requests")
-        // The password is sent in no other form than those of Digest and Basic.
+        // The password is sent only in the forms of Digest and Basic.
         try require(!reveals(cut.output), "the password is readable")
         guard kind & 4 == 0 else { return }
         let whole = converse(rest, kind: kind, pieces: max(1, rest.count))
@@ -98,7 +98,7 @@ extension FuzzTarget {
                     }
                     if events > bytes.count + 16 { return (events, output, client.discardedBytes) }
                 }
-                // Time passes only where the cuts need not agree.
+                // Time passes only if the cuts need not agree.
                 if kind & 4 == 4 {
                     now += .seconds(Int(kind >> 3))
                     if let due = client.nextDeadline(), due <= now { try client.handleTimeout(at: now) }
@@ -106,7 +106,7 @@ extension FuzzTarget {
             } catch {
                 hasFailed = true
             }
-            // What was to be sent before the failure is sent, as it would have been with smaller pieces.
+            // What was to be sent before the failure is sent, as it would be with smaller pieces.
             client.write { waiting in
                 output += Array(waiting)
                 return waiting.count
@@ -210,10 +210,10 @@ extension FuzzTarget {
         try require(whole.output == cut.output, "pieces of \(size) bytes are answered otherwise")
     }
 
-    /// Basic, so that requests of the corpus are let in whatever the nonce.
+    /// Basic, so that requests of the corpus are accepted whatever the nonce.
     private static let authorization = "Authorization: Basic \(Base64.encode(Array("x:token".utf8)))\r\n"
 
-    /// The identifier that the seeded session gives itself, so that the corpus reaches what needs one.
+    /// The identifier of the seeded session, so that the corpus reaches the code that needs one.
     private static let session: String = {
         let request =
             "SETUP rtsp://h/drive/trackID=0 RTSP/1.0\r\nCSeq: 1\r\n\(authorization)"
@@ -240,7 +240,7 @@ extension FuzzTarget {
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: piece[..<count]))
                 return count
             }
-            // Answers that are not taken hold up the requests behind them.
+            // Answers that are not read hold up the requests behind them.
             var waiting: [UInt8]
             repeat {
                 while let event = session.next(at: .zero) {
@@ -270,7 +270,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Whether a request holds the password as it is.
+    /// Whether a request contains the password in plain text.
     private static func reveals(_ request: [UInt8]) -> Bool {
         let secret = Array("secret-word".utf8)
         return request.indices.contains { request[$0...].starts(with: secret) }

@@ -30,7 +30,7 @@ extension FuzzTarget {
                     if let last = previous { previous = last + Int64(missing) }
                 case .packet(let packet):
                     taken += 1
-                    // The stamp is the payload and the timestamp, and tells which insertion the packet is.
+                    // The stamp is the payload and the timestamp, and shows which insertion a packet is.
                     try require(packet.payload.count >= 4, "a payload of another length")
                     let stamp = packet.payload.loadUnaligned(as: UInt32.self)
                     try require(stamp == packet.timestamp, "the payload of another packet")

@@ -75,7 +75,7 @@ extension FuzzTarget {
         guard let fragment = try? TrickleFragment(parsing: text) else { return }
         observe((fragment.allCandidates, fragment.credentials, fragment.endsCandidates))
         let written = fragment.encoded()
-        // A fragment of which nothing is of use is written as nothing.
+        // A fragment in which nothing is useful is written as nothing.
         guard !written.isEmpty else { return }
         guard let again = try? TrickleFragment(parsing: written) else {
             throw FuzzFailure("what was written cannot be read")
@@ -106,7 +106,7 @@ extension FuzzTarget {
         fingerprints: [Fingerprint(algorithm: "sha-256", bytes: (0..<32).map { UInt8($0) })],
         candidates: [ICECandidate(foundation: "1", priority: 2_130_706_431, host: "192.0.2.10", port: 8189)])
 
-    /// What cameras send, with sound, without, and with what hardly a viewer plays.
+    /// What cameras send: with sound, without, and with codecs that hardly any viewer plays.
     private static let cameras: [[LocalTrack]] = {
         func video(_ codecs: [MediaCodec]) -> LocalTrack {
             LocalTrack(

@@ -1,19 +1,19 @@
-/// One parser or state machine under fuzzing: it is fed with bytes that somebody else chose.
+/// One parser or state machine under fuzzing: it gets bytes that somebody else chose.
 ///
 /// The bodies live in this library, so that they are compiled with every build and run over damaged seeds with the
 /// unit tests. The program `fuzz` runs them under libFuzzer (docs/fuzzing.md).
 public struct FuzzTarget: Sendable {
-    /// What `tools/fuzz` calls it.
+    /// Its name for `tools/fuzz`.
     public let name: String
-    /// What is fed, in a few words.
+    /// Its input, in a few words.
     public let about: String
     /// The longest input in bytes.
     public let maximumLength: Int
-    /// Words of the format, which the fuzzer puts into inputs.
+    /// Words of the format, which the fuzzer inserts into inputs.
     public let dictionary: [String]
-    /// Inputs to begin with.
+    /// Inputs to start from.
     public let seeds: @Sendable () -> [[UInt8]]
-    /// Feeds one input. What traps is a crash; what throws is a promise that was broken.
+    /// Runs one input. A trap is a crash; a thrown error is a broken promise.
     public let run: @Sendable (UnsafeRawBufferPointer) throws(FuzzFailure) -> Void
 
     /// Names all parts.
@@ -31,9 +31,9 @@ public struct FuzzTarget: Sendable {
     }
 }
 
-/// A promise that an input has broken: for instance that what was read and written reads the same again.
+/// A promise that an input has broken: for example, that what was read and written reads the same again.
 public struct FuzzFailure: Error, CustomStringConvertible {
-    /// Which promise, and by what.
+    /// Which promise, and what broke it.
     public let description: String
 
     /// Names the promise.
@@ -47,6 +47,6 @@ func require(_ condition: Bool, _ promise: @autoclosure () -> String) throws(Fuz
     guard condition else { throw FuzzFailure(promise()) }
 }
 
-/// Keeps a value: the optimiser leaves out what makes one that nobody looks at.
+/// Keeps a value: otherwise the optimiser removes the code that makes it.
 @inline(never) @_optimize(none)
 public func observe<Value>(_ value: Value) {}

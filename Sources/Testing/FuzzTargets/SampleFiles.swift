@@ -1,11 +1,11 @@
 import Foundation
 
-/// The session descriptions under `sdp-samples/`, found from this file's own place.
+/// The session descriptions under `sdp-samples/`, found from the place of this file.
 enum SampleFiles {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "sdp-samples")
 
-    /// The bytes of every file in a sub-folder, in the order of their names; none where the sources are not at hand.
+    /// The bytes of every file in a sub-folder, in the order of their names; none if the sources are not there.
     static func all(in name: String) -> [[UInt8]] {
         let place = folder.appending(path: name)
         let files = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []

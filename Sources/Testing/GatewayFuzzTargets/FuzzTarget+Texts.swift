@@ -53,7 +53,7 @@ extension FuzzTarget {
         typealias Live = Google.WebRtcLiveViewTrait
         observe(try? decoder.decode(Live.StartLiveViewParameters.self, from: data))
         observe(try? decoder.decode(Live.ExtendLiveViewParameters.self, from: data))
-        observe(try? decoder.decode(Live.SessionParameters.self, from: data))
+        observe(try? decoder.decode(Live.StopLiveViewParameters.self, from: data))
         observe(try? decoder.decode(Live.StartTalkbackParameters.self, from: data))
         observe(try? decoder.decode(Live.ChangeLiveViewQualityParameters.self, from: data))
         observe(try? decoder.decode(ReportedEvent.self, from: data))

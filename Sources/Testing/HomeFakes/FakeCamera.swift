@@ -1,16 +1,18 @@
 import HomeHub
 import HomeTypes
+import Synchronization
 
-/// A camera of the tests: its updates are what the test sends.
+/// A camera for tests: its updates are what the test sends.
 package final class FakeCamera: CameraDriver {
     package let deviceID: String
-    package let hasSpeaker: Bool
+    package var hasSpeaker: Bool { self.speaker.load(ordering: .acquiring) }
+    private let speaker: Atomic<Bool>
     private let stream: AsyncStream<CameraUpdate>
     private let continuation: AsyncStream<CameraUpdate>.Continuation
 
     package init(_ deviceID: String, hasSpeaker: Bool = true) {
         self.deviceID = deviceID
-        self.hasSpeaker = hasSpeaker
+        self.speaker = Atomic(hasSpeaker)
         (self.stream, self.continuation) = AsyncStream.makeStream()
     }
 
@@ -18,13 +20,16 @@ package final class FakeCamera: CameraDriver {
 
     package func send(_ update: CameraUpdate) { self.continuation.yield(update) }
 
+    /// The camera describes a speaker, as real ones do once they are connected.
+    package func findSpeaker() { self.speaker.store(true, ordering: .releasing) }
+
     package func finish() { self.continuation.finish() }
 
     package func press() async throws(HomeError) {
         self.send(.doorbellPressed(.init(doorbellPressTimeSeconds: 1)))
     }
 
-    /// Takes every event for news, but for those that say that something is over.
+    /// Accepts every event as new, except those that report the end of something.
     package func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         guard event.active != false else { return false }
         if let kind = event.type.detection {

@@ -1,7 +1,8 @@
 import Signalling
+import Stations
 
-/// A live-view service of the tests: keeps sessions in a list and does as it is told.
-package actor FakeLiveView: LiveViewServing {
+/// A live-view service for tests: it keeps sessions in a list and does what the test says.
+package actor FakeLiveView: SignallingServing {
     package var list: [LiveViewSnapshot] = []
     package var startError: SignallingError?
     package var talkbackError: SignallingError?
@@ -95,7 +96,7 @@ package actor FakeLiveView: LiveViewServing {
     package static let publishedDevice = "phone"
 
     package func requirePublishing(deviceID: String) async throws(SignallingError) {
-        guard deviceID == Self.publishedDevice else { throw .failedPrecondition("\(deviceID) has a source of its own") }
+        guard deviceID == Self.publishedDevice else { throw .failedPrecondition("you cannot publish to \(deviceID)") }
     }
 
     package func startPublishing(

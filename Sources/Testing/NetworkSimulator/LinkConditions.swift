@@ -1,10 +1,10 @@
 /// What happens to datagrams on the way from one host to another.
 public struct LinkConditions: Sendable {
-    /// The time that every datagram takes.
+    /// The delay of every datagram.
     public var latency: Duration
-    /// The most that a datagram is delayed in addition, evenly distributed. It does not change the order.
+    /// The most that a datagram is delayed in addition, evenly distributed. The order stays the same.
     public var jitter: Duration = .zero
-    /// The share of datagrams that are lost independently of each other, from 0 to 1.
+    /// The share of datagrams that are lost, independently of each other, from 0 to 1.
     public var loss: Double = 0
     /// Losses that come in bursts, in addition to ``loss``.
     public var burstLoss: BurstLoss?
@@ -14,12 +14,12 @@ public struct LinkConditions: Sendable {
     public var reorderingDelay: Duration = .milliseconds(10)
     /// The share of datagrams that arrive twice.
     public var duplication: Double = 0
-    /// The rate in bits per second, headers of IP and UDP included; nil for no limit.
+    /// The rate in bits per second, including IP and UDP headers; nil for no limit.
     public var bitsPerSecond: Int?
     /// How long a datagram may wait for the rate before it is dropped.
     public var queueLimit: Duration = .milliseconds(200)
 
-    /// Conditions with a latency and nothing else.
+    /// Conditions with only a latency.
     public init(latency: Duration = .milliseconds(1)) {
         self.latency = latency
     }
@@ -34,11 +34,11 @@ public struct LinkConditions: Sendable {
     public static var cut: LinkConditions { LinkConditions(latency: .zero, loss: 1) }
 }
 
-/// Losses by the model of Gilbert and Elliott: a good state without losses and a bad one with many.
+/// Losses by the Gilbert-Elliott model: a good state without losses and a bad one with many.
 public struct BurstLoss: Sendable {
-    /// The chance that a datagram finds the link turned from good to bad.
+    /// The chance that the link turns bad before a datagram.
     public var becomesBad: Double
-    /// The chance that a datagram finds the link turned from bad to good; its inverse is a burst's mean length.
+    /// The chance that the link turns good before a datagram; its inverse is the mean length of a burst.
     public var becomesGood: Double
     /// The share of datagrams that are lost while the link is bad.
     public var lossWhileBad: Double

@@ -1,6 +1,6 @@
 import Transport
 
-/// How a NAT maps and filters (in the words of RFC 3489, which everybody still uses; RFC 4787 splits them in two).
+/// How a NAT maps and filters (in the terms of RFC 3489, which everybody still uses; RFC 4787 splits them in two).
 public enum NATKind: Sendable, CaseIterable {
     /// One outside port for each inside address; everybody may send to it.
     case fullCone
@@ -8,7 +8,7 @@ public enum NATKind: Sendable, CaseIterable {
     case addressRestricted
     /// One outside port for each inside address; addresses and ports that were sent to may send to it.
     case portRestricted
-    /// One outside port for each inside address and destination; that destination alone may send to it.
+    /// One outside port for each inside address and destination; only that destination may send to it.
     case symmetric
 }
 
@@ -24,7 +24,7 @@ struct SimulatedNAT {
         /// The destination that a symmetric mapping belongs to.
         var destination: TransportAddress?
         var outside: TransportAddress
-        /// Whom the inside has sent to through this mapping.
+        /// The destinations that the inside has sent to through this mapping.
         var contacts: Set<TransportAddress> = []
         var lastUsed: Instant
     }
@@ -36,7 +36,7 @@ struct SimulatedNAT {
     var mappings: [Mapping] = []
     var nextPort: UInt16
 
-    /// Translates the source of a datagram that leaves; a mapping is made where there is none.
+    /// Translates the source of an outgoing datagram, and makes a mapping if there is none.
     mutating func translateOutbound(
         from inside: TransportAddress, to destination: TransportAddress, at now: Instant
     ) -> TransportAddress {
@@ -55,7 +55,7 @@ struct SimulatedNAT {
         return mapped
     }
 
-    /// The inside address that a datagram for `address` is passed on to; nil when the filter drops it.
+    /// The inside address that a datagram for `address` is forwarded to; nil if the filter drops it.
     mutating func translateInbound(
         from source: TransportAddress, to address: TransportAddress, at now: Instant
     ) -> TransportAddress? {

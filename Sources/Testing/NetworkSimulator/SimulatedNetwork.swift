@@ -4,14 +4,14 @@ import Transport
 public struct SimulatedDatagram: Sendable {
     /// Its payload.
     public var bytes: [UInt8]
-    /// Where it seems to come from: behind a NAT, the outside address.
+    /// Its apparent source: behind a NAT, the outside address.
     public var source: TransportAddress
     /// The address of the host that it reached, behind a NAT the inside address.
     public var destination: TransportAddress
     /// When it arrived.
     public var arrival: Instant
 
-    /// Describes a datagram, for one that a test makes itself.
+    /// Describes a datagram, for tests that make their own.
     public init(
         bytes: [UInt8], source: TransportAddress, destination: TransportAddress, arrival: Instant
     ) {
@@ -22,7 +22,7 @@ public struct SimulatedDatagram: Sendable {
     }
 }
 
-/// What became of the datagrams so far.
+/// What happened to the datagrams so far.
 public struct NetworkStatistics: Hashable, Sendable {
     public var sent = 0
     public var delivered = 0
@@ -35,11 +35,11 @@ public struct NetworkStatistics: Hashable, Sendable {
     public var unreachable = 0
 }
 
-/// A network in memory and in virtual time: latency, jitter, losses, reordering, duplication, rate limits and NATs,
-/// every chance from one seed.
+/// A network in memory and in virtual time: latency, jitter, losses, reordering, duplication, rate limits and NATs. All
+/// chance comes from one seed.
 ///
-/// It does no I/O and keeps no clock: a datagram goes in with the time that it was sent, and comes out of
-/// ``deliver(until:)`` with the time that it arrived. The same calls with the same seed give the same result.
+/// It does no I/O and has no clock: a datagram goes in with the time at which it was sent, and comes out of
+/// ``deliver(until:)`` with the time at which it arrived. The same calls with the same seed give the same result.
 public struct SimulatedNetwork: Sendable {
     private struct Direction: Hashable {
         var from: TransportAddress?
@@ -71,10 +71,10 @@ public struct SimulatedNetwork: Sendable {
     private var nats: [SimulatedNAT] = []
     private var queue: [InFlight] = []
     private var order = 0
-    /// What became of the datagrams so far.
+    /// What happened to the datagrams so far.
     public private(set) var statistics = NetworkStatistics()
 
-    /// Makes a network whose every link has `conditions`.
+    /// Makes a network in which every link has `conditions`.
     public init(seed: UInt64, conditions: LinkConditions = LinkConditions()) {
         random = .seeded(seed)
         self.conditions[Direction()] = conditions
@@ -82,8 +82,8 @@ public struct SimulatedNetwork: Sendable {
 
     // MARK: - Shape
 
-    /// Sets the conditions of what flows from one host to another from now on. Without `from` or `to` they hold for
-    /// every host there that has none of its own. Ports do not matter.
+    /// Sets the conditions from one host to another from now on. Without `from` or `to` they apply to every host there
+    /// that has none of its own. Ports do not matter.
     public mutating func setConditions(
         _ conditions: LinkConditions, from source: TransportAddress? = nil, to destination: TransportAddress? = nil
     ) {
@@ -96,7 +96,7 @@ public struct SimulatedNetwork: Sendable {
     ///   - kind: how it maps and filters.
     ///   - outside: its public address; the port does not matter.
     ///   - insideHosts: the addresses behind it, whatever their port.
-    ///   - lifetime: how long a mapping lives that nothing is sent through; nil for ever.
+    ///   - lifetime: how long a mapping lives without outgoing datagrams; nil for ever.
     public mutating func addNAT(
         _ kind: NATKind, outside: TransportAddress, inside insideHosts: [TransportAddress], lifetime: Duration? = nil
     ) -> NATIdentifier {
@@ -107,7 +107,7 @@ public struct SimulatedNetwork: Sendable {
         return NATIdentifier(index: nats.count - 1)
     }
 
-    /// Lets a NAT forget its mappings, as after a restart or a change of the provider's address.
+    /// Makes a NAT forget its mappings, as after a restart or when the provider changes the address.
     public mutating func rebind(_ nat: NATIdentifier, to outside: TransportAddress? = nil) {
         nats[nat.index].mappings.removeAll()
         if let outside { nats[nat.index].outside = outside.withPort(0) }
@@ -173,10 +173,10 @@ public struct SimulatedNetwork: Sendable {
         }
     }
 
-    /// When the next datagram arrives; nil when none is on its way.
+    /// When the next datagram arrives; nil if none is in flight.
     public func nextDeadline() -> Instant? { queue.first?.arrival }
 
-    /// What has arrived until `now`, in the order of arrival.
+    /// What has arrived until `now`, in order of arrival.
     public mutating func deliver(until now: Instant) -> [SimulatedDatagram] {
         let count = queue.prefix { $0.arrival <= now }.count
         let due = queue.prefix(count)
@@ -197,7 +197,7 @@ public struct SimulatedNetwork: Sendable {
             return nats[nat].translateInbound(
                 from: datagram.source, to: datagram.destination, at: datagram.arrival)
         }
-        // A private address is reached from the same side of the NAT only.
+        // A private address is reachable only from the same side of the NAT.
         if let realm = realm(of: datagram.destination), realm != datagram.realm { return nil }
         return datagram.destination
     }
@@ -223,7 +223,8 @@ public struct SimulatedNetwork: Sendable {
     }
 
     private mutating func chance(_ probability: Double) -> Bool {
-        // Chances that cannot happen draw no number, so turning one condition on leaves the others' sequence alone.
+        // Chances that cannot happen draw no number, so adding one condition does not change the sequence of the
+        // others.
         probability > 0 && Double.random(in: 0..<1, using: &random) < probability
     }
 }

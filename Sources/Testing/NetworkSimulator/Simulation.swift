@@ -2,35 +2,35 @@ import Transport
 
 /// A protocol machine on a simulated host.
 ///
-/// It is a class because machines that cannot be copied live inside, and because a test looks at it while the
+/// It is a class because it contains machines that cannot be copied, and because a test inspects it while the
 /// simulation holds it.
 public protocol SimulatedEndpoint: AnyObject {
     /// The addresses at which it receives; they may change while the simulation runs.
     var addresses: [TransportAddress] { get }
-    /// Takes a datagram that arrived at one of ``addresses``.
+    /// Handles a datagram that arrived at one of ``addresses``.
     func receive(_ datagram: SimulatedDatagram)
-    /// When ``handleTimeout(at:)`` is to be called; nil for never.
+    /// When to call ``handleTimeout(at:)``; nil for never.
     func nextDeadline() -> Instant?
-    /// Lets the time do its work.
+    /// Handles the deadline.
     func handleTimeout(at now: Instant)
-    /// Writes what is to be sent next; nil when there is nothing. One call may bring several datagrams of one size.
+    /// Writes what to send next; nil if there is nothing. One call may return several datagrams of one size.
     func pollTransmit(
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant
     ) -> (transmit: Transmit, source: TransportAddress)?
 }
 
-/// Drives endpoints over a ``SimulatedNetwork`` in virtual time: always on to the earliest deadline of all, so that
-/// half an hour runs in milliseconds.
+/// Drives endpoints over a ``SimulatedNetwork`` in virtual time. It always moves on to the earliest of all deadlines,
+/// so half an hour takes milliseconds.
 public final class Simulation {
     /// What connects the endpoints.
     public var network: SimulatedNetwork
     /// The virtual time.
     public private(set) var now: Instant
-    /// The endpoints; more may come at any time.
+    /// The endpoints; more may be added at any time.
     public var endpoints: [any SimulatedEndpoint]
-    /// Sees every datagram as it arrives.
+    /// Called with every datagram as it arrives.
     public var observer: ((SimulatedDatagram) -> Void)?
-    /// Says why the simulation gave up: an endpoint that asked for the same deadline again and again.
+    /// Why the simulation gave up: an endpoint asked for the same deadline again and again.
     public private(set) var stall: String?
 
     /// How often in a row an endpoint may ask for a deadline that is not in the future.
@@ -46,7 +46,7 @@ public final class Simulation {
         now = start
     }
 
-    /// Runs for `duration`, or until `isDone`; whether `isDone` held. Stops at a stall, see ``stall``.
+    /// Runs for `duration`, or until `isDone` holds; returns whether it did. Stops at a stall, see ``stall``.
     @discardableResult
     public func run(for duration: Duration, until isDone: () -> Bool = { false }) -> Bool {
         let end = now + duration

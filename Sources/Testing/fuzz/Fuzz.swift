@@ -4,7 +4,7 @@ import Glibc
 
 /// The target of this run.
 private nonisolated(unsafe) var chosen: FuzzTarget?
-// Proof for nonisolated(unsafe): set once before the fuzzer begins, and the fuzzer has one thread.
+// Proof for nonisolated(unsafe): it is set once before the fuzzer begins, and the fuzzer has one thread.
 
 private typealias Callback = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 
@@ -19,10 +19,10 @@ private let variable = "GATEHOUSE_FUZZ_TARGET"
 
 private let targets = FuzzTarget.all + FuzzTarget.texts
 
-/// The program's entry, in the place of the fuzzer's own `main`.
+/// The program's entry, in place of the fuzzer's own `main`.
 ///
 ///     fuzz --list
-///     fuzz TARGET --seeds FOLDER [COUNT]     writes the dictionary and the seeds, or so many of them
+///     fuzz TARGET --seeds FOLDER [COUNT]     writes the dictionary and the seeds, or this many of them
 ///     fuzz TARGET [options and files of libFuzzer]
 @_cdecl("fuzz_main")
 public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
@@ -31,7 +31,7 @@ public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutableP
         for target in targets { print("\(target.name)\t\(target.about)") }
         return 0
     }
-    // libFuzzer starts this program again for some of its work, with its own arguments alone.
+    // For some of its work libFuzzer starts this program again, with only its own arguments.
     let inherited = getenv(variable).map { String(cString: $0) }
     let name = words.count > 1 && !words[1].hasPrefix("-") ? words[1] : inherited
     guard words.count > 1, let target = targets.first(where: { $0.name == name }) else {
@@ -44,7 +44,7 @@ public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutableP
     chosen = target
     if words[1] == target.name {
         setenv(variable, target.name, 1)
-        // In the place of the target's name. What the user says comes later and counts.
+        // In place of the target's name. What the user says comes later and overrides it.
         arguments[1] = strdup("-max_len=\(target.maximumLength)")
     }
     var rest = count
@@ -52,7 +52,7 @@ public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutableP
     return runFuzzer(&rest, &pointer, runOne)
 }
 
-/// Feeds one input. The name is the one that the fuzzer's own `main` asks for: a linker may put that one in as well.
+/// Runs one input. The name is the one that the fuzzer's own `main` calls: a linker may link that one too.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func runOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let chosen else { return 0 }
@@ -77,7 +77,7 @@ private func writeSeeds(of target: FuzzTarget, to folder: String, count: Int?) -
         return fwrite(bytes, 1, bytes.count, file) == bytes.count
     }
     let seeds = target.seeds()
-    // Of many, those at even distances.
+    // If there are many, those at even distances.
     let step = max(1, seeds.count / max(1, count ?? seeds.count))
     for (index, seed) in seeds.enumerated() where index % step == 0 {
         guard save(Array(seed.prefix(target.maximumLength)), "seed-\(index)") else {
@@ -85,7 +85,7 @@ private func writeSeeds(of target: FuzzTarget, to folder: String, count: Int?) -
             return 1
         }
     }
-    // Next to the folder, since libFuzzer reads every file inside.
+    // Next to the folder, because libFuzzer reads every file inside.
     let words = target.dictionary.enumerated().map { entry in
         let text = entry.element.utf8.map { byte -> String in
             let digits = String(byte, radix: 16)

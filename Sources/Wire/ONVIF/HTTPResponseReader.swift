@@ -83,7 +83,7 @@ public struct HTTPResponseReader: Sendable {
             case "content-length":
                 if case .chunks = framing { continue }
                 guard let length = Int(value), length >= 0 else {
-                    throw .malformedHTTP("the content length is no number")
+                    throw .malformedHTTP("the content length is not a number")
                 }
                 guard length <= Self.maximumBody else { throw .tooLarge(what: "a body", limit: Self.maximumBody) }
                 framing = .length(length)
@@ -128,7 +128,7 @@ public struct HTTPResponseReader: Sendable {
             let line = String(decoding: bytes[position..<lineEnd], as: UTF8.self)
             let digits = line.prefix { $0.isHexDigit }
             guard !digits.isEmpty, digits.utf8.count <= 8, let size = Int(digits, radix: 16) else {
-                throw .malformedHTTP("the size of a chunk is no number")
+                throw .malformedHTTP("the size of a chunk is not a number")
             }
             let start = lineEnd + 1
             if size == 0 {

@@ -50,9 +50,9 @@ extension ONVIFError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidAddress(let reason): "the address of the ONVIF device cannot be used: \(reason)"
-        case .malformedXML(let reason): "the camera's answer is no XML: \(reason)"
+        case .malformedXML(let reason): "the camera's answer is not XML: \(reason)"
         case .refusedXML(let reason): "the camera's answer is refused: \(reason)"
-        case .tooLarge(let what, let limit): "the camera's answer holds \(what) of more than \(limit)"
+        case .tooLarge(let what, let limit): "the camera's answer contains \(what) of more than \(limit)"
         case .fault(let fault): fault.description
         case .missing(let element, let answer): "the camera's \(answer) lacks \(element)"
         case .malformedHTTP(let reason): "the camera's HTTP answer cannot be read: \(reason)"

@@ -83,7 +83,7 @@ public enum SOAPEnvelope {
         // SOAP 1.1 has one code.
         if codes.isEmpty, let value = element["faultcode"] { codes.append(value.text.withoutPrefix) }
         let reason = element["Reason"]?["Text"]?.text ?? element["faultstring"]?.text ?? ""
-        return SOAPFault(codes: codes.map { String($0.prefix(64)) }, reason: reason.printable(upTo: 200))
+        return SOAPFault(codes: codes.map { $0.printable(upTo: 64) }, reason: reason.printable(upTo: 200))
     }
 }
 
@@ -94,9 +94,10 @@ extension String {
         return String(self[index(after: colon)...])
     }
 
-    /// The text on one line with at most this many characters: a camera must not shape a log.
+    /// The text on one line with at most this many characters, without bidirectional controls: a camera must not shape a
+    /// log or a page.
     func printable(upTo limit: Int) -> String {
-        String(unicodeScalars.prefix(limit * 2).map { $0.properties.generalCategory == .control ? " " : Character($0) })
+        String(unicodeScalars.prefix(limit * 2).map { $0.isControlling ? " " : Character($0) })
             .prefix(limit).description
     }
 }

@@ -15,7 +15,11 @@ extension FrameBuilder {
         if data.isEmpty, !isInFragment { isKeyFrame = AV1.isKeyFrameStart(payload: payload) }
         var isReadable = true
         let isWhole = AV1.forEachElement(of: payload) { element, isFirst, isLast in
-            if !(isFirst && header.continuesUnit) { fragment.removeAll(keepingCapacity: true) }
+            if !(isFirst && header.continuesUnit) {
+                // The element that continues the open unit was empty, so the rest of the unit is missing.
+                if isInFragment { isReadable = false }
+                fragment.removeAll(keepingCapacity: true)
+            }
             fragment.append(contentsOf: element)
             isInFragment = isLast && header.isContinued
             if !isInFragment { isReadable = appendUnit() && isReadable }

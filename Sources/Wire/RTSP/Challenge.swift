@@ -62,9 +62,9 @@ public struct Challenge: Equatable, Sendable {
     /// be read by them. A weaker hash is not refused: no attack on MD5 finds a password from its Digest sooner than
     /// guessing does, and a firmware may well offer another hash than the one before.
     public static let withheldReason =
-        "the camera asks for the password in clear text (Basic), although it has taken Digest before, so the password is "
-        + "not sent: somebody may answer in the camera's place. If the camera was reset or replaced, tell the gateway to "
-        + "reconnect it"
+        "the camera asks for the password in clear text (Basic), although it accepted Digest before, so the password "
+        + "is not sent: somebody may be answering in the camera's place. If the camera was reset or replaced, tell the "
+        + "gateway to reconnect it"
 
     private init?(scheme: String, parameters: [String: String]) {
         // The answer repeats them, and no challenge may end a line of it.

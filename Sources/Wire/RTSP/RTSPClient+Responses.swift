@@ -188,7 +188,7 @@ extension RTSPClient {
     ) throws(RTSPError) {
         let offered = Challenge.list(response.headers.all("WWW-Authenticate"))
         guard let credentials = url.credentials else {
-            throw .unauthorized("the camera asks for a user name and a password, and its address holds none")
+            throw .unauthorized("the camera asks for a user name and a password, and its address has none")
         }
         let withholdsPassword = configuration.refusesBasic || hasTakenDigest && !url.isSecure
         let challenges = withholdsPassword ? offered.filter { $0.scheme != .basic } : offered
@@ -203,7 +203,8 @@ extension RTSPClient {
                 transmit(request, at: now)
                 return
             }
-            throw .unauthorized("the camera asks for credentials in no way that is supported (Basic and Digest are)")
+            throw .unauthorized(
+                "the camera asks for credentials by a method that is not supported (Basic and Digest are)")
         }
         if request.wasAuthorized, let used = authorization?.challenge {
             // A camera that has accepted one hash of Digest may ask for the other: firmware versions differ in what

@@ -38,7 +38,7 @@ extension RTSPError: CustomStringConvertible {
                 : "the camera refused \(method) with status \(status) (\(reason))"
         case .unauthorized(let reason): reason
         case .redirectionRefused(let reason): reason
-        case .noDescription: "the camera's answer to DESCRIBE holds no description"
+        case .noDescription: "the camera's answer to DESCRIBE contains no session description"
         case .carriageRefused(let carriage, let status):
             "the camera does not send \(carriage) (status \(status))"
         case .noTrack(let reason): "the camera refused every track: \(reason)"

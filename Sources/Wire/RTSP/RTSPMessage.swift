@@ -69,12 +69,12 @@ enum RTSPMessage {
         var lines = head.utf8.split(separator: UInt8(ascii: "\n")).map { line in
             Substring(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
         }
-        guard !lines.isEmpty else { throw .malformedMessage("it holds no line at all") }
+        guard !lines.isEmpty else { throw .malformedMessage("it has no lines") }
         let first = lines.removeFirst().split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
         let headers = RTSPHeaders(lines: lines)
         if let version = first.first, version.hasPrefixIgnoringCase("RTSP/") {
             guard first.count >= 2, let status = Int(first[1].trimmedASCII), (100...999).contains(status) else {
-                throw .malformedMessage("the status line holds no status code of three digits")
+                throw .malformedMessage("the status line has no three-digit status code")
             }
             let reason = first.count > 2 ? first[2].trimmedASCII : ""
             self = .response(RTSPResponse(status: status, reason: reason, headers: headers))

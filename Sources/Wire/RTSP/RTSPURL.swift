@@ -23,7 +23,7 @@ public struct RTSPURL: Hashable, Sendable {
             throw .invalidURL("it begins with neither rtsp:// nor rtsps://")
         }
         guard text.isSafeInRequestLine else {
-            throw .invalidURL("it holds a space or a control character; write %20 for a space")
+            throw .invalidURL("it contains a space or a control character; write %20 for a space")
         }
         let rest = String(text.dropFirst(isSecure ? 8 : 7))
         let authority = Self.authority(of: rest)
@@ -101,17 +101,21 @@ public struct RTSPURL: Hashable, Sendable {
         var host = text
         var portText: String?
         if text.hasPrefix("[") {
-            guard let close = text.firstIndex(of: "]") else { throw .invalidURL("the bracket of the address is open") }
+            guard let close = text.firstIndex(of: "]") else {
+                throw .invalidURL("the bracket before the address is never closed")
+            }
             host = String(text[text.index(after: text.startIndex)..<close])
             let tail = text[text.index(after: close)...]
-            guard tail.isEmpty || tail.hasPrefix(":") else { throw .invalidURL("behind the bracket stands no port") }
+            guard tail.isEmpty || tail.hasPrefix(":") else { throw .invalidURL("only a port may follow the bracket") }
             portText = tail.isEmpty ? nil : String(tail.dropFirst())
         } else {
             (host, portText) = text.cut(at: ":")
         }
-        guard !host.isEmpty else { throw .invalidURL("it names no host") }
+        guard !host.isEmpty else { throw .invalidURL("it has no host") }
         guard let portText, !portText.isEmpty else { return (host, nil) }
-        guard let port = UInt16(portText), port != 0 else { throw .invalidURL("the port is no number from 1 to 65535") }
+        guard let port = UInt16(portText), port != 0 else {
+            throw .invalidURL("the port is not a number from 1 to 65535")
+        }
         return (host, port)
     }
 }

@@ -28,7 +28,7 @@ enum AttributeRules {
             return "does not have the form <identifier> send or <identifier> recv"
         case "simulcast" where SimulcastDescription(parsing: value) == nil:
             return "does not have the form send <streams> or recv <streams>"
-        case "sctp-port" where UInt16(value.trimmed) == nil: return "is no port number"
+        case "sctp-port" where UInt16(value.trimmed) == nil: return "is not a port number"
         default: return nil
         }
     }

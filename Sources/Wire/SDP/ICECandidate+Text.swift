@@ -66,7 +66,7 @@ extension ICECandidate {
         }
         let words = value.words
         if words.count >= 2, isTransport(words[1]), !(words.count >= 3 && isTransport(words[2])) {
-            return "has no foundation; \(candidate.foundation) is taken"
+            return "has no foundation; \(candidate.foundation) is used"
         }
         return nil
     }

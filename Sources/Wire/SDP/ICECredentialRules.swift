@@ -23,7 +23,9 @@ enum ICECredentialRules {
         }
         // The alphabet is letters, digits, `+` and `/`. Other characters that peers send do no harm as long as they are
         // printable.
-        guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return "holds other than printable ASCII" }
+        guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            return "contains characters other than printable ASCII"
+        }
         return nil
     }
 

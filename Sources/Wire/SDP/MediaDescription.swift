@@ -40,11 +40,11 @@ public struct MediaDescription: Hashable, Sendable, DescriptionSection {
                 if let count = Int(ports[1]), count > 0 {
                     section.portCount = count
                 } else {
-                    reason = "the number of ports is no number"
+                    reason = "the number of ports is not a number"
                 }
             }
         } else {
-            reason = "the port is no number from 0 to 65535"
+            reason = "the port is not a number from 0 to 65535"
         }
         if words.count < 4 {
             reason = "does not have the form m=<media> <port> <protocol> <format>…"

@@ -158,7 +158,7 @@ private struct DescriptionParser {
         case "v": return value.trimmed == "0" ? nil : "the only version is 0"
         case "o": return Origin.fault(in: value)
         case "c":
-            if ConnectionData(parsing: value) == nil { return "holds no address; c=IN IP4 <address> was expected" }
+            if ConnectionData(parsing: value) == nil { return "has no address; c=IN IP4 <address> was expected" }
             return ConnectionData.isExact(value)
                 ? nil : "does not have the form c=IN IP4 <address> or c=IN IP6 <address>"
         case "b": return Bandwidth(parsing: value) == nil ? "does not have the form b=<type>:<number>" : nil
@@ -177,15 +177,15 @@ private struct DescriptionParser {
         switch attribute.name {
         case "mid":
             return mids.insert(String(value.trimmed)).inserted
-                ? nil : "another media description has the same identification tag"
+                ? nil : "another media section has the same identification tag"
         case "extmap":
             guard let known = HeaderExtension(parsing: value) else { return nil }
             return extensions.insert(known.id).inserted
-                ? nil : "the header extension number \(known.id) has been given before; the first one holds"
+                ? nil : "the header extension number \(known.id) has been given before; the first one is used"
         case "rtpmap", "fmtp", "rtcp-fb":
             guard let payloadType = UInt8(value.firstWord.word) else { return nil }
             if !payloadTypes.contains(payloadType) {
-                return "payload type \(payloadType) is not in the m= line of its media description"
+                return "payload type \(payloadType) is not in the m= line of its media section"
             }
             guard attribute.name == "rtpmap", let mapping = PayloadMapping(parsing: value) else { return nil }
             return contradiction(of: mapping)
@@ -200,9 +200,9 @@ private struct DescriptionParser {
         }
         guard known.text.lowercased() != mapping.text.lowercased() else { return nil }
         let start = "payload type \(mapping.payloadType) has been mapped to \(known.text) before; "
-        if known.isAssigned { return start + "that mapping holds, since RFC 3551 assigns it" }
-        guard mapping.isAssigned else { return start + "the first mapping holds" }
+        if known.isAssigned { return start + "that mapping is used, because RFC 3551 assigns it" }
+        guard mapping.isAssigned else { return start + "the first mapping is used" }
         mappings[mapping.payloadType] = mapping
-        return start + "\(mapping.text) holds, since RFC 3551 assigns it"
+        return start + "\(mapping.text) is used, because RFC 3551 assigns it"
     }
 }

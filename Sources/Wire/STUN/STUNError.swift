@@ -23,9 +23,9 @@ extension STUNError: CustomStringConvertible {
         case .truncatedHeader(let byteCount):
             "STUN message cut off: \(byteCount) bytes where the header alone has \(STUN.headerLength)"
         case .notSTUN(let firstByte):
-            "no STUN message: it starts with the byte \(firstByte), and STUN starts with 0 to 3"
+            "not a STUN message: it starts with the byte \(firstByte), and STUN starts with 0 to 3"
         case .wrongMagicCookie(let cookie):
-            "no STUN message: the magic cookie is 0x\(String(cookie, radix: 16)) instead of 0x2112a442"
+            "not a STUN message: the magic cookie is 0x\(String(cookie, radix: 16)) instead of 0x2112a442"
         case .wrongLength(let field, let actual):
             "STUN length field says \(field) bytes of attributes, the datagram holds \(actual)"
         case .truncatedAttribute(let type, let offset):

@@ -14,7 +14,7 @@ extension ConfigurationLoader {
         for element in self.reader.sequence(place) {
             guard let camera = self.camera(element) else { continue }
             if let line = lines[camera.id] {
-                self.reader.report("the id \(camera.id) is taken by the camera of line \(line)", at: element)
+                self.reader.report("the id \(camera.id) is already used by the camera on line \(line)", at: element)
                 continue
             }
             lines[camera.id] = element.line
@@ -32,7 +32,7 @@ extension ConfigurationLoader {
         }
         guard Self.isIdentifier(id) else {
             self.reader.report(
-                "expected 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first", at: idPlace)
+                "expected 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit", at: idPlace)
             return nil
         }
         let source = self.source(keys["source"])
@@ -51,7 +51,7 @@ extension ConfigurationLoader {
         camera.pull = self.choice(keys["pull"]) ?? camera.pull
         if source == .whip, camera.pull == .onDemand, let place = keys["pull"] {
             self.reader.report(
-                "a camera with source: whip is not pulled; it waits for its publisher at all times", at: place)
+                "a camera with source: whip always waits for its publisher and is never pulled; remove pull", at: place)
         }
         // `off` is a word here, but YAML 1.1 reads it as false.
         if let talkback = keys["talkback"], talkback.node.scalar != nil, talkback.node.bool == false {
@@ -116,14 +116,14 @@ extension ConfigurationLoader {
             switch source {
             case .onvif, nil: return url
             case .rtsp, .builtInDoorbell, .builtInSilent, .whip:
-                self.reader.report("only a camera with an onvif:// source can be asked for its substream", at: place)
+                self.reader.report("substream: onvif needs an onvif:// source", at: place)
                 return nil
             }
         }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["rtsp", "rtsps"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://") else {
             self.reader.report(
-                "expected an rtsp:// or rtsps:// URL, or onvif for what the camera says of its substream", at: place)
+                "expected an rtsp:// or rtsps:// URL, or onvif to ask the camera for its substream", at: place)
             return nil
         }
         guard Self.hasHost(url) else {
@@ -132,7 +132,8 @@ extension ConfigurationLoader {
         }
         switch source {
         case .builtInDoorbell, .builtInSilent, .whip:
-            self.reader.report("only a camera with an rtsp://, rtsps:// or onvif:// source has a substream", at: place)
+            self.reader.report(
+                "only a camera with an rtsp://, rtsps:// or onvif:// source can have a substream", at: place)
             return nil
         case .rtsp, .onvif, nil: return url
         }
@@ -163,8 +164,8 @@ extension ConfigurationLoader {
     }
 
     private static func urlAdvice(_ scheme: String) -> String {
-        "the URL has no host, or holds a space; write \(scheme)://user:password@host:port/path with special characters "
-            + "of the password percent-encoded"
+        "the URL has no host or contains a space; write \(scheme)://user:password@host:port/path with special "
+            + "characters of the password percent-encoded"
     }
 
     private static func hasHost(_ url: String) -> Bool {
@@ -180,7 +181,7 @@ extension ConfigurationLoader {
         } catch {
             switch error {
             case .open: self.reader.report("\"${\" has no closing \"}\"", at: place)
-            case .unknown(let name): self.reader.report("the environment has no variable \(name)", at: place)
+            case .unknown(let name): self.reader.report("the environment variable \(name) is not set", at: place)
             }
             return nil
         }

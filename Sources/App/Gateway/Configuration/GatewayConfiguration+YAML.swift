@@ -23,7 +23,7 @@ extension GatewayConfiguration {
         }
         guard data.count <= Self.maximumFileSize, let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(
-                file: path, problems: [.init(line: 0, key: "", reason: "is no UTF-8 text of at most 1 MiB")])
+                file: path, problems: [.init(line: 0, key: "", reason: "is not UTF-8 text of at most 1 MiB")])
         }
         try self.init(
             yaml: text, file: path, directory: url.deletingLastPathComponent().path, environment: environment)
@@ -64,15 +64,15 @@ extension GatewayConfiguration {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            return .init(line: mark.line, key: "", reason: "is no YAML: \(problem)")
+            return .init(line: mark.line, key: "", reason: "is not valid YAML: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             return .init(
                 line: context.mark.line, key: duplicates.map(String.init(describing:)).sorted().joined(separator: ", "),
-                reason: "stands more than once in one mapping")
+                reason: "appears more than once in one mapping")
         case .reader(let problem, _, _, _):
-            return .init(line: 0, key: "", reason: "is no YAML: \(problem)")
+            return .init(line: 0, key: "", reason: "is not valid YAML: \(problem)")
         default:
-            return .init(line: 0, key: "", reason: "is no YAML")
+            return .init(line: 0, key: "", reason: "is not valid YAML")
         }
     }
 }
@@ -218,8 +218,8 @@ struct ConfigurationLoader {
         guard let place, let host = self.reader.string(place) else { return nil }
         guard host == "localhost" || TransportAddress(host, port: 1) != nil else {
             self.reader.report(
-                "expected the address to listen on, for example 127.0.0.1, or 0.0.0.0 for all of IPv4, or \"::\" for "
-                    + "all of IPv4 and IPv6", at: place)
+                "expected an address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all IPv4 networks, or "
+                    + "\"::\" for all IPv4 and IPv6 networks", at: place)
             return nil
         }
         return host
@@ -228,7 +228,7 @@ struct ConfigurationLoader {
     private func origin(_ place: YAMLReader.Place) -> String? {
         guard let text = self.reader.string(place) else { return nil }
         guard let origin = OriginPolicy.normalized(text) else {
-            self.reader.report("expected an origin such as https://home.example:8443, without path", at: place)
+            self.reader.report("expected an origin such as https://home.example:8443, without a path", at: place)
             return nil
         }
         return origin

@@ -80,7 +80,7 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         guard let store, let token = store.token(of: TokenStore.owner) else {
             throw StateDirectory.Failure(
                 path: StateDirectory(path: gateway.stateDirectory).file(TokenStore.fileName),
-                reason: "there is no token yet; start the gateway once with gatehouse serve, name its config with "
+                reason: "there is no token yet; start the gateway with gatehouse serve, name its config with "
                     + "--config, or set GATEHOUSE_TOKEN")
         }
         return (gateway, token)

@@ -10,12 +10,12 @@ enum NameRules {
                 "U+" + String(repeating: "0", count: max(0, 4 - Self.hexadecimal(scalar).count))
                 + Self.hexadecimal(scalar)
             switch scalar.properties.generalCategory {
-            case .control: return "holds the control character \(number); remove it"
-            case .lineSeparator, .paragraphSeparator: return "holds the line break \(number); remove it"
+            case .control: return "contains the control character \(number); remove it"
+            case .lineSeparator, .paragraphSeparator: return "contains the line break \(number); remove it"
             default: break
             }
             if Self.bidirectional.contains(scalar) {
-                return "holds the character \(number), which changes the direction of writing; remove it"
+                return "contains the character \(number), which changes the direction of text; remove it"
             }
         }
         return nil

@@ -103,7 +103,7 @@ public struct StateDirectory: Sendable, Equatable {
             throw Failure(
                 path: path,
                 reason:
-                    "belongs to the user with the number \(status.owner), who could change it at any time; if it is "
+                    "belongs to the user with the id \(status.owner), who could change it at any time; if it is "
                     + "the gateway's, run chown \(geteuid()) on it")
         }
         guard status.permissions & 0o077 == 0 else {
@@ -131,7 +131,7 @@ public struct StateDirectory: Sendable, Equatable {
     func writePrivate(_ name: String, _ text: String) throws(Failure) {
         let path = self.file(name)
         guard text.utf8.count <= Self.maximumFileSize else {
-            throw Failure(path: path, reason: "would be larger than 1 MiB and is left as it is", isTooLarge: true)
+            throw Failure(path: path, reason: "would be larger than 1 MiB, so it was not changed", isTooLarge: true)
         }
         try self.create()
         var present = file_status()

@@ -49,25 +49,25 @@ public final class StateDirectoryLock: Sendable {
         // For a moment after locking, the file holds no process number yet.
         let process =
             digits.isEmpty ? "another gateway" : "another gateway, process \(String(decoding: digits, as: UTF8.self)),"
-        return "\(process) runs on this state folder; end it, or set stateDirectory to a folder of this gateway's own"
+        return "\(process) is using this state folder; stop it, or set stateDirectory to another folder"
     }
 
     /// A user who may write to the folder may replace the gateway's files.
     private static func check(_ directory: StateDirectory) throws(StateDirectory.Failure) {
         var status = file_status()
         guard file_status_of_path(directory.path, true, &status) else {
-            throw .init(path: directory.path, reason: "cannot be looked at: \(String(cString: strerror(errno)))")
+            throw .init(path: directory.path, reason: "cannot be examined: \(String(cString: strerror(errno)))")
         }
         guard status.owner == geteuid() else {
             throw .init(
                 path: directory.path,
-                reason: "belongs to the user with the number \(status.owner), who could change the gateway's secrets; "
+                reason: "belongs to the user with the id \(status.owner), who could change the gateway's secrets; "
                     + "run chown \(geteuid()) on it, or start the gateway as that user")
         }
         guard status.permissions & 0o022 == 0 else {
             throw .init(
                 path: directory.path,
-                reason: "others may write this folder, and so change secrets; run chmod go-w on it")
+                reason: "other users may write to this folder and could change secrets; run chmod go-w on it")
         }
     }
 }

@@ -54,7 +54,7 @@ final class YAMLReader {
         }
         let elements = sequence.enumerated().map { Place(node: $0.element, path: "\(place.path)[\($0.offset)]") }
         for element in elements where element.isNull {
-            self.report("nothing stands behind the dash; write something there or remove it", at: element)
+            self.report("there is nothing after the dash; add an entry or remove the dash", at: element)
         }
         return elements.filter { !$0.isNull }
     }

@@ -3,14 +3,14 @@ import HTTPTypes
 import HomeTypes
 import Hummingbird
 
-/// Lets no request pass without a token, but for the paths that are public. Loopback is no exception.
+/// Refuses every request without a token, except for public paths. Requests from loopback need one as well.
 struct AuthenticationMiddleware: RouterMiddleware {
     let tokens: TokenStore
     /// The secrets of devices, which open one path each.
     let webhooks: WebhookTokens
-    /// Who is connected, and who was refused.
+    /// Tracks who is connected and who was refused.
     let shared: ConnectionGuard
-    /// The paths that may be read (GET) by everybody: they tell nothing of the home.
+    /// The paths that everybody may read (GET): they reveal nothing about the home.
     let publicPaths: Set<String>
 
     func handle(
@@ -20,10 +20,10 @@ struct AuthenticationMiddleware: RouterMiddleware {
         if request.method == .get, self.publicPaths.contains(request.uri.path) {
             return try await next(request, context)
         }
-        // The secret stands in the path, and the route looks at it.
+        // The secret is in the path, and the route checks it.
         if request.uri.path.hasPrefix("/v1/webhooks/") { return try await next(request, context) }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
-            // The path itself is the permission, and the route looks at it.
+            // The path itself is the permission, and the route checks it.
             if request.headers[.authorization] == nil, Self.isSession(request) {
                 return try await next(request, context)
             }
@@ -31,13 +31,13 @@ struct AuthenticationMiddleware: RouterMiddleware {
         }
         if let device = self.webhooks.device(holding: token) {
             guard request.method == .post, request.uri.path == "/v1/devices/\(device)/events" else {
-                throw HomeError.permissionDenied("a webhook token opens nothing but its own device's events")
+                throw HomeError.permissionDenied("a webhook token is only valid for the events of its own device")
             }
             return try await next(request, context)
         }
         guard let principal = self.tokens.principal(holding: token) else {
             self.shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
-            throw Self.failure("the token is not known here; gatehouse token shows the right one", "invalid_token")
+            throw Self.failure("the token is not valid; gatehouse token shows the right one", "invalid_token")
         }
         if self.shared.connections.vouch(for: context.channel, principal: principal) {
             context.channel.triggerUserOutboundEvent(SignedIn(), promise: nil)
@@ -47,15 +47,15 @@ struct AuthenticationMiddleware: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether a request changes or ends a session of WHEP or WHIP. Its path holds 128 random bits that only the player
-    /// was told, and widely used players send no token there (RFC 9725, section 4.8, leaves the choice to the server).
+    /// Whether a request changes or ends a WHEP or WHIP session. Its path contains 128 random bits that only the player
+    /// knows, and widely used players send no token there (RFC 9725, section 4.8, leaves the choice to the server).
     static func isSession(_ request: Request) -> Bool {
         guard request.method == .patch || request.method == .delete else { return false }
         let parts = request.uri.path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0].isEmpty && (parts[1] == "whep" || parts[1] == "whip")
     }
 
-    /// The token of a header of the form `Bearer <token>` (RFC 6750, section 2.1).
+    /// The token of a header in the form `Bearer <token>` (RFC 6750, section 2.1).
     static func bearerToken(_ header: String?) -> String? {
         guard let header, header.utf8.count <= 512 else { return nil }
         let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)

@@ -6,7 +6,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     struct ONVIFDevice: Codable, Sendable, Equatable {
         var url: String
         var username: String?
-        /// A mark where there is a password.
+        /// A mask if there is a password.
         var password: String?
     }
 
@@ -23,11 +23,11 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     var transcodeVideo: String
     var onvif: ONVIFDevice?
     var webhook: Bool
-    /// Where the settings are written: `file`, `api` or `builtin`.
+    /// Where the settings come from: `file`, `api` or `builtin`.
     var origin: ConfigurationKeeper.Origin
     var connectivityState: ConnectivityState
     var status: CameraSourceStatus
-    /// What was found out about the camera; missing where there is nothing to find out.
+    /// What was found out about the camera; missing if there is nothing to find out.
     var findings: CameraFindings?
 
     init(_ entry: ConfigurationKeeper.Entry, device: DeviceSnapshot?, findings: CameraFindings? = nil) {

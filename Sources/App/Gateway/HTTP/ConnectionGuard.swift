@@ -2,15 +2,15 @@ public import DatagramPort
 import Logging
 import Transport
 
-/// What all listeners share against those who would take everything: who is connected, and who was refused.
+/// What all listeners share against clients that would take everything: who is connected, and who was refused.
 public struct ConnectionGuard: Sendable {
     /// The connections of all listeners.
     public let connections: ConnectionLedger
     /// The sign-ins that were refused.
     public let refusals: SignInRefusals
-    /// Whose request over HTTP and HTTPS is next while nobody has signed in.
+    /// Whose request over HTTP and HTTPS is next among clients without a sign-in.
     let turns = RequestTurns()
-    /// The connections over HTTP and HTTPS that are being started.
+    /// The connections over HTTP and HTTPS that are starting.
     let starts = ConnectionStarts()
 
     public init(connections: ConnectionLedger = ConnectionLedger(), refusals: SignInRefusals = SignInRefusals()) {
@@ -18,7 +18,7 @@ public struct ConnectionGuard: Sendable {
         self.refusals = refusals
     }
 
-    /// What Prometheus is told.
+    /// The metrics for Prometheus.
     func families() -> [MetricFamily] {
         let counts = self.connections.counts
         func family(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ value: Double) -> MetricFamily {
@@ -28,7 +28,7 @@ public struct ConnectionGuard: Sendable {
             family(
                 "gatehouse_connections", "Connections to all listeners.", .gauge, Double(counts.connections)),
             family(
-                "gatehouse_connections_signed_in", "Those of them over which somebody has signed in.", .gauge,
+                "gatehouse_connections_signed_in", "Connections over which somebody has signed in.", .gauge,
                 Double(counts.signedIn)),
             family(
                 "gatehouse_connections_gave_way_total",
@@ -45,8 +45,8 @@ public struct ConnectionGuard: Sendable {
     }
 }
 
-/// Writes what the guard has counted into the log: a line a minute about connections, and one a minute and host about
-/// sign-ins.
+/// Writes the guard's counts into the log: about connections one line per minute, about sign-ins one line per minute
+/// and host.
 struct ConnectionReporter {
     let shared: ConnectionGuard
     let logger: Logger
@@ -75,7 +75,7 @@ struct ConnectionReporter {
         self.told = counts
         self.toldAt = seconds
         self.logger.warning(
-            "there are too many connections; the oldest without a sign-in give way",
+            "too many connections; the oldest without a sign-in are closed",
             metadata: [
                 "address": "\(counts.lastHost?.host ?? "unknown")", "closed": "\(counts.gaveWay - earlier.gaveWay)",
                 "refused": "\(counts.refused - earlier.refused)", "connections": "\(counts.connections)",

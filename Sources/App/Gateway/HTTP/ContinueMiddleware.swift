@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Tells a client that waits with its body (`Expect: 100-continue`) to send it, when somebody begins to read it: a
-/// request that is refused by its head alone gets its final status and no body is sent (RFC 9110, section 10.1.1).
+/// Asks a client that waits with its body (`Expect: 100-continue`) to send it, as soon as somebody begins to read it. A
+/// request that is refused by its head alone gets its final status, and no body is sent (RFC 9110, section 10.1.1).
 struct ContinueMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: GatewayRequestContext,
@@ -16,14 +16,14 @@ struct ContinueMiddleware: RouterMiddleware {
     }
 }
 
-/// A body that is asked for when it is first read.
+/// A body that is requested when it is first read.
 private struct InvitedBody: AsyncSequence, Sendable {
     let body: RequestBody
     let channel: any Channel
 
     struct AsyncIterator: AsyncIteratorProtocol {
         var base: RequestBody.AsyncIterator
-        /// Until it has been asked.
+        /// Present until the body has been requested.
         var channel: (any Channel)?
 
         mutating func next() async throws -> ByteBuffer? {

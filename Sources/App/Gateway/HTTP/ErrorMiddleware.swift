@@ -7,9 +7,9 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// Turns every error into the JSON body that clients know, and tells apart what is wrong: path, method or request.
+/// Turns every error into the JSON body that clients expect, and distinguishes what is wrong: path, method or request.
 struct ErrorMiddleware: RouterMiddleware {
-    /// The routes, to tell a wrong method from a wrong path.
+    /// The routes, to distinguish a wrong method from a wrong path.
     let routes: RouteTable
 
     func handle(
@@ -22,7 +22,7 @@ struct ErrorMiddleware: RouterMiddleware {
             throw CancellationError()
         } catch {
             let response = try self.response(for: error, request: request, context: context)
-            // An answer to HEAD has no body (RFC 9110, section 9.3.2); no route takes HEAD, so all of them end here.
+            // An answer to HEAD has no body (RFC 9110, section 9.3.2). No route accepts HEAD, so all of them end here.
             return request.method == .head ? response.createHeadResponse() : response
         }
     }
@@ -34,8 +34,9 @@ struct ErrorMiddleware: RouterMiddleware {
         case let failure as HTTPFailure:
             return try Self.response(failure)
         case is RequestBrokenOff, is HTTPParserError, is IOError, is ChannelError:
-            // Nobody reads this: the connection has broken, or what is wrong with it has been told already.
-            return try Self.response(HTTPFailure(error: .invalidArgument("the request ended before its end")))
+            // Nobody reads this: the connection is gone, or its error has been reported already.
+            return try Self.response(
+                HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")))
         case let error as HomeError:
             var headers = HTTPFields()
             if error.code == .unavailable || error.code == .resourceExhausted { headers[.retryAfter] = "5" }
@@ -52,16 +53,16 @@ struct ErrorMiddleware: RouterMiddleware {
             return try Self.response(
                 HTTPFailure(error: HomeError(code, error.status.reasonPhrase), status: error.status))
         default:
-            // The client learns nothing of the inside; the log does.
+            // The client learns nothing about the internals; the log does.
             context.logger.error("request failed", metadata: ["error": "\(error)"])
-            return try Self.response(HTTPFailure(error: .internal("a fault of the gateway; its log says more")))
+            return try Self.response(HTTPFailure(error: .internal("internal error; the gateway's log says more")))
         }
     }
 
-    /// The status of an error that has a nearer one than its code's.
+    /// The status of an error that has a closer one than its code's.
     static func status(for error: HomeError) -> HTTPResponse.Status? {
         guard error.code == .failedPrecondition else { return nil }
-        // RFC 9110, sections 15.5.7 and 15.5.10. Players tell the two apart by the status alone.
+        // RFC 9110, sections 15.5.7 and 15.5.10. Players distinguish the two only by the status.
         return error.subcodes.contains(HomeError.noCommonCodec) ? .notAcceptable : .conflict
     }
 

@@ -2,19 +2,19 @@ import HTTPTypes
 import Transport
 
 extension GatewayAPI {
-    /// What a reverse proxy adds to the requests of others.
+    /// The headers that a reverse proxy adds to forwarded requests.
     static let forwardingHeaders = ["Forwarded", "X-Forwarded-For", "Via"].compactMap { HTTPField.Name($0) }
 
     /// The addresses at which a viewer has reached the gateway.
     ///
     /// A loopback address among them lets the viewer name loopback candidates, so only the connection itself may bring
-    /// one: what a client writes into `Host` proves nothing, and a connection from this machine that a proxy makes for
-    /// somebody elsewhere proves as little.
+    /// one. What a client writes into `Host` proves nothing. Neither does a connection from this machine that a proxy
+    /// makes for somebody elsewhere.
     ///
     /// - Parameters:
-    ///   - local: the connection's own end.
+    ///   - local: the connection's local end.
     ///   - authority: the header `Host`.
-    ///   - isForwarded: whether a proxy says that it speaks for another host.
+    ///   - isForwarded: whether a proxy says that it forwards for another host.
     static func reachedAddresses(local: String?, authority: String?, isForwarded: Bool) -> [String] {
         var addresses: [String] = []
         if let local = local.map(self.literal), !(isForwarded && self.isOwnAlone(local)) { addresses.append(local) }
@@ -26,7 +26,7 @@ extension GatewayAPI {
         return addresses
     }
 
-    /// Whether an address means something to its own machine or link alone.
+    /// Whether an address has a meaning only on its own machine or link.
     private static func isOwnAlone(_ text: String) -> Bool {
         guard let address = TransportAddress(text, port: 1) else { return false }
         return address.isLoopback || address.isLinkLocal || !address.isUsableDestination
@@ -42,7 +42,7 @@ extension GatewayAPI {
         TransportAddress(text, port: 1) != nil
     }
 
-    /// An address as the kernel gave it, without scope, and an IPv4 address without its IPv6 mapping.
+    /// An address as the kernel returned it, without scope, and an IPv4 address without its IPv6 mapping.
     static func literal(_ text: String) -> String {
         let plain = text.split(separator: "%", maxSplits: 1).first.map(String.init) ?? text
         let mapping = "::ffff:"

@@ -5,7 +5,7 @@ import HomeTypes
 import Hummingbird
 
 extension GatewayAPI {
-    /// What `GET /v1/cameras` answers.
+    /// The response to `GET /v1/cameras`.
     struct CameraList: Codable, Sendable, Equatable {
         var cameras: [CameraAnswer]
     }
@@ -52,7 +52,7 @@ extension GatewayAPI {
 
     private static func cameraEntry(_ request: Request) async throws -> CameraEntry {
         guard let entry = CameraEntry(json: try await JSONBody.data(from: request)) else {
-            throw HomeError.invalidArgument("the body is no JSON object")
+            throw HomeError.invalidArgument("the body is not a JSON object")
         }
         return entry
     }

@@ -4,16 +4,16 @@ import HomeHub
 import HomeTypes
 import Hummingbird
 
-/// The events of one device: their history, and what the device or somebody for it reports.
+/// The events of one device: their history, and reports from the device or on its behalf.
 extension GatewayAPI {
-    /// What `GET /v1/devices/{device}/events` answers.
+    /// The response to `GET /v1/devices/{device}/events`.
     struct EventList: Codable, Sendable, Equatable {
         var events: [DeviceEvent]
     }
 
-    /// What a reported event is answered with.
+    /// The response to a reported event.
     struct ReportAnswer: Codable, Sendable, Equatable {
-        /// Whether it was news; false for a repetition of what is known.
+        /// Whether it was new; false if it repeats what is known.
         var accepted: Bool
     }
 
@@ -44,14 +44,15 @@ extension GatewayAPI {
             let device = try context.parameters.require("device")
             return try await self.take(JSONBody.read(ReportedEvent.self, from: request), of: device)
         }
-        // For cameras that can do no more than open an address when something happens. The secret is the path's part
-        // that makes it work, so this route needs no header.
+        // For cameras that can only open an address when something happens. The secret in the path is the permission,
+        // so this route needs no header.
         for method in [HTTPRequest.Method.get, .post] {
             router.on("/v1/webhooks/:device/:secret/:type", method: method) { request, context in
                 let device = try context.parameters.require("device")
                 guard self.webhooks.device(holding: try context.parameters.require("secret")) == device else {
                     throw HomeError.permissionDenied(
-                        "the device or its webhook token is not known here; gatehouse token --webhook shows it")
+                        "there is no such device, or the webhook token is wrong; gatehouse token --webhook "
+                            + "shows the right address")
                 }
                 let name = try context.parameters.require("type")
                 guard let type = ReportedEvent.Kind(rawValue: name) else {
@@ -76,13 +77,13 @@ extension GatewayAPI {
         // Only devices that exist have a place among the limits.
         _ = try await self.hub.device(device)
         guard self.eventLimiter.allows(device, at: Date()) else {
-            throw HomeError.resourceExhausted("too many events of device \(device); send one a second at most")
+            throw HomeError.resourceExhausted("too many events for device \(device); send at most one per second")
         }
         return try JSONBody.response(ReportAnswer(accepted: try await self.hub.report(event, of: device)))
     }
 
     private static func date(_ text: String) -> Date? {
-        // A plus sign of a time zone is a space in a query.
+        // In a query, the plus sign of a time zone means a space.
         let text = text.replacingOccurrences(of: " ", with: "+")
         let formatter = ISO8601DateFormatter()
         if let date = formatter.date(from: text) { return date }

@@ -7,23 +7,25 @@ import ServiceLifecycle
 extension GatewayAPI {
     func addEventRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/events") { request, context in
+            // A client that comes back by itself sends the header; it is newer than the address.
+            let cursor = request.headers[Self.lastEventID] ?? request.uri.queryParameters["after"].map(String.init)
             // A watcher that is cut off reads too slowly, so what is being written for it may never be taken, and the
             // connection would stay for as long as it takes a byte now and then.
             let events = try await self.hub.changes(
-                principal: self.principal(context), lastEventID: request.headers[Self.lastEventID],
+                principal: self.principal(context), after: cursor,
                 onCutOff: { [channel = context.channel] in channel.close(promise: nil) })
             return Response(
                 status: .ok,
                 headers: [
                     .contentType: "text/event-stream", .cacheControl: "no-store",
-                    // For reverse proxies that would gather the stream.
+                    // For reverse proxies that would buffer the stream.
                     Self.accelBuffering: "no",
                 ],
                 body: ResponseBody { writer in
                     try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
-                    // It ends with the client's connection, the gateway's life, or a client that reads too slowly.
+                    // It ends when the client disconnects, when the gateway ends, or when the client reads too slowly.
                     for await event in events.cancelOnGracefulShutdown() {
-                        try await writer.write(ByteBuffer(string: try ServerSentEvents.encode(event)))
+                        try await writer.write(ByteBuffer(string: ServerSentEvents.encode(event)))
                     }
                     try await writer.finish(nil)
                 })

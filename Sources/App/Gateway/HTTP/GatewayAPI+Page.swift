@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 
 extension GatewayAPI {
-    /// The web page and its parts. They hold nothing secret, so everybody may read them.
+    /// The web page and its parts. They contain nothing secret, so everybody may read them.
     func addPageRoutes(to router: Router<GatewayRequestContext>) {
         for (path, asset) in self.page.assets.sorted(by: { $0.key < $1.key }) {
             router.get(RouterPath(path)) { request, _ in

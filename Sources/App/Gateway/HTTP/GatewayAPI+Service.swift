@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 
 extension GatewayAPI {
-    /// What a client should know of the gateway itself.
+    /// What a client should know about the gateway itself.
     struct GatewayDescription: Codable, Sendable, Equatable {
         var name: String
         var version: String
@@ -15,7 +15,7 @@ extension GatewayAPI {
         var iceServers: [ICEServerDescription]
     }
 
-    /// A STUN or TURN server in the form that `RTCPeerConnection` takes.
+    /// A STUN or TURN server in the form that `RTCPeerConnection` expects.
     struct ICEServerDescription: Codable, Sendable, Equatable {
         var urls: [String]
         var username: String?
@@ -60,6 +60,6 @@ extension GatewayAPI {
 
 /// The gateway's version.
 public enum GatewayVersion {
-    /// The version that the API and the command line tell.
+    /// The version that the API and the command line show.
     public static let current = "0.1.0"
 }

@@ -3,7 +3,7 @@ import HomeHub
 import Hummingbird
 
 extension GatewayAPI {
-    /// What `GET /v1/sessions` answers: the asker's own sessions.
+    /// The response to `GET /v1/sessions`: the caller's own sessions.
     struct SessionList: Codable, Sendable, Equatable {
         var sessions: [SessionSnapshot]
     }

@@ -4,6 +4,7 @@ import HomeTypes
 import Hummingbird
 import NIOCore
 import Signalling
+import Stations
 
 extension GatewayAPI {
     func addSnapshotRoutes(to router: Router<GatewayRequestContext>) {
@@ -23,7 +24,7 @@ extension GatewayAPI {
                     .age: "\(milliseconds / 1_000)", Self.ageMilliseconds: "\(milliseconds)",
                 ],
                 body: .init(contentLength: picture.jpeg.count) { writer in
-                    // Until the client has taken it.
+                    // Until the client has read it.
                     defer { withExtendedLifetime(place) {} }
                     try await writer.write(ByteBuffer(bytes: picture.jpeg))
                     try await writer.finish(nil)

@@ -5,19 +5,19 @@ import Hummingbird
 import Signalling
 
 extension GatewayAPI {
-    /// What `GET /v1/devices/{device}/speaker` answers.
+    /// The response to `GET /v1/devices/{device}/speaker`.
     struct SpeakerAnswer: Codable, Sendable, Equatable {
         /// Nil for cameras that cannot measure what they play.
         var reading: SpeakerReading?
-        /// Who has the floor; nil when it is free.
+        /// The principal that holds the floor; nil if it is free.
         var talker: SpeakerSnapshot.Talker?
-        /// The talk that goes on.
+        /// The current talk.
         var talkback: TalkbackSnapshot?
-        /// The clip that is played or was played last.
+        /// The clip that is playing or was played last.
         var clip: TalkClipSnapshot?
     }
 
-    /// What `POST /v1/devices/{device}/speaker/clips` takes instead of a WAV file.
+    /// What `POST /v1/devices/{device}/speaker/clips` accepts instead of a WAV file.
     struct NamedClip: Codable, Sendable, Equatable {
         /// `chime`: the sound of a doorbell.
         var name: String
@@ -40,7 +40,7 @@ extension GatewayAPI {
             if JSONBody.hasMediaType("application/json", request) {
                 let clip = try await JSONBody.read(NamedClip.self, from: request)
                 guard clip.name == "chime" else {
-                    throw HomeError.invalidArgument("no clip has this name; there is: chime")
+                    throw HomeError.invalidArgument("there is no clip with this name; the only one is chime")
                 }
                 bytes = nil
             } else {

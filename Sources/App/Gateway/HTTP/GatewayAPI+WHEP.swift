@@ -58,7 +58,7 @@ extension GatewayAPI {
             started, at: "/whep/\(device)/\(started.mediaSessionId)", links: self.iceServerLinks + [description])
     }
 
-    /// The answer to an offer that was taken (RFC 9725, section 4.2).
+    /// The response to an accepted offer (RFC 9725, section 4.2).
     static func created(_ started: StartLiveViewResponse, at location: String, links: [String]) -> Response {
         var headers: HTTPFields = [
             .contentType: Self.sdpMediaType, .location: location, .eTag: "\"\(started.iceGeneration)\"",
@@ -81,7 +81,7 @@ extension GatewayAPI {
         }
     }
 
-    /// Trickle must name the ICE generation that its candidates belong to; a restart names none with `*`
+    /// A trickle request must name the ICE generation that its candidates belong to; a restart names none, with `*`
     /// (RFC 9725, sections 4.3.1 to 4.3.3).
     private func patchWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let device = try context.parameters.require("device")
@@ -93,28 +93,28 @@ extension GatewayAPI {
         }
     }
 
-    /// Who may change or end a session: who holds the token that came with the request, or without a token whoever
-    /// started the session, since nobody else was told its path.
+    /// Who may change or end a session: the holder of the token that came with the request or, without a token, whoever
+    /// started the session, because nobody else knows its path.
     ///
-    /// How long a lookup takes tells nothing about how much of a guess is right: the table's hashes are seeded at random.
+    /// The time of a lookup does not reveal how much of a guess is right: the table's hashes are seeded at random.
     func owner(
         of session: String, _ sessions: WHEPSessions, device: String, _ context: GatewayRequestContext
     ) async throws -> String {
         if let principal = context.principal { return principal }
         guard let entry = await sessions[session], entry.deviceID == device else {
-            throw HomeError.notFound("no such session: it has ended, or has never been")
+            throw HomeError.notFound("there is no such session: it has ended or never existed")
         }
         return entry.principal
     }
 
-    /// What `OPTIONS` of an endpoint tells: players ask there for the STUN and TURN servers.
+    /// The response to `OPTIONS` of an endpoint: players ask there for the STUN and TURN servers.
     func endpointDescription(status: HTTPResponse.Status) -> Response {
         var headers: HTTPFields = [Self.acceptPost: Self.sdpMediaType, .allow: "OPTIONS, POST"]
         for link in self.iceServerLinks { headers.append(HTTPField(name: Self.link, value: link)) }
         return Response(status: status, headers: headers)
     }
 
-    /// Adds candidates or restarts ICE, whichever way the media goes.
+    /// Adds candidates or restarts ICE, for viewers and publishers alike.
     func patch(
         _ request: Request, _ session: String, of sessions: WHEPSessions,
         _ trickle: (String) async throws -> TrickleResult
@@ -129,7 +129,7 @@ extension GatewayAPI {
         let entityTag = await sessions[session]?.entityTag
         guard Self.matches(condition, entityTag) else {
             throw HTTPFailure(
-                error: .failedPrecondition("If-Match does not name the session's present ETag; ICE was restarted"),
+                error: .failedPrecondition("If-Match is not the session's current ETag; ICE was restarted"),
                 status: .preconditionFailed)
         }
         switch try await trickle(fragment) {
@@ -146,10 +146,11 @@ extension GatewayAPI {
         }
     }
 
-    /// Whether a header `If-Match` holds `*` or the tag (RFC 9110, section 13.1.1; weak tags never match).
+    /// Whether an `If-Match` header contains `*` or the tag (RFC 9110, section 13.1.1; weak tags never match).
     ///
-    /// `"*"` is taken for `*`: RFC 9725 writes the value in quotation marks (section 4.3.3), examples of the drafts send
-    /// them, and clients were made after these. As a tag it would match nothing, since no tag of the gateway's is a star.
+    /// `"*"` means `*` too: RFC 9725 writes the value in quotation marks (section 4.3.3), examples in the drafts send
+    /// them, and clients were made from these. As a tag it would match nothing, because no tag of the gateway's is a
+    /// star.
     static func matches(_ condition: String, _ entityTag: String?) -> Bool {
         condition.split(separator: ",").contains { part in
             let tag = part.drop { $0 == " " }

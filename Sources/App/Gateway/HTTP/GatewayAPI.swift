@@ -16,10 +16,10 @@ struct GatewayAPI: Sendable {
     let whepSessions: WHEPSessions
     let whipSessions: WHEPSessions
     let metrics: HTTPMetrics
-    /// Who is connected, and who was refused.
+    /// Tracks who is connected and who was refused.
     let shared: ConnectionGuard
     let page: WebPage
-    /// Metrics of the floors below that the home does not know of.
+    /// Metrics of the floors below, which the home does not know about.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
     init(
@@ -42,9 +42,9 @@ struct GatewayAPI: Sendable {
     }
 
     /// The router of one listener.
-    /// - Parameter scheme: `http` or `https`: what the listener speaks.
+    /// - Parameter scheme: `http` or `https`, the protocol of the listener.
     func router(scheme: String) -> Router<GatewayRequestContext> {
-        // The errors' table of routes is taken from a router that nobody talks to.
+        // The error middleware's table of routes comes from a router that serves nobody.
         let bare = Router(context: GatewayRequestContext.self)
         self.addRoutes(to: bare)
 
@@ -55,7 +55,7 @@ struct GatewayAPI: Sendable {
         router.add(
             middleware: OriginMiddleware(
                 policy: OriginPolicy(origins: self.configuration.http.origins), scheme: scheme))
-        // Errors behind the origin check get their CORS headers from it, so that listed pages can read them.
+        // The origin check adds CORS headers to errors that occur behind it, so that listed pages can read them.
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
         router.add(
             middleware: AuthenticationMiddleware(
@@ -80,14 +80,14 @@ struct GatewayAPI: Sendable {
         self.addWHIPRoutes(to: router)
     }
 
-    /// Who asks. Every route but the public ones has a principal.
+    /// The caller's principal. Every route except the public ones has one.
     func principal(_ context: GatewayRequestContext) throws -> String {
         guard let principal = context.principal else { throw HomeError.unauthenticated("a token is needed") }
         return principal
     }
 
-    /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the header
-    /// `Host`, which is another one behind a forwarded port.
+    /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the `Host`
+    /// header, which differs behind a forwarded port.
     func reachedAddresses(_ request: Request, _ context: GatewayRequestContext) -> [String] {
         Self.reachedAddresses(
             local: context.localHost, authority: request.head.authority,

@@ -3,16 +3,17 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// What travels with one HTTP request.
+/// The context of one HTTP request.
 struct GatewayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The address at which the client reached the gateway, without port; nil when it is no internet address.
+    /// The address at which the client reached the gateway, without port; nil if it is not an internet address.
     let localHost: String?
     /// The client's address, without port.
     let remoteHost: String?
-    /// The connection that the request came over.
+    /// The connection that the request arrived on.
     let channel: any Channel
-    /// Who asks; set by the authentication, nil on the few public routes, and where the path itself is the permission.
+    /// The caller's principal. The authentication sets it; nil on the few public routes, and if the path itself is the
+    /// permission.
     var principal: String?
 
     init(source: Source) {

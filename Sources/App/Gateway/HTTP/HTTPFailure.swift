@@ -2,11 +2,11 @@ import HTTPTypes
 import HomeTypes
 import Hummingbird
 
-/// A failed request whose HTTP status says more than the error's code alone would, or that needs headers.
+/// A failed request whose HTTP status says more than the error's code would, or that needs headers.
 struct HTTPFailure: Error, Sendable {
-    /// What the body tells.
+    /// The error in the body.
     var error: HomeError
-    /// The status, or nil for the one that goes with the code.
+    /// The status; nil for the one that goes with the code.
     var status: HTTPResponse.Status?
     /// Further headers.
     var headers: HTTPFields = [:]

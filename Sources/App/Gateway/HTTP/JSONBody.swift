@@ -4,20 +4,24 @@ import HomeTypes
 import Hummingbird
 import NIOCore
 
-/// Reading and writing of bodies.
+/// Reads and writes bodies.
 enum JSONBody {
     /// The largest JSON body, in bytes: an SDP offer with its escapes.
     static let maximumSize = 160 * 1024
     /// The largest SDP body, in bytes. Browsers' largest offers are a tenth of it.
     static let maximumSDPSize = 64 * 1024
 
-    /// A response that holds a value.
+    /// A response that contains a value.
     static func response(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let data = try encoder.encode(value)
-        return Response(
+        return self.response(json: try encoder.encode(value), status: status)
+    }
+
+    /// A response that holds a value that is JSON already.
+    static func response(json data: Data, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
             status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
             body: .init(byteBuffer: ByteBuffer(bytes: data)))
     }
@@ -28,7 +32,7 @@ enum JSONBody {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {
-            throw HomeError.invalidArgument(self.explanation(of: error))
+            throw HomeError(error)
         }
     }
 
@@ -41,19 +45,19 @@ enum JSONBody {
         return bytes.readableBytes > 0 ? Data(bytes.readableBytesView) : Data("{}".utf8)
     }
 
-    /// A request's body of another media type as text.
+    /// The body of a request with another media type, as text.
     static func text(mediaType: String, from request: Request) async throws -> String {
         guard self.hasMediaType(mediaType, request) else {
             throw HTTPFailure.unsupportedMediaType(expected: mediaType)
         }
         let bytes = try await self.bytes(of: request, upTo: self.maximumSDPSize)
         guard let text = String(bytes: bytes.readableBytesView, encoding: .utf8) else {
-            throw HomeError.invalidArgument("the body is no UTF-8 text")
+            throw HomeError.invalidArgument("the body is not UTF-8 text")
         }
         return text
     }
 
-    /// A request's body of one of some other media types as bytes.
+    /// The body of a request with one of several other media types, as bytes.
     static func bytes(mediaTypes: [String], limit: Int, from request: Request) async throws -> [UInt8] {
         guard mediaTypes.contains(where: { self.hasMediaType($0, request) }) else {
             throw HTTPFailure.unsupportedMediaType(expected: mediaTypes[0])
@@ -62,7 +66,7 @@ enum JSONBody {
     }
 
     private static func bytes(of request: Request, upTo limit: Int) async throws -> ByteBuffer {
-        // A client that says beforehand that it will send too much is not read at all.
+        // If a client announces that it will send too much, its body is not read at all.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
             throw HTTPFailure.contentTooLarge(limit: limit)
         }
@@ -76,30 +80,5 @@ enum JSONBody {
     static func hasMediaType(_ expected: String, _ request: Request) -> Bool {
         let given = request.headers[.contentType]?.prefix { $0 != ";" }
         return given?.trimmingCharacters(in: .whitespaces).lowercased() == expected
-    }
-
-    private static func explanation(of error: DecodingError) -> String {
-        func place(_ context: DecodingError.Context, _ last: String? = nil) -> String {
-            let path = context.codingPath.map(\.stringValue) + (last.map { [$0] } ?? [])
-            return path.isEmpty ? "the body" : path.joined(separator: ".")
-        }
-        switch error {
-        case .keyNotFound(let key, let context): return "\(place(context, key.stringValue)) is missing"
-        case .valueNotFound(_, let context): return "\(place(context)) must not be null"
-        case .typeMismatch(let type, let context): return "\(place(context)) must be a \(Self.jsonName(of: type))"
-        case .dataCorrupted(let context):
-            return context.codingPath.isEmpty ? "the body is no JSON" : "\(place(context)): \(context.debugDescription)"
-        @unknown default: return "the body cannot be read"
-        }
-    }
-
-    private static func jsonName(of type: any Any.Type) -> String {
-        switch type {
-        case is String.Type: "string"
-        case is Bool.Type: "boolean"
-        case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "number"
-        case is any RangeReplaceableCollection.Type: "list"
-        default: "object"
-        }
     }
 }

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Counts requests and writes one log line for each, for debugging. The line holds the route and the device, not the path:
-/// that may hold a session id.
+/// Counts requests and writes one debug line per request to the log. The line contains the route and the device, but
+/// not the path, which may contain a session id.
 struct ObservationMiddleware: RouterMiddleware {
     let metrics: HTTPMetrics
 

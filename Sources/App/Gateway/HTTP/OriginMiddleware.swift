@@ -2,7 +2,7 @@ import HTTPTypes
 import HomeTypes
 import Hummingbird
 
-/// Refuses requests of foreign web pages, answers the preflights of listed ones, and adds the CORS headers.
+/// Refuses requests from other origins' web pages, answers the preflights of listed ones, and adds the CORS headers.
 struct OriginMiddleware: RouterMiddleware {
     let policy: OriginPolicy
     let scheme: String
@@ -20,15 +20,15 @@ struct OriginMiddleware: RouterMiddleware {
             return try await next(request, context)
         case .refused:
             let origin = request.headers[.origin].flatMap { $0.utf8.count <= Self.maximumOrigin ? $0 : nil }
-            // The preflight lets the browser send the request, which is refused in a way that the page can read: without
-            // it a developer sees a network error and no reason.
+            // The preflight lets the browser send the request, which is then refused in a way that the page can read.
+            // Otherwise a developer would see a network error without a reason.
             if let origin, Self.isPreflight(request) { return Self.preflightResponse(origin: origin) }
             throw HTTPFailure(
                 error: .permissionDenied(
                     "pages of this origin may not use the gateway; list the origin under http.origins in the config"),
                 headers: origin.map(Self.headers) ?? [:])
         case .listed(let origin):
-            // A preflight carries no token; it learns only what the page's origin is told anyway.
+            // A preflight carries no token. It reveals only what the page's origin may know anyway.
             if Self.isPreflight(request) { return Self.preflightResponse(origin: origin) }
             var response = try await next(request, context)
             for field in Self.headers(for: origin) { response.headers[field.name] = field.value }
@@ -36,7 +36,7 @@ struct OriginMiddleware: RouterMiddleware {
         }
     }
 
-    /// Longer origins are not repeated to their senders.
+    /// Longer origins are not echoed to their senders.
     private static let maximumOrigin = 300
 
     private static func isPreflight(_ request: Request) -> Bool {

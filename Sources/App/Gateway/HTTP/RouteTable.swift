@@ -21,7 +21,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// The methods that a concrete path takes; none for a path that does not exist.
+    /// The methods that a concrete path accepts; none for a path that does not exist.
     func methods(forPath path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
         return self.entries.filter { entry in

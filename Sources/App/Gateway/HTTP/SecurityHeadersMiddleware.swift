@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Headers that keep a browser from doing more with an answer than it should.
+/// Headers that keep a browser from doing more with a response than it should.
 struct SecurityHeadersMiddleware: RouterMiddleware {
-    /// The page needs its own scripts and styles, the API, and media that come over WebRTC; nothing else.
+    /// The page needs its own scripts and styles, the API, and media over WebRTC; nothing else.
     static let contentSecurityPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
         "img-src 'self' data: blob:",

@@ -2,13 +2,13 @@ import HomeTypes
 import Signalling
 import Transport
 
-/// Bounds how many snapshots are made and sent at once, with a share for each principal: one of 4K takes several
-/// megabytes from the moment that it is asked for until the client has taken it.
+/// Limits how many snapshots are made and sent at once, with a share for each principal. A snapshot in 4K takes several
+/// megabytes from its request until the client has read it.
 final class SnapshotPlaces: Sendable {
-    /// How many there are.
+    /// How many places there are.
     static let shares = PlaceShares(total: 32)
 
-    /// One of them, which is free again when nobody holds it any more: a response that is never sent gives it back too.
+    /// A place. It is free again when its last reference goes, so a response that is never sent returns its place too.
     final class Place: Sendable {
         private let giveBack: @Sendable () -> Void
 

@@ -1,7 +1,7 @@
-/// What the WHEP endpoint knows of the sessions that were started through it.
+/// What the WHEP endpoint knows about the sessions that were started through it.
 ///
-/// A WHEP player cannot extend a lease, so the gateway does it for as long as the viewer is connected; the cap on a
-/// session's whole length still holds.
+/// A WHEP player cannot extend a lease, so the gateway does it for as long as the viewer is connected. The limit on a
+/// session's whole length still applies.
 actor WHEPSessions {
     /// One session.
     struct Entry: Sendable, Equatable {
@@ -19,7 +19,7 @@ actor WHEPSessions {
         self.entries[session] = entry
     }
 
-    /// Adds a session in the place of all others of its device.
+    /// Adds a session and replaces all others of its device.
     func replace(_ session: String, _ entry: Entry) {
         self.entries = self.entries.filter { $0.value.deviceID != entry.deviceID }
         self.entries[session] = entry
@@ -33,7 +33,7 @@ actor WHEPSessions {
         self.entries[session] = nil
     }
 
-    /// Forgets what is not alive any more, and gives the rest.
+    /// Removes the sessions that have ended, and returns the rest.
     func retain(alive: Set<String>) -> [String: Entry] {
         self.entries = self.entries.filter { alive.contains($0.key) }
         return self.entries

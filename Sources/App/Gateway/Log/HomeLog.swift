@@ -47,7 +47,7 @@ final class HomeLog: Sendable {
                 $0[camera, default: Camera()].events.note(CameraLog.Condition(status), at: now)
             }
             for line in lines { self.write(line, of: camera, words: Self.eventWords) }
-        case .doorbellPressed, .detection: break
+        case .doorbellPressed, .detection, .attributes: break
         }
     }
 

@@ -23,26 +23,26 @@ enum HomeMetrics {
             }
             families.append(.init(name: name, help: help, kind: .gauge, samples: samples))
         }
-        perDevice("gatehouse_sessions", "Live-view sessions alive.") { _ in 1 }
-        perDevice("gatehouse_sessions_connected", "Live-view sessions with a connected viewer.") {
+        perDevice("gatehouse_sessions", "Live views.") { _ in 1 }
+        perDevice("gatehouse_sessions_connected", "Live views with a connected viewer.") {
             $0.state == "connected" ? 1 : 0
         }
-        perDevice("gatehouse_sessions_talking", "Sessions that hold the camera's floor.") { $0.isTalking ? 1 : 0 }
-        perDevice("gatehouse_live_packets_sent", "RTP packets sent by the sessions now alive.") {
+        perDevice("gatehouse_sessions_talking", "Live views that hold the camera's floor.") { $0.isTalking ? 1 : 0 }
+        perDevice("gatehouse_live_packets_sent", "RTP packets sent by the current live views.") {
             Double($0.statistics.packetsSent)
         }
-        perDevice("gatehouse_live_bytes_sent", "RTP payload bytes sent by the sessions now alive.") {
+        perDevice("gatehouse_live_bytes_sent", "RTP payload bytes sent by the current live views.") {
             Double($0.statistics.bytesSent)
         }
-        perDevice("gatehouse_live_packets_retransmitted", "Packets sent again by the sessions now alive.") {
+        perDevice("gatehouse_live_packets_retransmitted", "Packets retransmitted by the current live views.") {
             Double($0.statistics.packetsRetransmitted)
         }
-        perDevice("gatehouse_live_frames_dropped", "Frames left out for slow viewers by the sessions now alive.") {
+        perDevice("gatehouse_live_frames_dropped", "Frames skipped for slow viewers by the current live views.") {
             Double($0.statistics.framesDropped)
         }
         perDevice(
             "gatehouse_live_refused_datagrams",
-            "Datagrams that the viewers of the sessions now alive sent and that were refused."
+            "Datagrams from the viewers of the current live views that were refused."
         ) {
             Double($0.statistics.refusedDatagrams)
         }

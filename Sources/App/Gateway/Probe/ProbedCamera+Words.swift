@@ -19,7 +19,7 @@ extension ProbedCamera {
         lines += self.notes.map { "  note: \($0)".onOneLine }
         lines += ["", "What viewers get"] + self.viewers.map { "  " + $0.onOneLine }
         let learnt = self.profile.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)".onOneLine }
-        if !learnt.isEmpty { lines += ["", "Learnt of the camera"] + learnt }
+        if !learnt.isEmpty { lines += ["", "Learned about the camera"] + learnt }
         if self.reached {
             lines += ["", "To add it, paste this under cameras: in the config"]
             lines += self.config.split(separator: "\n").map { "  " + $0 }
@@ -33,15 +33,15 @@ extension ProbedCamera {
         guard self.config.contains("${\(Self.passwordVariable)}") else { return [] }
         return [
             "",
-            "The password is not printed. In the shell that starts the gateway, paste this and type the password as it "
-                + "stands in the address:",
+            "The password is not printed. Paste this into the shell that starts the gateway, and type the password "
+                + "as it is in the address:",
             "  read -rsp 'Password: ' \(Self.passwordVariable); export \(Self.passwordVariable)",
-            "A service gets it from a file that it alone may read, for systemd: EnvironmentFile=",
+            "A service gets it from a file that only it may read; for systemd: EnvironmentFile=",
         ]
     }
 
     private var connectionWords: String {
-        var parts = ["reached over \((self.carriage ?? "rtsp").uppercased())\(self.isSecure ? " in TLS" : "")"]
+        var parts = ["reached over \((self.carriage ?? "rtsp").uppercased())\(self.isSecure ? " with TLS" : "")"]
         if let seconds = self.secondsToPlay { parts.append("agreed to play after \(Self.seconds(seconds))") }
         if let seconds = self.secondsToFirstPacket { parts.append("first packet after \(Self.seconds(seconds))") }
         if let seconds = self.secondsToFirstKeyFrame { parts.append("first key frame after \(Self.seconds(seconds))") }

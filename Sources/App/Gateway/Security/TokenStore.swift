@@ -38,7 +38,8 @@ public struct TokenStore: Sendable {
             else {
                 throw .init(
                     path: directory.file(Self.fileName),
-                    reason: "line \(index + 1) is no token of at least 32 characters, followed by a name or nothing")
+                    reason: "line \(index + 1) must be a token of at least 32 characters, optionally followed by a name"
+                )
             }
             let principal = fields.count > 1 ? String(fields[1]) : Self.owner
             if let fault = NameRules.fault(in: principal) {
@@ -57,8 +58,8 @@ public struct TokenStore: Sendable {
             guard !existing.entries.isEmpty else {
                 throw .init(
                     path: directory.file(Self.fileName),
-                    reason: "holds no token; write the old one into it again, or remove the file to have another one "
-                        + "made, with which everybody has to sign in again")
+                    reason: "contains no token; restore the old one, or remove the file to make a new one, with which "
+                        + "everybody has to sign in again")
             }
             self = existing
             return

@@ -98,16 +98,17 @@ public final class WebhookTokens: Sendable {
             else {
                 throw .init(
                     path: directory.file(Self.fileName),
-                    reason: "line \(index + 1) is no token followed by a device's id; put the file right, or remove it "
-                        + "to have other tokens made, which every camera with a webhook has to be told")
+                    reason:
+                        "line \(index + 1) must be a token followed by a device's id; correct the file, or remove it "
+                        + "to make new tokens, which you then have to set in every camera with a webhook")
             }
             tokens.append((String(fields[1]), String(fields[0])))
         }
         guard !tokens.isEmpty else {
             throw .init(
                 path: directory.file(Self.fileName),
-                reason: "holds no token; put the old content back, or remove it to have other tokens made, which every "
-                    + "camera with a webhook has to be told")
+                reason: "contains no token; restore the old content, or remove the file to make new tokens, which you "
+                    + "then have to set in every camera with a webhook")
         }
         return tokens
     }

@@ -4,7 +4,7 @@ import { authorization, tokenRefused } from "./api.js";
 export class EventParser {
   constructor() {
     this.rest = "";
-    // The id of the last event that was whole: with it, the next connection goes on behind that event.
+    // The id of the last event that was whole: with it, the next connection continues after that event.
     this.lastID = "";
   }
 

@@ -361,7 +361,7 @@ export class LiveSession {
   }
 
   // The gateway has ended the session: its longest time was reached, the camera was set up differently, or the
-  // gateway goes down. Whoever watches wants to go on.
+  // gateway goes down. The viewer wants to continue.
   ended() {
     // There is nothing to give back.
     this.session = null;

@@ -255,7 +255,7 @@ class LiveView {
     this.muteButton.label = this.video.muted ? "Sound off" : "Sound";
   }
 
-  // What changes with time alone.
+  // What changes only with time.
   refresh() {
     const { live, preview } = this;
     if (preview.hasSnapshot && !live.isActive) {

@@ -43,7 +43,7 @@ export class Talk {
   constructor(live) {
     this.live = live;
     this.isTalking = false;
-    // The camera is being asked whether it takes what is said.
+    // The gateway is asking the camera whether it accepts the talk.
     this.isOpening = false;
     /** @type {MediaStream | null} */
     this.microphone = null;

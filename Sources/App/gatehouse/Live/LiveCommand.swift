@@ -11,9 +11,10 @@ import Transport
 /// `gatehouse live`: watches a camera for a while and reports what arrived.
 struct LiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "live", abstract: "Watch a camera and say what arrives.",
+        commandName: "live", abstract: "Watch a camera and report what arrives.",
         discussion: """
-            Exit code 0 only if what was agreed on really arrived: decoded pictures, and sound where the camera has any.
+            The exit code is 0 only if everything that was agreed on arrived: decoded pictures, and sound if the \
+            camera has any.
             """)
 
     @Argument(help: "The device.")
@@ -30,7 +31,7 @@ struct LiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Record to a fragmented MP4 file.", valueName: "file"))
     var record: String?
 
-    @Option(help: ArgumentHelp("Say a WAV file to the camera.", valueName: "file"))
+    @Option(help: ArgumentHelp("Play a WAV file through the camera's speaker.", valueName: "file"))
     var talk: String?
 
     @Flag(help: "Print JSON.")
@@ -63,7 +64,7 @@ struct LiveCommand: AsyncParsableCommand {
             print(report.text)
         }
         if !report.isComplete {
-            printError("gatehouse: not everything that was agreed on arrived")
+            printError("gatehouse: some of the agreed media did not arrive; the report above shows which")
             throw ExitCode.failure
         }
     }
@@ -77,7 +78,8 @@ struct LiveCommand: AsyncParsableCommand {
         let offered = try OfferedView(wishes: wishes, identity: try DTLSIdentity.generate())
         let loop = try ViewerLoop()
         let posted = MonotonicClock.now
-        let started = try await connection.startLiveView(device: device, offerSdp: offered.offerSdp)
+        let started = try await connection.send(
+            Google.WebRtcLiveViewTrait.StartLiveView.self, to: device, .init(offerSdp: offered.offerSdp))
         let answered = MonotonicClock.now
         defer { loop.stop() }
         do {
@@ -91,7 +93,10 @@ struct LiveCommand: AsyncParsableCommand {
     }
 
     private func receive(
-        _ offer: (offered: OfferedView, started: GatewayConnection.StartedLiveView, posted: Instant, answered: Instant),
+        _ offer: (
+            offered: OfferedView, started: Google.WebRtcLiveViewTrait.StartLiveViewResult, posted: Instant,
+            answered: Instant
+        ),
         words: [[UInt8]]?, on loop: ViewerLoop, _ connection: GatewayConnection
     ) async throws -> LiveReport {
         let (started, posted) = (offer.started, offer.posted)
@@ -118,8 +123,8 @@ struct LiveCommand: AsyncParsableCommand {
         }
         for await event in events {
             if case .connected = event, let words {
-                _ = try await connection.command(
-                    device: device, trait: "WebRtcLiveView", "startTalkback", ["mediaSessionId": session])
+                _ = try await connection.send(
+                    Google.WebRtcLiveViewTrait.StartTalkback.self, to: device, .init(mediaSessionId: session))
                 view.talk(words)
             }
             meter.take(event)
@@ -155,8 +160,8 @@ struct LiveCommand: AsyncParsableCommand {
 
     private static func giveBack(_ connection: GatewayConnection, _ device: String, _ session: String) async {
         // The session may have just ended by itself, which is as good.
-        _ = try? await connection.command(
-            device: device, trait: "WebRtcLiveView", "stopLiveView", ["mediaSessionId": session])
+        _ = try? await connection.send(
+            Google.WebRtcLiveViewTrait.StopLiveView.self, to: device, .init(mediaSessionId: session))
     }
 
     /// Extends the lease 30 seconds before it ends, as the apps do.
@@ -167,8 +172,8 @@ struct LiveCommand: AsyncParsableCommand {
             try? await Task.sleep(for: .seconds(max(5, Int(seconds) - 30)))
             guard !Task.isCancelled else { return }
             // A session that cannot be extended ends, and the view reports it.
-            _ = try? await connection.command(
-                device: device, trait: "WebRtcLiveView", "extendLiveView", ["mediaSessionId": session])
+            _ = try? await connection.send(
+                Google.WebRtcLiveViewTrait.ExtendLiveView.self, to: device, .init(mediaSessionId: session))
         }
     }
 }

@@ -84,9 +84,9 @@ extension LiveReport {
             lines.append(
                 "Picture  \(video.codec) \(video.width)×\(video.height), \(video.framesDecoded) frames decoded "
                     + "(\(video.keyFrames) key frames, \(video.backlogFrames) from before the start), "
-                    + "\(String(format: "%.1f", video.framesPerSecond)) a second, "
+                    + "\(String(format: "%.1f", video.framesPerSecond)) per second, "
                     + "\(video.packetsLost) of \(video.packets + video.packetsLost) packets lost, "
-                    + "\(video.packetsRetransmitted) sent again")
+                    + "\(video.packetsRetransmitted) retransmitted")
             if let missing = video.testPictureFramesMissing { lines.append("         \(missing) frames missing") }
         } else {
             lines.append("Picture  none")

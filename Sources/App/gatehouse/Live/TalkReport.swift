@@ -24,8 +24,8 @@ struct TalkReport: Codable, Sendable {
             "Talk     \(codec ?? "no codec")\(opened): \(seconds(millisecondsReceived)) came"
                 + (packetsReceived > 0 ? " in \(packetsReceived) packets (\(packetsLost) lost)" : "")
                 + ", \(seconds(millisecondsSent)) sent in \(packetsSent) packets",
-            "         \(Int(millisecondsDropped.rounded())) ms dropped, \(Int(millisecondsOfSilence.rounded())) ms of "
-                + "silence filled in, \(Int(millisecondsQueued.rounded())) ms waiting",
+            "         \(Int(millisecondsDropped.rounded())) ms dropped, \(Int(millisecondsOfSilence.rounded())) ms "
+                + "filled with silence, \(Int(millisecondsQueued.rounded())) ms waiting",
         ]
         if let reason { lines.append("         \(state): \(reason)") }
         return lines

@@ -98,7 +98,7 @@ struct RTSPRequestStream: ~Copyable {
         do {
             message = try RTSPMessage(head: String(decoding: head, as: UTF8.self))
         } catch {
-            throw .malformed("its first line is no request line of RTSP")
+            throw .malformed("its first line is not an RTSP request line")
         }
         guard case .request(let request) = message else {
             throw .malformed("it is an answer, and nothing was asked")

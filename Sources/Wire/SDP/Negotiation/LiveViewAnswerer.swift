@@ -109,7 +109,7 @@ extension LiveViewAnswerer {
         for (index, section) in offer.media.enumerated() {
             guard let mid = section.mid, !seen.insert(mid).inserted else { continue }
             throw .invalidDescription(
-                "two media descriptions have the identification tag \(mid)",
+                "two media sections have the identification tag \(mid)",
                 line: offer.lineNumber(of: "mid", inMediaAt: index))
         }
     }
@@ -209,9 +209,9 @@ extension LiveViewAnswerer {
     ) -> Result<(Int, MediaSelection), MediaRefusal> {
         let section = offer.media[index]
         guard section.kind == .audio || section.kind == .video else {
-            return .failure(.other("\(section.kind.name) is not carried, only audio and video"))
+            return .failure(.other("\(section.kind.name) is not supported, only audio and video are"))
         }
-        if section.isRejected { return .failure(.other("the offer itself has it switched off (port 0)")) }
+        if section.isRejected { return .failure(.other("the offer itself disables it (port 0)")) }
         guard section.isWebRTCProfile else {
             return .failure(.other("\(section.transportProtocol) is not an RTP profile with DTLS"))
         }
@@ -247,7 +247,7 @@ extension LiveViewAnswerer {
             let ours = sameKind.flatMap { tracks[$0].codecs.isEmpty ? tracks[$0].receiveCodecs : tracks[$0].codecs }
             return .failure(MediaSelection.noCommonCodec(ours, payloads))
         }
-        return .failure(refusal ?? .other("no track suits it"))
+        return .failure(refusal ?? .other("no track matches it"))
     }
 }
 

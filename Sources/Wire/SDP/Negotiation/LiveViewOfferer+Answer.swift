@@ -16,10 +16,10 @@ extension LiveViewOfferer {
             let section = answer.media[index]
             let label = answer.label(ofMediaAt: index)
             guard section.kind == media[index].track.kind else {
-                throw .invalidDescription("\(label) answers a media description of \(media[index].track.kind.name)")
+                throw .invalidDescription("\(label) answers a media section of \(media[index].track.kind.name)")
             }
             if let mid = section.mid, mid != media[index].mid {
-                throw .invalidDescription("\(label) answers a media description with the tag \(media[index].mid)")
+                throw .invalidDescription("\(label) answers a media section with the tag \(media[index].mid)")
             }
             // In an answer port 0 means rejected, bundle-only or not (RFC 9143, section 7.3.2).
             guard section.port != 0 || section.isBundleOnly else {
@@ -43,7 +43,7 @@ extension LiveViewOfferer {
         case .actpass, .holdconn:
             // An answer must choose (RFC 8842, section 5.3); for one that does not, the default of RFC 4145 applies.
             localSetup = .passive
-            notes.append("the answer has no a=setup:active or a=setup:passive; it is taken for active")
+            notes.append("the answer has no a=setup:active or a=setup:passive; active is assumed")
         }
         return NegotiatedSession(
             answer: answer, media: accepted, remote: remote, localSetup: localSetup, notes: notes)

@@ -68,7 +68,7 @@ struct MediaSelection {
         var names: [String] = []
         for name in ours.map(\.summary) where !names.contains(name) { names.append(name) }
         return .codecs(
-            "no codec in common: this side has \(names.joined(separator: ", ")), the peer offers "
+            "no common codec: this side has \(names.joined(separator: ", ")), the peer offers "
                 + codecNames(of: offered))
     }
 

@@ -20,7 +20,7 @@ extension NegotiationError: CustomStringConvertible {
         switch self {
         case .invalidDescription(let reason, _), .codecMismatch(let reason): reason
         case .unusableTransport(let fault, _): fault.description
-        case .noUsableMedia(let reasons): "nothing of the offer can be used: " + reasons.joined(separator: "; ")
+        case .noUsableMedia(let reasons): "nothing in the offer can be used: " + reasons.joined(separator: "; ")
         }
     }
 

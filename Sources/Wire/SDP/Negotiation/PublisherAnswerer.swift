@@ -32,7 +32,7 @@ public struct PublisherAnswerer: Sendable {
             if let simulcast = section.simulcast, simulcast.send.count > 1 {
                 notes.append(
                     offer.label(ofMediaAt: index)
-                        + ": one of its \(simulcast.send.count) layers is taken; simulcast is not used")
+                        + ": one of its \(simulcast.send.count) layers is used; simulcast is not used")
             }
             guard let payload = choose(section) else { continue }
             let retransmissions = section.payloads.retransmissions.filter { $0.value == payload.payloadType }.keys
@@ -66,10 +66,10 @@ public struct PublisherAnswerer: Sendable {
             else { continue }
             let label = offer.label(ofMediaAt: index)
             missing.append(
-                session.notes.first { $0.hasPrefix(label) } ?? label + ": it cannot be taken")
+                session.notes.first { $0.hasPrefix(label) } ?? label + ": it cannot be received")
         }
         guard !missing.isEmpty else { return }
-        throw .noUsableMedia(missing + ["a camera takes one picture and one sound, and all of an offer or nothing"])
+        throw .noUsableMedia(missing + ["a camera accepts one video and one audio track, and an offer only as a whole"])
     }
 
     /// The payload type that is chosen from a media description; nil where none can be relayed.

@@ -16,7 +16,7 @@ extension TransportFault: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noCredentials:
-            "no ICE credentials: a=ice-ufrag and a=ice-pwd must stand here or at the session level"
+            "no ICE credentials: a=ice-ufrag and a=ice-pwd must be here or at the session level"
         case .unusableCredentials(let reason):
             reason
         case .noFingerprint:

@@ -119,8 +119,8 @@ extension CameraEntry {
 
     private static func refusal(_ key: String) -> HomeError {
         .invalidArgument(
-            "\(key): \(CameraAddress.mask) stands for a secret that is known here, and there is none for this address; a "
-                + "secret is kept for the same user at the same host alone, so write it out")
+            "\(key): \(CameraAddress.mask) refers to a stored secret, and none is stored for this user at this host; "
+                + "write the secret itself")
     }
 
     /// The entry without the password of an ONVIF service that is no longer the one of `stored`, unless `patch` gives

@@ -13,8 +13,8 @@ public struct CameraStore: Sendable {
     static let maximumCount = 1_000
 
     private static let head = """
-        # Cameras that were added over the API or the web page. The gateway writes this file again at each such change;
-        # it may be edited by hand, and the edit is applied at once. Keys: docs/configuration.md, "cameras".
+        # Cameras that were added over the API or the web page. The gateway rewrites this file at each such change.
+        # You may edit it by hand; an edit is applied at once. Keys: docs/configuration.md, "cameras".
 
         """
 
@@ -61,7 +61,7 @@ public struct CameraStore: Sendable {
             guard let entry = entries[camera.id] else {
                 throw ConfigurationError(
                     file: self.path,
-                    problems: [.init(line: 0, key: "cameras", reason: "the entry of \(camera.id) cannot be found")])
+                    problems: [.init(line: 0, key: "cameras", reason: "the entry of \(camera.id) is missing")])
             }
             stored.append(StoredCamera(camera: camera, entry: entry))
         }

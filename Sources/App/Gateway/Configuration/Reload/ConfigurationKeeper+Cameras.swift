@@ -42,7 +42,7 @@ extension ConfigurationKeeper {
         _ = try self.entry(of: id)
         var stored = try self.changeable(id)
         guard let index = stored.firstIndex(where: { $0.camera.id == id }) else {
-            throw HomeError.internal("the camera \(id) is not written down")
+            throw HomeError.internal("the camera \(id) is not in \(CameraStore.fileName)")
         }
         let before = stored[index]
         let restored = try patch.restoringSecrets(of: before.entry, shownAs: before.camera)
@@ -65,7 +65,7 @@ extension ConfigurationKeeper {
     private func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
         if let file, self.current.cameras.contains(where: { $0.id == id }) {
             throw HomeError.failedPrecondition(
-                "the camera \(id) is written in the config file \(file); change it there, which takes effect at once")
+                "the camera \(id) is defined in the config file \(file); change it there, which takes effect at once")
         }
         // With the first change, the built-in doorbell becomes one of the API's cameras, so that it can be removed.
         guard self.stored.isEmpty, self.entries.contains(where: { $0.origin == .builtin }) else { return self.stored }
@@ -82,10 +82,11 @@ extension ConfigurationKeeper {
     private func checked(_ entry: CameraEntry, id: String) throws(HomeError) -> GatewayConfiguration.Camera {
         guard ConfigurationLoader.isIdentifier(id) else {
             throw HomeError.invalidArgument(
-                "id: expected 1 to 64 letters, digits, '.', '_' and '-', a letter or digit first")
+                "id: expected 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit")
         }
         guard entry.values["id"] == nil || entry.values["id"] == .text(id) else {
-            throw HomeError.invalidArgument("id: it is in the path already, and the body names another one")
+            throw HomeError.invalidArgument(
+                "id: the body and the path name different cameras; leave id out of the body")
         }
         for (key, value) in entry.values.sorted(by: { $0.key < $1.key }) { try Self.checkLengths(value, key) }
         do {

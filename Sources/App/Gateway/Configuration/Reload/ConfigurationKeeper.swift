@@ -122,7 +122,7 @@ public actor ConfigurationKeeper {
         await self.takeTurn()
         defer { self.endTurn() }
         guard await self.running.reconnect(id) else {
-            throw HomeError.failedPrecondition("\(id) does not run; GET /v1/cameras/\(id) says why")
+            throw HomeError.failedPrecondition("\(id) is not running; GET /v1/cameras/\(id) says why")
         }
     }
 
@@ -169,7 +169,7 @@ public actor ConfigurationKeeper {
                 .init(file: error.file, line: $0.line, key: $0.key, reason: $0.reason)
             }
             self.logger.error(
-                "the config has problems and changes nothing",
+                "the config has problems, so nothing was changed",
                 metadata: ["because": "\(reason)", "problems": "\(error)"])
             return
         }
@@ -190,7 +190,7 @@ public actor ConfigurationKeeper {
         let needsRestart = self.current.keysThatNeedRestart(comparedTo: self.started)
         if needsRestart != self.status.needsRestart, !needsRestart.isEmpty {
             self.logger.warning(
-                "changes that count from the next start on",
+                "changes that take effect at the next start",
                 metadata: ["keys": "\(needsRestart.joined(separator: ", "))"])
         }
         self.status.needsRestart = needsRestart
@@ -199,13 +199,13 @@ public actor ConfigurationKeeper {
             self.file == nil
             ? []
             : shadowed.sorted().map {
-                "camera \($0) stands in the config file and among the cameras of the API; the config file's counts"
+                "camera \($0) is in both the config file and \(CameraStore.fileName); the config file's entry is used"
             }
         do {
             try self.webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: self.store.directory)
             self.secrets.add(self.webhooks.secrets)
         } catch {
-            self.logger.error("webhook tokens cannot be written down", metadata: ["reason": "\(error)"])
+            self.logger.error("webhook tokens cannot be written", metadata: ["reason": "\(error)"])
         }
         let changes = await self.running.apply(cameras)
         let devices = cameras.map { DeviceDescription(id: $0.id, name: $0.name, kind: $0.kind) }
@@ -230,19 +230,19 @@ public actor ConfigurationKeeper {
         guard FileStamp(path: self.store.path) == self.storeInForce else {
             throw HomeError.failedPrecondition(
                 self.status.problems.isEmpty
-                    ? "the file \(self.store.path) has just been changed by hand; it is read in a second: send this again"
-                    : "the file \(self.store.path) was changed by hand and is not in force; GET /v1/configuration says "
-                        + "which problems to mend first")
+                    ? "the file \(self.store.path) was just edited and has not been read yet; try again in a second"
+                    : "the file \(self.store.path) was edited and has problems; fix them first (GET /v1/configuration "
+                        + "lists them)")
         }
         do {
             try self.store.write(cameras)
         } catch {
             if error.isTooLarge {
                 throw HomeError.resourceExhausted(
-                    "the cameras of the API would take more than 1 MiB of text; remove one first")
+                    "\(CameraStore.fileName) would be larger than 1 MiB; remove a camera first")
             }
-            self.logger.error("cameras cannot be written down", metadata: ["reason": "\(error)"])
-            throw HomeError.internal("the cameras cannot be written down: \(error)")
+            self.logger.error("cameras cannot be written", metadata: ["reason": "\(error)"])
+            throw HomeError.internal("the cameras cannot be written: \(error)")
         }
         self.stored = cameras
         self.hasStoreFile = true

@@ -4,28 +4,29 @@ import Logging
 import NIOCore
 import Transport
 
-/// Decides which connections a listener takes, before anything is made for them, and pauses it when it has run out of
-/// descriptors. It stands on the listener's own channel.
+/// Decides which connections a listener accepts, before anything is made for them, and pauses the listener when it has
+/// run out of descriptors. It is on the listener's own channel.
 ///
-/// It accepts as fast as connections come, since those that wait in the kernel wait in one row: a stranger's flood before
-/// the owner. What the server above has no time for yet waits here, and the hosts take turns.
+/// It accepts connections as fast as they come, because connections that wait in the kernel share one queue: a
+/// stranger's flood before the owner. Connections that the server above has no time for yet wait here, and the hosts
+/// take turns.
 ///
-/// A connection counts from here on until it has closed, so also while it waits and while its TLS handshake runs.
+/// A connection counts from here on until it has closed, including while it waits and during its TLS handshake.
 final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
-    /// How long nothing is accepted when there are no descriptors: until those that are closed now are free.
+    /// How long nothing is accepted when there are no descriptors: until those that are now being closed are free.
     static let exhaustedPause = TimeAmount.milliseconds(50)
-    /// How often the log is told of that.
+    /// How often the log reports that.
     static let exhaustedInterval = Duration.seconds(60)
-    /// How long nothing is accepted when every place belongs to somebody who has signed in.
+    /// How long nothing is accepted when every place belongs to a client that has signed in.
     static let fullPause = TimeAmount.milliseconds(100)
-    /// How many strangers' connections are closed at a time when there are no descriptors.
+    /// How many connections without a sign-in are closed at a time when there are no descriptors.
     static let shedCount = 16
-    /// How many connections are accepted before the event loop looks after others.
+    /// How many connections are accepted before the event loop does other work.
     static let acceptedAtOnce: UInt = 16
 
     private let connections: ConnectionLedger
@@ -33,10 +34,10 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
     private let logger: Logger
     private var resumption: Scheduled<Void>?
     private var waiting = HostQueue<any Channel>()
-    /// Whether the server above takes connections.
+    /// Whether the server above accepts connections.
     private var isWanted = true
     private var isHandingOnLater = false
-    /// How many were handed on and have not started.
+    /// How many were handed over and have not started.
     private var starting = 0
     private var toldOfExhaustion: Instant?
     private var filter = FloodFilter()
@@ -48,7 +49,7 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         self.logger = logger
     }
 
-    /// Whose a connection is; the unspecified address for one that has none.
+    /// The host of a connection; the unspecified address if it has none.
     static func peer(_ address: SocketAddress?) -> TransportAddress {
         address?.ipAddress.flatMap { TransportAddress($0, port: 0) } ?? TransportAddress(ipv4: 0, port: 0)
     }
@@ -79,7 +80,7 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         self.acceptMore(context)
     }
 
-    /// Whatever the server above takes: those it takes no more wait here.
+    /// Hands over as many as the server above accepts; the others wait here.
     private func acceptMore(_ context: ChannelHandlerContext) {
         if self.resumption == nil { context.read() }
     }
@@ -88,7 +89,7 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         guard self.isWanted, !self.waiting.isEmpty, self.starting < ConnectionStarts.atOnce else { return }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         while self.starting < ConnectionStarts.atOnce, let connection = self.waiting.popFirst() {
-            // One that has given way meanwhile is closed.
+            // A connection that was closed meanwhile to make room.
             guard self.connections.contains(connection) else { continue }
             self.starting += 1
             self.starts.begin(connection) { [eventLoop = context.eventLoop] in
@@ -107,7 +108,7 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         if context.channel.isActive { self.handOn(context) }
     }
 
-    /// Asks the server above whether it takes more, which it answers with a read at once or later.
+    /// Asks the server above whether it accepts more. It answers with a read, at once or later.
     private func handOnLater(_ context: ChannelHandlerContext) {
         guard !self.isHandingOnLater else { return }
         self.isHandingOnLater = true
@@ -131,13 +132,13 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         if self.toldOfExhaustion.map({ now - $0 >= Self.exhaustedInterval }) ?? true {
             self.toldOfExhaustion = now
             self.logger.warning(
-                "there are no descriptors for more connections; strangers' are closed",
+                "there are no descriptors for more connections; those without a sign-in are closed",
                 metadata: ["reason": "\(error)", "closed": "\(closed)"])
         }
         self.pause(context, for: Self.exhaustedPause)
     }
 
-    /// Has the kernel drop what hosts send that are refused all the time, until a moment later.
+    /// Makes the kernel drop packets of hosts that are refused all the time, for a moment.
     private func applyFilter(_ context: ChannelHandlerContext) {
         try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
             _ = self.filter.apply(to: $0)
@@ -161,8 +162,8 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
 
     private func pause(_ context: ChannelHandlerContext, for time: TimeAmount) {
         guard self.resumption == nil else { return }
-        // The library's own pause leaves the socket in the selector, which then wakes the event loop again and again and
-        // keeps a core busy. Only this takes it out.
+        // The library's own pause leaves the socket in the selector, which then wakes the event loop again and again
+        // and keeps a core busy. Only this removes it.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         self.resumption = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
             self.resumption = nil

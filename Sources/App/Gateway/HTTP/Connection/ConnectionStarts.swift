@@ -1,19 +1,19 @@
 import Transport
 
-/// The connections that a listener has handed on and whose task has not begun yet. As long as there are several, more of
-/// them would only stand in the row for the processor, the owner's behind a flood's.
+/// The connections that a listener has handed to the server and whose task has not begun yet. More of them at once
+/// would only wait for the processor, and the owner's would wait behind those of a flood.
 final class ConnectionStarts: Sendable {
-    /// How many of one listener may be starting at once.
+    /// How many connections of one listener may be starting at once.
     static let atOnce = 2
 
     private let begun = Locked<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
-    /// Notes that a connection was handed on. `whenStarted` is called once, on any thread.
+    /// Records that a connection was handed to the server. `whenStarted` is called once, on any thread.
     func begin(_ connection: AnyObject, whenStarted: @escaping @Sendable () -> Void) {
         self.begun.withLock { $0[ObjectIdentifier(connection)] = whenStarted }
     }
 
-    /// The connection's task has begun, or there will be none. Without effect from the second time on.
+    /// Records that the connection's task has begun, or that there will be none. A second call has no effect.
     func end(_ connection: AnyObject) {
         self.begun.withLock { $0.removeValue(forKey: ObjectIdentifier(connection)) }?()
     }

@@ -11,26 +11,26 @@ import NIOHTTPTypesHTTP1
 
 /// One HTTP/1.1 connection, from the socket up to the requests.
 ///
-/// The library's own pipeline parses all requests of a read at once. This one has the same parts, and between them those
-/// that bound what a client costs: see ``RequestPacer``, ``RequestGate``, and ``StalledClientHandler``, which stands below
-/// TLS. Which connections there are at all is the ``ConnectionAdmissionHandler``'s business.
+/// The library's own pipeline parses all requests of a read at once. This one has the same parts, and between them
+/// those that limit what a client costs: see ``RequestPacer``, ``RequestGate``, and ``StalledClientHandler``, which is
+/// below TLS. The ``ConnectionAdmissionHandler`` decides which connections there are.
 struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
-    /// Connections without a request for so long are closed.
+    /// Connections without a request for this long are closed.
     static let idleTimeout = Duration.seconds(60)
     /// Headers larger than this are refused.
     static let maximumHeaderBytes = 16 * 1024
-    /// The most that one read of the socket takes.
+    /// The most bytes that one read of the socket returns.
     static let maximumRead = 16 * 1024
 
     let responder: HTTPChannelHandler.Responder
-    /// The turns of strangers' requests, those of all listeners together.
+    /// The turns of strangers' requests, shared by all listeners.
     let turns: RequestTurns
-    /// The connections that are being started.
+    /// The connections that are starting.
     let starts: ConnectionStarts
 
-    /// What a listener is made with.
+    /// What a listener needs.
     static func server(_ shared: ConnectionGuard) -> HTTPServerBuilder {
         HTTPServerBuilder { GatewayHTTPChannel(responder: $0, turns: shared.turns, starts: shared.starts) }
     }
@@ -53,7 +53,7 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
         await self.handleHTTP(asyncChannel: value, logger: logger)
     }
 
-    /// The part of the pipeline that is about bytes and HTTP/1.1, in the order from the socket up.
+    /// The part of the pipeline that handles bytes and HTTP/1.1, in order from the socket up.
     static func addHandlers(to channel: any Channel, turns: RequestTurns) throws {
         let pipeline = channel.pipeline.syncOperations
         // Below TLS, which has added itself already.
@@ -76,7 +76,8 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
         try options.setOption(
             .recvAllocator,
             value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: Self.maximumRead))
-        // The kernel's own buffer may hold what the client does not take, and then no byte of it waits in this process.
+        // Otherwise the kernel's buffer could hold what the client does not read, and no byte of it would wait in this
+        // process.
         try options.setOption(
             .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)),
             value: SocketOptionValue(StalledClientHandler.limit.nanoseconds / 1_000_000))

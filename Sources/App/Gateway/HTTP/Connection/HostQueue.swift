@@ -1,12 +1,12 @@
 import Transport
 
-/// What waits, with the hosts in turn: one element of each, in the order in which a host's elements came.
+/// A queue in which hosts take turns: one element of each host, in the order in which its elements came.
 ///
-/// Every second time the host of which the fewest wait is preferred, so that somebody who does one thing at a time gets
-/// it done among any number of hosts that bring a flood. The other times keep everybody going.
+/// Every second turn goes to the host with the fewest waiting elements, so a client that does one thing at a time is served
+/// among any number of flooding hosts. The other turns keep every host going.
 struct HostQueue<Element> {
     private var elements: [TransportAddress: [Element]] = [:]
-    /// The hosts of which something waits, the next one first.
+    /// The hosts with waiting elements, the next one first.
     private var hosts: [TransportAddress] = []
     private var prefersFew = false
 

@@ -1,15 +1,16 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose request does not come to its end: whoever sends one byte a minute would keep it for ever,
-/// with no more than a wrong token. How long an answer takes is not looked at; event streams have no end.
+/// Closes a connection whose request is not complete in time. Otherwise a client could keep it forever by sending one
+/// byte per minute, with no more than a wrong token. The time of the response does not matter, because event streams
+/// have no end.
 final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
 
     /// How long a request may take from its head to the end of its body.
     static let limit = TimeAmount.seconds(30)
-    /// A body that has brought as many bytes since the last look has as long again: an uplink may be slow.
+    /// A body that has brought this many bytes since the last check gets the same time again: an uplink may be slow.
     static let progress = 1 << 20
 
     private var deadline: Scheduled<Void>?

@@ -3,16 +3,16 @@ import HomeTypes
 import NIOCore
 import NIOHTTP1
 
-/// Asks the connection to tell the client that its body is wanted (`100 Continue`).
+/// Asks the connection to report to the client that its body is wanted (`100 Continue`).
 struct ContinueRequest: Sendable {}
 
-/// A request that broke off while its body was being read; the client has been told already, or is gone.
+/// A request that broke off while its body was being read. The client has its answer already, or is gone.
 struct RequestBrokenOff: Error {}
 
-/// Refuses what is not a proper request, and closes connections the way that lets the client read why.
+/// Refuses what is not a proper request, and closes connections in a way that lets the client read why.
 ///
-/// It stands above the parser and decides, with the pacer below it, when the next request may come: when this one has
-/// ended and its response has been taken by the socket.
+/// It is above the parser. With the pacer below it, it decides when the next request may come: when this one has ended
+/// and the socket has accepted its response.
 final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -40,13 +40,13 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     private enum State {
         case open
-        /// A refusal is on its way out.
+        /// A refusal is being sent.
         case refusing
-        /// All has been said; the client has a moment to read it.
+        /// Everything has been sent; the client has a moment to read it.
         case lingering
     }
 
-    /// How long a client that is refused may take to read the answer before the connection closes under it.
+    /// How long a client that is refused may take to read the response before the connection closes.
     static let lingerTime = TimeAmount.seconds(1)
 
     private let pacer: RequestPacer
@@ -95,7 +95,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Requests of strangers wait for each other; nothing more is read of one that waits.
+    /// Requests of strangers wait for each other; nothing more of a waiting request is read.
     private func takeTurn(_ context: ChannelHandlerContext) {
         if self.isSignedIn { return }
         let bound = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
@@ -131,7 +131,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
             self.state = .refusing
             self.write(refusal, context)
         }
-        // What waits for the rest of a body must not take the part that came for the whole.
+        // A reader that waits for the rest of a body must not mistake the part that arrived for the whole.
         if wasHandedOn { context.fireErrorCaught(RequestBrokenOff()) }
     }
 
@@ -177,10 +177,10 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
         self.turn.giveBack()
         if exchange.isHTTP10 {
             head.version = .http1_0
-            // Nothing but the end of the connection would tell the body's end.
+            // Only the end of the connection would mark the end of the body.
             if !head.headers.contains(name: "content-length") { self.exchange?.closesAfterwards = true }
         }
-        // Whether the rest of the body comes, and where the next request begins, is not known then.
+        // Whether the rest of the body comes, and where the next request begins, is unknown then.
         if exchange.isReadingRequest { self.exchange?.closesAfterwards = true }
         if self.exchange?.closesAfterwards == true {
             head.headers.replaceOrAdd(name: "connection", value: "close")
@@ -217,8 +217,8 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: The end
 
-    /// Says that nothing more comes, and closes a moment later: a connection that is closed while bytes of the client are
-    /// unread is reset, and the client may never see the answer.
+    /// Signals that nothing more comes, and closes a moment later. A connection that is closed while bytes of the
+    /// client are unread is reset, and the client may never see the response.
     private func linger(_ context: ChannelHandlerContext) {
         if case .lingering = self.state { return }
         guard context.channel.isActive else { return }

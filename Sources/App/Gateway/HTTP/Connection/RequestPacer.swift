@@ -3,9 +3,9 @@ import NIOCore
 /// Lets one request at a time into the parser, and stops reading from the connection until its response has been written.
 ///
 /// A parser that is handed a buffer full of pipelined requests makes objects of all of them at once, a hundred times
-/// the size of the bytes. So this handler, below the parser and above TLS, holds the bytes and hands them on a line at a
-/// time: a request never ends but at the end of a line or of the length that its head tells. What it holds is bounded by
-/// what one read brings, since it passes no further read on while it holds something.
+/// the size of the bytes. So this handler, below the parser and above TLS, holds the bytes and passes them on line by
+/// line: a request ends only at the end of a line, or after the length that its head states. What it holds is bounded
+/// by what one read brings, because it requests no further read while it holds something.
 final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -22,16 +22,16 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         /// A head is being read, or waited for.
         case head
         case body(Framing)
-        /// A whole request has been handed on, and its response is not written yet.
+        /// A whole request has been passed on, and its response is not written yet.
         case answering
-        /// The connection is being closed; what still comes is not looked at.
+        /// The connection is being closed; what still arrives is ignored.
         case discarding
     }
 
-    /// What may be held. More comes only from a client that sends on and on and then closes its side, because the library
-    /// reads a socket that has ended to its end.
+    /// How many bytes it may hold. More arrive only from a client that keeps sending and then closes its side, because
+    /// the library reads a socket that has ended to its end.
     static let maximumHeld = 64 * 1024
-    /// What is read and dropped of a connection that is being closed.
+    /// How many bytes are read and dropped of a connection that is being closed.
     static let maximumDiscarded = 1 << 20
 
     private var phase = Phase.head
@@ -43,7 +43,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadWanted = false
     private var hasInputEnded = false
     private var context: ChannelHandlerContext?
-    /// Whether the head that is being read has not got beyond its first line.
+    /// Whether the current head has not got beyond its first line.
     private(set) var isInFirstLine = true
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -56,7 +56,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: What the gate tells
 
-    /// The head that was handed on last announces a body.
+    /// The head that was passed on last announces a body.
     func expectBody(_ framing: Framing) {
         if case .head = self.phase { self.phase = .body(framing) }
     }
@@ -78,12 +78,12 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         self.readIfWanted(context)
     }
 
-    /// Nothing is handed on or read until ``resume()``: the request that has begun has to wait.
+    /// Passes on and reads nothing until ``resume()``: the request that has begun has to wait.
     func pause() {
         self.isPaused = true
     }
 
-    /// Goes on with the request.
+    /// Continues the request.
     func resume() {
         self.isPaused = false
         guard let context, !self.isHandingOn else { return }
@@ -91,7 +91,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         self.readIfWanted(context)
     }
 
-    /// Nothing is handed on any more.
+    /// Passes on nothing any more.
     func discard() {
         self.phase = .discarding
         self.discarded = self.held.readableBytes
@@ -141,8 +141,8 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         context.read()
     }
 
-    /// Hands on what is held, as far as the request reaches.
-    /// - Returns: whether anything was.
+    /// Passes on what is held, as far as the request reaches.
+    /// - Returns: whether anything was passed on.
     private func handOn(_ context: ChannelHandlerContext) -> Bool {
         guard !self.isHandingOn else { return false }
         self.isHandingOn = true
@@ -153,7 +153,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
             let request = self.requestCount
             let isWholeLine = slice.readableBytesView.last == 0x0A
             context.fireChannelRead(self.wrapInboundOut(slice))
-            // After the parser has seen the line, whose errors are about it.
+            // After the parser has seen the line, because its errors are about it.
             if isWholeLine, request == self.requestCount { self.isInFirstLine = false }
         }
         if self.held.readableBytes == 0, self.hasInputEnded {
@@ -172,14 +172,14 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(.length(let remaining)):
             let count = min(remaining, available)
             self.phase = .body(.length(remaining - count))
-            // A parser that has seen the whole body says so; if it does not, it has to see what follows.
+            // A parser that has seen the whole body reports it; if it does not, it has to see what follows.
             return self.held.readSlice(length: count > 0 ? count : available)
         case .answering, .discarding:
             return nil
         }
     }
 
-    /// The bytes up to the first line feed and with it.
+    /// The bytes up to and including the first line feed.
     private var lineLength: Int? {
         let view = self.held.readableBytesView
         guard let end = view.firstIndex(of: 0x0A) else { return nil }

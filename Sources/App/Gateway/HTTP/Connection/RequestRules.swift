@@ -6,11 +6,11 @@ struct RequestRefusal: Error, Equatable {
     var status: HTTPResponseStatus
     /// What was wrong, for a person.
     var message: String
-    /// What the body tells.
+    /// The error in the body.
     var error: HomeError { .invalidArgument(self.message) }
 }
 
-/// What makes a request one that can be answered at all (RFC 9110 and 9112).
+/// Whether a request is well-formed enough to be answered (RFC 9110 and 9112).
 enum RequestRules {
     /// The longest target, in bytes.
     static let maximumTarget = 8 * 1024
@@ -29,7 +29,7 @@ enum RequestRules {
                 ? nil : RequestRefusal(status: .badRequest, message: "the header Host is missing")
         }
         guard hosts.count == 1 else {
-            return RequestRefusal(status: .badRequest, message: "there are \(hosts.count) headers Host; send one")
+            return RequestRefusal(status: .badRequest, message: "there are \(hosts.count) Host headers; send one")
         }
         let host = hosts[0].utf8
         let isPlain = host.allSatisfy { byte in
@@ -55,15 +55,16 @@ enum RequestRules {
             }
             guard lengths.isEmpty else {
                 return RequestRefusal(
-                    status: .badRequest, message: "Content-Length and Transfer-Encoding exclude each other")
+                    status: .badRequest, message: "the request has both Content-Length and Transfer-Encoding; send one")
             }
             guard encodings.count == 1, encodings[0].lowercased() == "chunked" else {
                 return RequestRefusal(
-                    status: .notImplemented, message: "the only Transfer-Encoding that is understood is chunked")
+                    status: .notImplemented, message: "the only supported Transfer-Encoding is chunked")
             }
         }
         guard lengths.count <= 1 else {
-            return RequestRefusal(status: .badRequest, message: "there are \(lengths.count) headers Content-Length")
+            return RequestRefusal(
+                status: .badRequest, message: "there are \(lengths.count) Content-Length headers; send one")
         }
         return nil
     }
@@ -74,7 +75,7 @@ enum RequestRules {
         guard !expectations.isEmpty, head.version.minor > 0 else { return nil }
         guard expectations.count == 1, expectations[0].lowercased() == "100-continue" else {
             return RequestRefusal(
-                status: .expectationFailed, message: "the only Expect that can be met is 100-continue")
+                status: .expectationFailed, message: "the only supported Expect is 100-continue")
         }
         return nil
     }
@@ -89,16 +90,16 @@ enum RequestRules {
                 message: "a header is longer than \(GatewayHTTPChannel.maximumHeaderBytes) bytes, or there are too many"
             )
         case .invalidVersion:
-            return RequestRefusal(status: .httpVersionNotSupported, message: "the gateway speaks HTTP/1.1 here")
+            return RequestRefusal(status: .httpVersionNotSupported, message: "only HTTP/1.1 is supported here")
         case .invalidChunkSize:
             return RequestRefusal(status: .badRequest, message: "the size of a chunk of the body cannot be read")
         case .strictModeAssertion:
             return RequestRefusal(
-                status: .badRequest, message: "a line, or a chunk of the body, does not end where it must")
+                status: .badRequest, message: "a line or a chunk of the body does not end as HTTP/1.1 requires")
         case .invalidContentLength, .unexpectedContentLength:
-            return RequestRefusal(status: .badRequest, message: "the header Content-Length cannot be used")
+            return RequestRefusal(status: .badRequest, message: "Content-Length is not a valid length")
         case .invalidEOFState, .closedConnection:
-            return RequestRefusal(status: .badRequest, message: "the request ended before its end")
+            return RequestRefusal(status: .badRequest, message: "the connection closed before the request was complete")
         default:
             return RequestRefusal(status: .badRequest, message: "this is not an HTTP/1.1 request (\(error))")
         }

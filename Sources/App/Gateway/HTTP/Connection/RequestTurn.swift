@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import Transport
 
-/// Says of a connection that somebody has signed in over it.
+/// The event that a client has signed in over a connection.
 struct SignedIn: Sendable {}
 
 /// The turn of one connection's request, on the connection's event loop.
@@ -16,7 +16,7 @@ final class RequestTurn {
 
     private let turns: RequestTurns
     private var state = State.none
-    /// What has come of the request meanwhile.
+    /// The parts of the request that arrived meanwhile.
     private(set) var parts: [HTTPServerRequestPart] = []
     /// Whether the client has closed its side meanwhile.
     var hasInputEnded = false
@@ -31,8 +31,8 @@ final class RequestTurn {
     }
 
     /// Takes a turn, or waits for it.
-    /// - Parameter begin: Called on the event loop when the turn has come after a while.
-    /// - Returns: Whether it has come at once.
+    /// - Parameter begin: Called on the event loop when the turn comes later.
+    /// - Returns: Whether the turn is taken at once.
     func take(_ context: ChannelHandlerContext, begin: @escaping @Sendable () -> Void) -> Bool {
         let host = ConnectionLedger.host(of: ConnectionAdmissionHandler.peer(context.remoteAddress))
         let eventLoop = context.eventLoop
@@ -44,13 +44,13 @@ final class RequestTurn {
         return false
     }
 
-    /// Keeps what comes while the turn is awaited.
+    /// Keeps a part that arrives while the request waits for its turn.
     func keep(_ part: HTTPServerRequestPart) {
         self.parts.append(part)
     }
 
-    /// The turn has come.
-    /// - Returns: What was kept; nil when nobody waits any more.
+    /// Begins the turn.
+    /// - Returns: The parts that were kept; nil if the request no longer waits.
     func begin(_ eventLoop: any EventLoop) -> [HTTPServerRequestPart]? {
         guard self.isAwaited else {
             self.turns.giveBack()
@@ -61,7 +61,7 @@ final class RequestTurn {
         return self.parts
     }
 
-    /// Gives the turn back, or does not wait for it any more.
+    /// Gives the turn back, or stops waiting for it.
     func giveBack() {
         if case .taken(let limit) = self.state {
             limit.cancel()

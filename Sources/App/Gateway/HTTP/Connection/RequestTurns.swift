@@ -1,15 +1,16 @@
 import NIOCore
 import Transport
 
-/// How many requests of strangers are worked on at once, and whose is next: hosts take turns, so that one that sends
-/// requests over hundreds of connections waits for itself and not others for it.
+/// How many requests of strangers the gateway handles at once, and which is next. Hosts take turns, so a host that
+/// sends requests over hundreds of connections delays only itself.
 ///
-/// A stranger is a connection over which nobody has signed in yet. The owner's first request is a stranger's too, and has
-/// to get its turn among those of a flood.
+/// A stranger is a connection without a sign-in. The owner's first request counts as a stranger's too, and has to get
+/// its turn among those of a flood.
 final class RequestTurns: Sendable {
-    /// How many requests are worked on at once; more would only wait for each other's processor time.
+    /// How many requests are handled at once. More of them would only compete for the processor.
     static let atOnce = 2
-    /// A request that has no answer for so long gives its turn back: it waits for a camera, or for the rest of its body.
+    /// A request without a response after this time returns its turn. It waits for a camera, or for the rest of its
+    /// body.
     static let longest = TimeAmount.milliseconds(50)
 
     private struct State {
@@ -21,9 +22,9 @@ final class RequestTurns: Sendable {
 
     /// Takes a turn.
     /// - Parameters:
-    ///   - host: Whose request it is.
-    ///   - begin: Called when the turn has come, on any thread; not when it is there at once.
-    /// - Returns: Whether it is there at once. Each turn must be given back.
+    ///   - host: The host that sent the request.
+    ///   - begin: Called on any thread when the turn comes later; not called if it is taken at once.
+    /// - Returns: Whether the turn is taken at once. Each turn must be given back.
     func take(for host: TransportAddress, begin: @escaping @Sendable () -> Void) -> Bool {
         self.state.withLock { state in
             if state.taken < Self.atOnce {
@@ -35,7 +36,7 @@ final class RequestTurns: Sendable {
         }
     }
 
-    /// Gives a turn back, and with it to the next one.
+    /// Returns a turn. The next waiting request gets it.
     func giveBack() {
         let next = self.state.withLock { state in
             let next = state.waiting.popFirst()

@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Closes a connection whose client accepts no bytes while bytes wait for it: event streams, pictures and pages alike. It
-/// stands below TLS, where what the socket takes can be seen.
+/// Closes a connection whose client accepts no bytes while bytes wait for it: event streams, pictures and pages alike.
+/// It is below TLS, where it can be seen what the socket accepts.
 final class StalledClientHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
     /// How long a client may accept nothing.
     static let limit = TimeAmount.seconds(30)
-    /// How often that is looked at while bytes wait.
+    /// How often to check while bytes wait.
     static let interval = TimeAmount.seconds(5)
 
     private var written = 0
