@@ -97,6 +97,22 @@ private final class RecordingTap: TrackTap {
         #expect((49...51).contains(tap.batches.count))
     }
 
+    /// The request for a tap is handled a moment after it was made.
+    @Test func aTapOfSoundMissesNothingWhileItsRequestIsOnTheWay() throws {
+        let world = try RelayWorld()
+        world.camera.isRunning = false
+        let id = TrackID(camera: "yard", index: 0)
+        let inlet = TrackInlet(lists: [world.shard.ready])
+        let description = RelayTrackDescription(isVideo: false, codec: .opus, requestKeyFrame: {})
+        world.shard.setTracks([(id, description, inlet)], camera: id.camera, at: world.now)
+        var maker = FrameMaker(sequenceNumber: 1)
+        inlet.deliver(maker.next(isKeyFrame: false, at: world.now))
+        let tap = RecordingTap()
+        world.shard.addTap(tap, to: id, at: world.now)
+        world.shard.handleInlets(at: world.now)
+        #expect(tap.batches.count == 1)
+    }
+
     @Test func aTapLearnsOfARestartAndOfTheEnd() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))

@@ -114,9 +114,10 @@ extension RelayTrack {
 extension RelayShard {
     /// Adds a tap to a track; the camera is asked for a key frame if the ring has none.
     func addTap(_ tap: any TrackTap, to id: TrackID, at now: Instant) {
-        // What was handed in before the tap is part of what it begins with.
-        handleInlets(at: now)
         guard let track = tracks[id] else { return tap.trackEnded() }
+        // A key frame that was handed in before the tap is part of what it begins with. Sound has no such beginning:
+        // the tap comes first, so that it misses nothing of what is handed in while its request is on the way.
+        if track.isVideo { handleInlets(at: now) }
         track.addTap(tap)
         if track.ring.newestKeyFrame == nil { track.requestKeyFrame(at: now) }
     }
