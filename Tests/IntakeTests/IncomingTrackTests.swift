@@ -110,6 +110,25 @@ import Transport
         #expect(packets.map(\.sequenceNumber) == packets.indices.map { 1001 + UInt16($0) })
     }
 
+    /// Many cameras and encoders send RTP packets of at most 1,192 bytes.
+    @Test func packetsThatFitEveryPathPassUnchanged() {
+        let harness = TrackHarness(TrackHarness.h264)
+        let unit = (0..<8).map { index -> [UInt8] in
+            let marks: UInt8 = index == 0 ? 0x80 : index == 7 ? 0x40 : 0
+            return [0x7C, marks | 0x05] + [UInt8](repeating: UInt8(index), count: 1_178)
+        }
+        for (index, payload) in unit.enumerated() {
+            harness.receive(rtpPacket(index, timestamp: 0, marker: index == 7, payload))
+        }
+        #expect(unit.allSatisfy { 12 + $0.count == 1_192 })
+        #expect(harness.packets().map(\.payload) == unit)
+    }
+
+    /// Header with two extensions, SRTP tag, number of a retransmission.
+    @Test func aPacketAtTheLimitFitsIPv6sSmallestMTU() {
+        #expect(40 + 8 + 24 + PayloadLimit.standard + 16 + 2 <= 1_280)
+    }
+
     @Test func aLongSingleUnitBecomesFragments() {
         let harness = TrackHarness(TrackHarness.h264, limit: 100)
         let unit: [UInt8] = [0x41, 0x9A] + (0..<300).map { UInt8($0 & 0xFF) }
