@@ -17,7 +17,7 @@ from peers.gateway import DOORBELL, Camera, Gateway
 from peers.hostile_camera import HostileCamera
 from peers.polling import eventually
 from peers.spoofing import Spoofer
-from peers.viewer import BrowserViewer, viewing
+from peers.viewer import BrowserViewer, Reception, viewing
 from playwright.sync_api import Browser
 
 OFFER = (
@@ -75,12 +75,12 @@ def username_of_a_session(viewer: BrowserViewer) -> str:
     return ":".join(found[1] for found in fragments if found)
 
 
-def own_address(reported: str) -> str:
-    """The viewer's address on this host, as its browser reports it; a browser that hides it plays over loopback."""
+def own_address(path: Reception) -> str:
+    """The viewer's address on this host. A browser that hides it sends from the address that it sends to."""
     try:
-        return str(ipaddress.ip_address(reported))
+        return str(ipaddress.ip_address(path.address))
     except ValueError:
-        return "127.0.0.1"
+        return path.gatewayAddress
 
 
 def received(gateway: Gateway) -> float:
@@ -108,13 +108,12 @@ def test_damaged_datagrams_from_strangers(viewer: BrowserViewer, attacked: Gatew
 def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, attacked: Gateway) -> None:
     before, count = received(attacked), 3_000
     path = viewer.stats()
-    # Chromium's own end of the path; the gateway's end is an address of this host too.
-    local = own_address(path.address)
+    local = own_address(path)
     refused = refused_datagrams(attacked)
     spoofer = Spoofer()
     try:
         for number, datagram in enumerate(datagrams(2, count, username_of_a_session(viewer))):
-            spoofer.send(datagram, (local, path.port), (local, attacked.media_port))
+            spoofer.send(datagram, (local, path.port), (path.gatewayAddress, attacked.media_port))
             if number % 500 == 499:
                 goal = before + number * 0.9
                 eventually(lambda goal=goal: received(attacked) >= goal, "the gateway reads what is sent")
@@ -128,7 +127,7 @@ def test_damaged_datagrams_from_the_viewers_own_address(viewer: BrowserViewer, a
 def test_checks_of_another_session_from_a_viewers_address(viewer: BrowserViewer, attacked: Gateway) -> None:
     """A principal's valid checks of its own session, from the address of somebody else's viewer."""
     path = viewer.stats()
-    local = own_address(path.address)
+    local = own_address(path)
     started = attacked.client.whep("front-door", OFFER)
     fragment, password = (
         re.search(rf"^a=ice-{name}:(\S+)", started.text, re.MULTILINE)[1] for name in ("ufrag", "pwd")
@@ -145,7 +144,7 @@ def test_checks_of_another_session_from_a_viewers_address(viewer: BrowserViewer,
             check.attributes["ICE-CONTROLLING"] = 1
             check.attributes["USE-CANDIDATE"] = None
             check.add_message_integrity(password.encode())
-            spoofer.send(bytes(check), (local, path.port), (local, attacked.media_port))
+            spoofer.send(bytes(check), (local, path.port), (path.gatewayAddress, attacked.media_port))
     finally:
         spoofer.close()
     eventually(

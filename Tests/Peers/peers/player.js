@@ -98,7 +98,7 @@ window.GatehouseViewer = class {
   async stats() {
     const result = {
       framesDecoded: 0, packetsLost: 0, totalAudioEnergy: 0, totalSamplesReceived: 0, keyFramesDecoded: 0,
-      codec: "", width: 0, address: "", port: 0, freezeCount: 0, totalFreezesDuration: 0, timestamp: 0,
+      codec: "", width: 0, freezeCount: 0, totalFreezesDuration: 0, timestamp: 0,
     };
     const report = await this.pc.getStats();
     report.forEach((entry) => {
@@ -115,13 +115,21 @@ window.GatehouseViewer = class {
         result.totalAudioEnergy = entry.totalAudioEnergy ?? 0;
         result.totalSamplesReceived = entry.totalSamplesReceived ?? 0;
         result.packetsLost += entry.packetsLost ?? 0;
-      } else if (entry.type === "candidate-pair" && entry.nominated && entry.state === "succeeded") {
-        const local = report.get(entry.localCandidateId);
-        result.address = local?.address ?? "";
-        result.port = local?.port ?? 0;
       }
     });
-    return result;
+    return { ...result, ...this.path(report) };
+  }
+
+  // The two ends of the path in use: the player's own address and port, and the gateway's address. Several pairs may be
+  // nominated, so the transport says which one it uses; Firefox marks the pair itself.
+  path(report) {
+    const entries = [...report.values()];
+    const transport = entries.find(({ type, selectedCandidatePairId }) => type === "transport" && selectedCandidatePairId);
+    const pair = transport
+      ? report.get(transport.selectedCandidatePairId)
+      : entries.find(({ type, selected }) => type === "candidate-pair" && selected);
+    const [local, remote] = [report.get(pair?.localCandidateId), report.get(pair?.remoteCandidateId)];
+    return { address: local?.address ?? "", port: local?.port ?? 0, gatewayAddress: remote?.address ?? "" };
   }
 
   // Restarts ICE the way WHEP has it: PATCH with the new credentials, the gateway's own in the answer.

@@ -32,7 +32,10 @@ class Reception:
     codec: str
     width: int
     address: str
+    """The browser's own end of the path, or a name under which it hides it."""
     port: int
+    gatewayAddress: str
+    """The gateway's end of the path."""
     freezeCount: int
     totalFreezesDuration: float
     """Seconds."""
