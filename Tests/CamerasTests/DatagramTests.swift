@@ -240,7 +240,7 @@ import Transport
         source.stop()
         let packets = items.packets(ofTrack: 0)
         #expect(packets.count >= 8)
-        #expect(packets.allSatisfy { $0.payload.count <= PayloadLimit.standard })
+        #expect(packets.allSatisfy { $0.payload.count <= PayloadLimit.everyPath })
         #expect(packets.map(\.payload.count).reduce(0, +) >= 10_000)
     }
 

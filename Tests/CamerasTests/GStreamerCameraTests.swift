@@ -47,7 +47,7 @@ struct GStreamerCameraTests {
         for (packet, next) in zip(packets, packets.dropFirst()) {
             #expect(next.sequenceNumber == packet.sequenceNumber &+ 1)
         }
-        #expect(packets.allSatisfy { $0.payload.count <= PayloadLimit.standard })
+        #expect(packets.allSatisfy { $0.payload.count <= PayloadLimit.everyPath })
         if video == "H264" {
             // Every key frame begins with its parameter sets, even if the camera sends them only in its description.
             for packet in packets where packet.flags.contains([.startsFrame, .keyFrame]) {

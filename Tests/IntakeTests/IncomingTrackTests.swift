@@ -126,7 +126,7 @@ import Transport
 
     /// Header with two extensions, SRTP tag, number of a retransmission.
     @Test func aPacketAtTheLimitFitsIPv6sSmallestMTU() {
-        #expect(40 + 8 + 24 + PayloadLimit.standard + 16 + 2 <= 1_280)
+        #expect(40 + 8 + 24 + PayloadLimit.everyPath + 16 + 2 <= 1_280)
     }
 
     @Test func aLongSingleUnitBecomesFragments() {

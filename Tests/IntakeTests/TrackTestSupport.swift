@@ -24,7 +24,7 @@ final class TrackHarness {
         }
     }
 
-    init(_ codec: MediaCodec, parameterSets: [[UInt8]] = [], limit: Int = PayloadLimit.standard) {
+    init(_ codec: MediaCodec, parameterSets: [[UInt8]] = [], limit: Int = PayloadLimit.everyPath) {
         let description = IncomingTrack.Description(
             format: IncomingTrack.Format(codec) ?? .sound, clockRate: codec.clockRate, payloadType: 96,
             parameterSets: parameterSets)

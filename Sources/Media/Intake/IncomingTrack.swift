@@ -112,7 +112,7 @@ package struct IncomingTrack: ~Copyable {
     /// A track that hands its batches to `inlet`. `limit` is the longest payload in bytes.
     package init(
         _ track: Description, firstSequenceNumber: UInt16,
-        limit: Int = PayloadLimit.standard, inlet: any PacketInlet
+        limit: Int = PayloadLimit.everyPath, inlet: any PacketInlet
     ) {
         format = track.format
         self.limit = max(64, limit)

@@ -26,7 +26,7 @@ public final class RTSPSource: CameraSource {
         /// How long packets over UDP wait for a missing one.
         public var reorderDelay: Duration = .milliseconds(80)
         /// The longest payload that is handed out, in bytes; longer ones are cut.
-        public var maximumPayloadLength: Int = PayloadLimit.standard
+        public var maximumPayloadLength: Int = PayloadLimit.everyPath
         /// The transport of the packets.
         public var transport = CameraTransport.auto
         /// The keep-alive to use whatever the camera says; nil finds one that it accepts.
