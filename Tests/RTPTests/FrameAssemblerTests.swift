@@ -233,6 +233,79 @@ extension FrameAssembler {
         #expect(asked == 3)
     }
 
+    /// One gap that takes the end of a frame and the parameter sets of the next, a key frame.
+    @Test func aKeyFrameThatLostItsParameterSetsIsNotWhole() {
+        let stream = TestStream.h264(frames: 40, keyInterval: 10)
+        var assembler = FrameAssembler(format: .h264, maximumDelay: .milliseconds(50))
+        var received: [[UInt8]] = []
+        for (index, packets) in stream.packets.enumerated() {
+            let lost: Range<Int> =
+                switch index {
+                case 19: packets.count - 1..<packets.count
+                case 20: 0..<1
+                default: 0..<0
+                }
+            for (number, packet) in packets.enumerated() where !lost.contains(number) {
+                assembler.insert(packet, at: .ms(index * 66))
+            }
+            received += assembler.allFrames(at: .ms(index * 66)).map(\.data)
+        }
+        #expect(received == Array(stream.frames[..<19] + stream.frames[30...]))
+    }
+
+    /// A stream that sends its parameter sets only once loses one key frame more, and then goes on.
+    @Test func aStreamWithParameterSetsOnlyAtItsStartGoesOnAfterALoss() {
+        var stream = TestStream.h264(frames: 40, keyInterval: 10)
+        for index in [10, 20, 30] {
+            stream.packets[index].removeFirst()
+            stream.frames[index].removeFirst(8 + H264PacketTests.parameters.count + H264PacketTests.picture.count)
+        }
+        var number: UInt16 = 7
+        for index in stream.packets.indices {
+            for packet in stream.packets[index].indices {
+                stream.packets[index][packet].sequenceNumber = number
+                number += 1
+            }
+        }
+        var assembler = FrameAssembler(format: .h264, maximumDelay: .milliseconds(50))
+        var received: [[UInt8]] = []
+        for (index, packets) in stream.packets.enumerated() {
+            // Each key frame but the first follows a loss.
+            let kept = [9, 19, 29].contains(index) ? packets.dropLast() : packets[...]
+            for packet in kept { assembler.insert(packet, at: .ms(index * 66)) }
+            received += assembler.allFrames(at: .ms(index * 66)).map(\.data)
+        }
+        let whole = Array(0..<9) + Array(20..<29) + Array(30..<40)
+        #expect(received == whole.map { stream.frames[$0] })
+    }
+
+    @Test(arguments: [FrameAssembler.Format.h264, .h265])
+    func aKeyFrameThatLostItsFirstSliceIsNotWhole(format: FrameAssembler.Format) {
+        let h264 = format == .h264
+        let header: [UInt8] = h264 ? [0x65] : [0x26, 1]
+        let parameters: [UInt8] = h264 ? [0x67, 0x42, 0xC0, 0x1F] : [0x42, 1, 1, 1]
+        // A key frame of two slices, and one packet of another picture before it.
+        let payloads = [(h264 ? [0x41] : [0x02, 1]) + [0x88, 1], parameters, header + [0x88, 2], header + [0x40, 3]]
+        var assembler = FrameAssembler(format: format, maximumDelay: .milliseconds(50))
+        var sizes: [Int] = []
+        var number: UInt16 = 1
+        for round in 0..<4 {
+            // In the third round one gap takes the first packet, the parameter sets and the first slice.
+            for (index, payload) in payloads.enumerated() {
+                defer { number += 1 }
+                guard round != 2 || index == 3 else { continue }
+                let timestamp = UInt32(round) * 6_000 + (index == 0 ? 0 : 3_000)
+                assembler.insert(
+                    SentPacket(
+                        sequenceNumber: number, timestamp: timestamp, marker: index == 0 || index == 3, payload: payload),
+                    at: .ms(round * 66))
+            }
+            sizes += assembler.allFrames(at: .ms(round * 66 + 60)).filter(\.isKeyFrame).map(\.data.count)
+        }
+        let whole = 12 + payloads.dropFirst().reduce(0) { $0 + $1.count }
+        #expect(sizes == [whole, whole, whole])
+    }
+
     @Test func aSourceThatStartsAgainIsFollowed() {
         let first = TestStream.vp8(frames: 10, first: 50_000)
         let second = TestStream.vp8(frames: 40, keyInterval: 10, first: 20_000)
@@ -290,7 +363,8 @@ extension FrameAssembler {
                 }
                 for frame in assembler.allFrames(at: .ms(index * 40)) {
                     count += 1
-                    #expect(valid.contains(frame.data))
+                    let isWhole = valid.contains(frame.data)
+                    #expect(isWhole, "\(format), timestamp \(frame.timestamp), \(frame.data.count) bytes")
                     if let last, !frame.isKeyFrame { #expect(frame.timestamp == last &+ 6_000) }
                     last = frame.timestamp
                 }

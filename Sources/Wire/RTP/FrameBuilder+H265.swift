@@ -26,9 +26,17 @@ extension FrameBuilder {
 
     private mutating func appendH265Unit(_ unit: UnsafeRawBufferPointer) {
         isInFragment = false
-        if H265.isRandomAccessPoint(H265.type(unit[0])) { isKeyFrame = true }
+        noteUnit(H265.info(ofUnit: unit))
         appendStartCode()
         data.append(contentsOf: unit)
+    }
+
+    private mutating func noteUnit(_ info: H265.PayloadInfo) {
+        if info.contains(.parameterSet) { hasParameters = true }
+        if info.contains(.randomAccessPoint) || info.contains(.otherSlice) {
+            noteSlice(startsPicture: info.contains(.startsPicture))
+        }
+        if info.contains(.randomAccessPoint) { isKeyFrame = true }
     }
 
     private mutating func appendH265Fragment(_ payload: UnsafeRawBufferPointer) {
@@ -40,7 +48,7 @@ extension FrameBuilder {
         let header = payload[2]
         if header & 0x80 != 0 {
             // As with H.264, an earlier fragment without an end counts as complete.
-            if H265.isRandomAccessPoint(header & 0x3F) { isKeyFrame = true }
+            noteUnit(H265.info(payload: payload))
             appendStartCode()
             data.append(H265.header(payload[0], withType: header & 0x3F))
             data.append(payload[1])

@@ -34,9 +34,17 @@ struct FrameBuilder: Sendable {
     // AV1: the unit of which fragments have arrived.
     var fragment: [UInt8] = []
 
+    /// Packets are missing just before the next one.
+    private var isGapPending = false
+    /// Packets are missing just before the frame, and its beginning may be among them.
+    private var startsAfterGap = false
+
     // H.264, H.265 and AV1.
     var isInFragment = false
-    private var hasParameters = false
+    var hasParameters = false
+    private var hasSlice = false
+    /// Whether the last key frame brought its parameter sets.
+    private var keyFramesHaveParameters = false
     private var hasIntraPicture = false
 
     // JPEG.
@@ -81,6 +89,7 @@ struct FrameBuilder: Sendable {
     /// Records that packets are missing here.
     mutating func noteGap() {
         isAfterGap = true
+        isGapPending = true
         isInFragment = false
         if isStarted {
             damage()
@@ -95,6 +104,7 @@ struct FrameBuilder: Sendable {
         guard !packet.payload.isEmpty else { return }
         if isStarted, packet.timestamp != timestamp { finish() }
         if !isStarted { start(packet) }
+        isGapPending = false
         lastArrival = packet.arrival
         if data.count + fragment.count + packet.payload.count + 4 > maximumLength { damage() }
         if !isDamaged {
@@ -119,7 +129,9 @@ struct FrameBuilder: Sendable {
         fragment.removeAll(keepingCapacity: true)
         isKeyFrame = false
         isInFragment = false
+        startsAfterGap = isGapPending
         hasParameters = false
+        hasSlice = false
         hasIntraPicture = false
         pictureID = nil
     }
@@ -129,6 +141,7 @@ struct FrameBuilder: Sendable {
         if format == .jpeg, !isDamaged { finishJPEG() }
         // The end of a unit is missing.
         if format == .av1, isInFragment { damage() }
+        if isKeyFrame, format == .h264 || format == .h265 { checkParameters() }
         guard !isDamaged, !data.isEmpty else { return }
         if format == .h264 { isKeyFrame = isKeyFrame || hasParameters && hasIntraPicture }
         if format == .vp8 { lastPictureID = pictureID }
@@ -142,6 +155,20 @@ struct FrameBuilder: Sendable {
                     lastArrival: lastArrival)))
         data = []
         data.reserveCapacity(capacity)
+    }
+
+    /// A key frame that lacks the parameter sets which this stream sends with each has lost them in the gap before it.
+    private mutating func checkParameters() {
+        if startsAfterGap, keyFramesHaveParameters, !hasParameters { damage() }
+        // A stream that sends them only at its start is noticed here, so that a loss costs it one key frame at most.
+        keyFramesHaveParameters = hasParameters
+    }
+
+    /// Takes the first bytes of a slice of H.264 or H.265. The first slice after a gap is the picture's first, or that one
+    /// is lost.
+    mutating func noteSlice(startsPicture: Bool) {
+        if startsAfterGap, !hasSlice, !startsPicture { damage() }
+        hasSlice = true
     }
 
     /// The frame cannot be completed. Frames that refer to it cannot be decoded.
@@ -246,6 +273,7 @@ struct FrameBuilder: Sendable {
 
     /// `start` reads as the unit's beginning; only the type in its first byte counts.
     private mutating func noteUnit(type: UInt8, startingWith start: UnsafeRawBufferPointer) {
+        if H264.isSlice(type) { noteSlice(startsPicture: H264.info(ofUnit: start).contains(.startsPicture)) }
         switch type {
         case H264.UnitType.instantaneousDecoderRefresh: isKeyFrame = true
         case H264.UnitType.sequenceParameterSet: hasParameters = true
