@@ -39,10 +39,12 @@ private final class OpenSSLPeer {
     }
 
     private static func read(_ text: String, _ function: (OpaquePointer?) -> OpaquePointer?) -> OpaquePointer? {
-        let bytes = Array(text.utf8)
-        guard let memory = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { return nil }
-        defer { BIO_free(memory) }
-        return function(memory)
+        // The memory BIO does not copy: it lives only while the bytes are borrowed.
+        Array(text.utf8).withUnsafeBytes { bytes in
+            guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return nil }
+            defer { BIO_free(memory) }
+            return function(memory)
+        }
     }
 
     /// Whether the handshake is over.
