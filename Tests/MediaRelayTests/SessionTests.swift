@@ -39,7 +39,7 @@ import Transport
         world.shard.dismiss(try world.relayed(viewer), reason: "the lease is over", at: now)
         world.run(.seconds(1))
         #expect(viewer.goodbyes == [viewer.videoSSRC, viewer.audioSSRC])
-        #expect(viewer.failure?.reason.contains("closed") == true)
+        #expect(viewer.failure?.reason == .closedByPeer)
         #expect(try #require(viewer.failure).at - now == .milliseconds(10))
         #expect(world.shard.viewers.isEmpty && world.shard.byAddress.isEmpty && world.shard.byFragment.isEmpty)
         #expect(viewer.notices.all.last == .ended(reason: "the lease is over"))

@@ -75,7 +75,7 @@ final class SimulatedViewer: SimulatedEndpoint {
     private(set) var reports: [UInt32: RTCPSenderReport] = [:]
     private(set) var reportBlocks: [RTCPReportBlock] = []
     private(set) var goodbyes: [UInt32] = []
-    private(set) var failure: (at: Instant, reason: String)?
+    private(set) var failure: (at: Instant, reason: PeerConnectionFailure)?
     private var assembler: FrameAssembler
     private var nacks: NackGenerator
     private var requests: [UInt16] = []

@@ -100,6 +100,7 @@ import Transport
             #expect(session.gateway.failure == nil)
             session.simulation.run(for: .seconds(60))
             let failure = try #require(session.gateway.failure)
+            #expect(failure.reason == .consentExpired)
             // The last answer came up to six seconds before; consent lasts thirty from there.
             #expect(failure.at - silent > .seconds(23) && failure.at - silent <= .milliseconds(30_100))
             // After that not a packet more goes out.
@@ -119,7 +120,7 @@ import Transport
         session.viewer.hasVanished = true
         session.simulation.run(for: .seconds(100))
         let failure = try #require(session.gateway.failure)
-        #expect(failure.reason.contains("no path"))
+        #expect(failure.reason == .noPath(.noResponse))
         #expect(failure.at - Session.start < .seconds(45))
         #expect(session.gateway.connection.nextDeadline == nil)
     }

@@ -57,7 +57,7 @@ final class Peer: SimulatedEndpoint {
     }
 
     var isConnected: Bool { connection.isConnected }
-    var failure: (at: Instant, reason: String)? {
+    var failure: (at: Instant, reason: PeerConnectionFailure)? {
         for case (let at, .failed(let reason)) in events { return (at, reason) }
         return nil
     }

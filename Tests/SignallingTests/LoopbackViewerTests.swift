@@ -22,7 +22,7 @@ final class LoopbackViewer {
     private var connection: PeerConnection?
     private(set) var packets = 0
     private(set) var hasSeenGoodbye = false
-    private(set) var failure: String?
+    private(set) var failure: PeerConnectionFailure?
 
     init() throws {
         port = try UDPPort(.loopback())
@@ -142,6 +142,6 @@ final class LoopbackViewer {
         #expect(viewer.run { viewer.packets >= 4 })
         try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
         #expect(viewer.run { viewer.hasSeenGoodbye && viewer.failure != nil })
-        #expect(viewer.failure?.contains("closed") == true)
+        #expect(viewer.failure == .closedByPeer)
     }
 }

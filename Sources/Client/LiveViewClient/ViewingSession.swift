@@ -62,7 +62,7 @@ final class ViewingSession {
             case .connected:
                 reports.start(at: now)
                 handler(.connected(at: now))
-            case .failed(let reason): end(reason)
+            case .failed(let failure): end(failure.description)
             }
         }
         while let transmit = peer.pollTransmit(into: scratch, at: now) {

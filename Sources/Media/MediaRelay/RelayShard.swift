@@ -143,8 +143,8 @@ final class RelayShard {
                 if case .viewer = viewer.role { counters.connected += 1 }
                 viewer.mediaDue = viewer.configuration.peer.dtlsRole == .server ? now + Self.settling : now
                 viewer.notify(.connected)
-            case .failed(let reason):
-                end(viewer, reason: reason)
+            case .failed(let failure):
+                end(viewer, reason: failure.description)
                 return
             }
         }

@@ -37,21 +37,33 @@ public struct DTLSEndpoint: ~Copyable {
 
     /// Which side this is.
     public let role: Role
-    /// The state of the handshake.
-    public private(set) var state = State.handshaking
-    /// The keys for SRTP, available once ``state`` is connected; the peer's fingerprint has been verified by then. They
-    /// stay when the connection is closed.
-    public private(set) var keyingMaterial: SRTPKeyingMaterial?
+    /// What belongs to each state.
+    private enum Stage {
+        case handshaking(Handshake)
+        case connected(Association)
+        case failed(DTLSError)
+        case closed(SRTPKeyingMaterial?)
+    }
+
+    private struct Handshake {
+        let connection: OpenSSLConnection
+        /// When the last flight is repeated; nil before the first one.
+        var deadline: Instant?
+        var patience = DTLSEndpoint.firstPatience
+    }
+
+    /// What is left of a handshake that succeeded.
+    private struct Association {
+        let keyingMaterial: SRTPKeyingMaterial
+        var alerts: AlertProtection?
+        var lastFlight: LastFlight?
+    }
+
     /// How often a flight has been repeated.
     public private(set) var retransmissions = 0
 
     private let pipe: DatagramPipe
-    /// Nil once the handshake is over.
-    private var connection: OpaquePointer?
-    private var deadline: Instant?
-    private var patience = Self.firstPatience
-    private var lastFlight: LastFlight?
-    private var alerts: AlertProtection?
+    private var stage: Stage
 
     /// How long the first flight waits for an answer. RFC 6347 recommends a second, for unknown paths. Here ICE has
     /// just measured a round trip on the path, and a lost datagram should not cost a viewer a second of black.
@@ -76,40 +88,55 @@ public struct DTLSEndpoint: ~Copyable {
         guard !profiles.isEmpty else { throw .noCommonSRTPProfile }
         let size = min(max(maximumDatagramSize, 256), 16_384)
         let pipe = DatagramPipe(maximumDatagramSize: size, remoteFingerprints: remoteFingerprints)
-        guard let connection = identity.context.makeConnection() else { throw OpenSSLErrors.failure(of: "SSL_new") }
-        guard let bio = pipe.makeBIO() else {
-            SSL_free(connection)
-            throw OpenSSLErrors.failure(of: "BIO_new")
-        }
-        SSL_set_bio(connection, bio, bio)
+        guard let pointer = identity.context.makeConnection() else { throw OpenSSLErrors.failure(of: "SSL_new") }
+        let connection = OpenSSLConnection(pointer)
+        guard let bio = pipe.makeBIO() else { throw OpenSSLErrors.failure(of: "BIO_new") }
+        SSL_set_bio(pointer, bio, bio)
         // This call returns 0 for success.
-        guard SSL_set_tlsext_use_srtp(connection, profiles.map(\.openSSLName).joined(separator: ":")) == 0 else {
-            SSL_free(connection)
+        guard SSL_set_tlsext_use_srtp(pointer, profiles.map(\.openSSLName).joined(separator: ":")) == 0 else {
             throw OpenSSLErrors.failure(of: "SSL_set_tlsext_use_srtp")
         }
-        _ = SSL_ctrl(connection, SSL_CTRL_SET_MTU, size, nil)
-        DTLS_set_timer_cb(connection) { _, previous in
+        _ = SSL_ctrl(pointer, SSL_CTRL_SET_MTU, size, nil)
+        DTLS_set_timer_cb(pointer) { _, previous in
             if DatagramPipe.rulesOpenSSLTimer { return .max }
             return previous == 0 ? 100_000 : min(previous &* 2, 3_200_000)
         }
         switch role {
-        case .client: SSL_set_connect_state(connection)
-        case .server: SSL_set_accept_state(connection)
+        case .client: SSL_set_connect_state(pointer)
+        case .server: SSL_set_accept_state(pointer)
         }
         self.role = role
         self.pipe = pipe
-        self.connection = connection
+        stage = .handshaking(Handshake(connection: connection))
     }
 
-    deinit {
-        if let connection { SSL_free(connection) }
+    /// The state of the handshake.
+    public var state: State {
+        switch stage {
+        case .handshaking: .handshaking
+        case .connected: .connected
+        case .failed(let error): .failed(error)
+        case .closed: .closed
+        }
+    }
+
+    /// The keys for SRTP, available once ``state`` is connected; the peer's fingerprint has been verified by then. They
+    /// stay when the connection is closed.
+    public var keyingMaterial: SRTPKeyingMaterial? {
+        switch stage {
+        case .connected(let association): association.keyingMaterial
+        case .closed(let material): material
+        case .handshaking, .failed: nil
+        }
     }
 
     /// Makes a client's first flight. For a server it does nothing.
     public mutating func start(at now: Instant) {
-        guard role == .client, connection != nil, deadline == nil, pipe.pendingOutput == 0 else { return }
+        guard role == .client, pipe.pendingOutput == 0, case .handshaking(let handshake) = stage,
+            handshake.deadline == nil
+        else { return }
         do throws(DTLSError) {
-            try advance(at: now)
+            try advance(handshake, at: now)
         } catch {
             // The state reports it.
         }
@@ -122,17 +149,18 @@ public struct DTLSEndpoint: ~Copyable {
     /// - Throws: why the handshake has just failed; ``state`` has the same reason from then on.
     public mutating func handle(_ datagram: UnsafeRawBufferPointer, at now: Instant) throws(DTLSError) {
         guard let header = DTLSRecordHeader(datagram) else { return }
-        switch state {
-        case .handshaking:
+        switch stage {
+        case .handshaking(let handshake):
             pipe.input = datagram
             defer { pipe.input = nil }
-            try advance(at: now)
-        case .connected:
+            try advance(handshake, at: now)
+        case .connected(var association):
             switch header.type {
-            case .handshake, .changeCipherSpec: repeatLastFlight(at: now)
+            case .handshake, .changeCipherSpec: repeatLastFlight(of: &association, at: now)
             case .alert:
                 // Only an authentic alert counts. A plain-text alert never is.
-                if let alert = alerts?.open(datagram), alert.ends { end() }
+                let alert = association.alerts?.open(datagram)
+                stage = alert?.ends == true ? .closed(association.keyingMaterial) : .connected(association)
             case .applicationData: break
             }
         case .failed, .closed:
@@ -145,13 +173,13 @@ public struct DTLSEndpoint: ~Copyable {
     ///
     /// The notice is one datagram, which can be lost. It is not repeated.
     public mutating func close() {
-        switch state {
-        case .connected:
-            if let record = alerts?.seal(.closeNotify) { record.withUnsafeBytes { pipe.append($0) } }
-            end()
+        switch stage {
+        case .connected(let association):
+            if let record = association.alerts?.seal(.closeNotify) { record.withUnsafeBytes { pipe.append($0) } }
+            stage = .closed(association.keyingMaterial)
         case .handshaking:
             pipe.discardOutput()
-            end()
+            stage = .closed(nil)
         case .failed, .closed: break
         }
     }
@@ -160,26 +188,43 @@ public struct DTLSEndpoint: ~Copyable {
     ///
     /// - Throws: an error that says that the peer stayed silent, after the last repetition.
     public mutating func handleTimeout(at now: Instant) throws(DTLSError) {
-        if let flight = lastFlight, now >= flight.expiry { lastFlight = nil }
-        guard let connection, let deadline, now >= deadline else { return }
+        switch stage {
+        case .handshaking(let handshake):
+            if let deadline = handshake.deadline, now >= deadline { try repeatFlight(of: handshake, at: now) }
+        case .connected(var association):
+            guard let flight = association.lastFlight, now >= flight.expiry else { return }
+            association.lastFlight = nil
+            stage = .connected(association)
+        case .failed, .closed:
+            break
+        }
+    }
+
+    private mutating func repeatFlight(of handshake: Handshake, at now: Instant) throws(DTLSError) {
         guard retransmissions < Self.retransmissionLimit else {
             throw fail(.timedOut(retransmissions: retransmissions))
         }
         ERR_clear_error()
         pipe.expireTimer()
-        let result = SSL_ctrl(connection, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil)
+        let result = SSL_ctrl(handshake.connection.pointer, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil)
         guard result >= 0 else {
             throw fail(.handshakeFailed(OpenSSLErrors.takeReason() ?? "the timeout could not be handled"))
         }
         // This counts even if OpenSSL's clock is late and nothing was sent, so the handshake ends in any case.
         retransmissions += 1
-        patience = min(patience * 2, Self.longestPatience)
-        self.deadline = now + patience
+        var next = handshake
+        next.patience = min(handshake.patience * 2, Self.longestPatience)
+        next.deadline = now + next.patience
+        stage = .handshaking(next)
     }
 
     /// When ``handleTimeout(at:)`` has something to do.
     public func nextDeadline() -> Instant? {
-        deadline ?? lastFlight?.expiry
+        switch stage {
+        case .handshaking(let handshake): handshake.deadline
+        case .connected(let association): association.lastFlight?.expiry
+        case .failed, .closed: nil
+        }
     }
 
     /// Writes the next datagram into `datagram`. It has at most the size that was given to `init`.
@@ -193,8 +238,8 @@ public struct DTLSEndpoint: ~Copyable {
 // MARK: - The handshake
 
 extension DTLSEndpoint {
-    private mutating func advance(at now: Instant) throws(DTLSError) {
-        guard let connection else { return }
+    private mutating func advance(_ handshake: Handshake, at now: Instant) throws(DTLSError) {
+        let connection = handshake.connection.pointer
         ERR_clear_error()
         pipe.hasTimerStarted = false
         let outputBefore = pipe.pendingOutput
@@ -206,12 +251,14 @@ extension DTLSEndpoint {
             throw fail(handshakeError())
         }
         var remaining = timeval()
+        var next = handshake
         if SSL_ctrl(connection, DTLS_CTRL_GET_TIMEOUT, 0, &remaining) == 0 {
-            deadline = nil
-        } else if pipe.hasTimerStarted || deadline == nil {
-            patience = Self.firstPatience
-            deadline = now + patience
+            next.deadline = nil
+        } else if pipe.hasTimerStarted || handshake.deadline == nil {
+            next.patience = Self.firstPatience
+            next.deadline = now + next.patience
         }
+        stage = .handshaking(next)
     }
 
     private mutating func finish(
@@ -228,19 +275,15 @@ extension DTLSEndpoint {
             SSL_export_keying_material(connection, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1,
             let material = SRTPKeyingMaterial(profile: profile, exported: exported, isClient: role == .client)
         else { throw fail(OpenSSLErrors.failure(of: "SSL_export_keying_material")) }
-        keyingMaterial = material
-        state = .connected
-        deadline = nil
-        alerts = AlertProtection(connection: connection, isClient: role == .client)
-        if !flight.isEmpty { lastFlight = LastFlight(records: flight, at: now) }
-        release()
+        stage = .connected(
+            Association(
+                keyingMaterial: material,
+                alerts: AlertProtection(connection: connection, isClient: role == .client),
+                lastFlight: flight.isEmpty ? nil : LastFlight(records: flight, at: now)))
     }
 
     private mutating func fail(_ error: DTLSError) -> DTLSError {
-        state = .failed(error)
-        deadline = nil
-        lastFlight = nil
-        release()
+        stage = .failed(error)
         return error
     }
 
@@ -252,24 +295,24 @@ extension DTLSEndpoint {
         return .handshakeFailed(reason)
     }
 
-    private mutating func end() {
-        state = .closed
-        deadline = nil
-        lastFlight = nil
-        alerts = nil
-        release()
-    }
-
-    private mutating func release() {
-        guard let connection else { return }
-        SSL_free(connection)
-        self.connection = nil
-    }
-
-    private mutating func repeatLastFlight(at now: Instant) {
-        guard pipe.pendingOutput == 0, let records = lastFlight?.take(at: now) else { return }
+    private mutating func repeatLastFlight(of association: inout Association, at now: Instant) {
+        guard pipe.pendingOutput == 0, let records = association.lastFlight?.take(at: now) else { return }
+        stage = .connected(association)
         retransmissions += 1
         records.withUnsafeBytes { pipe.append($0) }
+    }
+}
+
+/// OpenSSL's connection, freed with its last owner: the handshake that ends.
+private final class OpenSSLConnection {
+    let pointer: OpaquePointer
+
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        SSL_free(pointer)
     }
 }
 

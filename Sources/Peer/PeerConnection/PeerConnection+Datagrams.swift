@@ -11,7 +11,7 @@ extension PeerConnection {
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         at now: Instant
     ) -> Received {
-        guard !failed else { return .nothing }
+        guard stage != .over else { return .nothing }
         switch DatagramKind(UnsafeRawBufferPointer(datagram)) {
         case .stun:
             handleSTUN(UnsafeRawBufferPointer(datagram), from: source, to: local, at: now)
@@ -34,12 +34,9 @@ extension PeerConnection {
     ) {
         switch ice.handle(datagram, from: source, to: local, at: now) {
         case .request, .response:
+            if authenticatedChecks == 0 { events.append(.firstCheck) }
             authenticatedChecks &+= 1
             learn(source)
-            if !sawCheck {
-                sawCheck = true
-                events.append(.firstCheck)
-            }
         case .indication:
             break
         case .ignored:
@@ -72,37 +69,29 @@ extension PeerConnection {
         do {
             try dtls.handle(datagram, at: now)
         } catch {
-            fail("the DTLS handshake failed: \(error)")
+            fail(.handshake(error))
         }
         advance(at: now)
     }
 
     private mutating func unprotectRTP(_ datagram: UnsafeMutableRawBufferPointer) -> Received {
-        guard receiver != nil else {
-            refusals.srtp += 1
-            return .nothing
-        }
         do throws(SRTPError) {
-            guard let plain = try receiver?.unprotectRTP(datagram) else { return .nothing }
-            return .rtp(byteCount: plain.payload.upperBound)
+            if let plain = try media?.receiver.unprotectRTP(datagram) { return .rtp(byteCount: plain.payload.upperBound) }
         } catch {
-            refusals.srtp += 1
-            return .nothing
+            // It is counted below, as one that came before the keys is.
         }
+        refusals.srtp += 1
+        return .nothing
     }
 
     private mutating func unprotectRTCP(_ datagram: UnsafeMutableRawBufferPointer) -> Received {
-        guard receiver != nil else {
-            refusals.srtp += 1
-            return .nothing
-        }
         do throws(SRTPError) {
-            guard let count = try receiver?.unprotectRTCP(datagram) else { return .nothing }
-            return .rtcp(byteCount: count)
+            if let count = try media?.receiver.unprotectRTCP(datagram) { return .rtcp(byteCount: count) }
         } catch {
-            refusals.srtp += 1
-            return .nothing
+            // It is counted below, as one that came before the keys is.
         }
+        refusals.srtp += 1
+        return .nothing
     }
 
     /// Advances the connection after ICE or DTLS has taken a step.
@@ -111,39 +100,38 @@ extension PeerConnection {
             switch event {
             case .connected: events.append(.pathFound)
             case .pairChanged: events.append(.pathChanged)
-            case .disconnected: fail("the peer has stopped answering connectivity checks")
-            case .failed(let reason): fail("no path to the peer: \(reason)")
+            case .disconnected: fail(.consentExpired)
+            case .failed(let reason): fail(.noPath(reason))
             }
         }
-        guard !failed else { return }
-        if !dtlsStarted, remoteAddress != nil {
-            dtlsStarted = true
+        if stage == .findingPath, remoteAddress != nil {
+            stage = .handshaking
             dtls.start(at: now)
         }
-        if !hasKeys, let material = dtls.keyingMaterial { useKeys(material) }
-        if dtls.state == .closed { fail("the peer closed the connection") }
+        if stage == .handshaking, let material = dtls.keyingMaterial { useKeys(material) }
+        if stage != .over, dtls.state == .closed { fail(.closedByPeer) }
     }
 
     private mutating func useKeys(_ material: SRTPKeyingMaterial) {
-        do {
+        do throws(SRTPError) {
             let sender = try SRTPSender(
                 profile: material.profile, masterKey: material.localMasterKey, masterSalt: material.localMasterSalt)
-            receiver = try SRTPReceiver(
+            let receiver = try SRTPReceiver(
                 profile: material.profile, masterKey: material.remoteMasterKey, masterSalt: material.remoteMasterSalt)
             overhead = sender.overhead
             profile = material.profile
-            self.sender = consume sender
-            hasKeys = true
+            media = Media(sender: sender, receiver: receiver)
+            stage = .connected
             events.append(.connected)
         } catch {
-            fail("the agreed SRTP keys cannot be used: \(error)")
+            fail(.unusableKeys(error))
         }
     }
 
     /// Ends the connection for good.
-    mutating func fail(_ reason: String) {
-        guard !failed else { return }
-        failed = true
-        events.append(.failed(reason: reason))
+    mutating func fail(_ failure: PeerConnectionFailure) {
+        guard stage != .over else { return }
+        stage = .over
+        events.append(.failed(failure))
     }
 }

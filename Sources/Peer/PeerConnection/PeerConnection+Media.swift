@@ -9,7 +9,7 @@ extension PeerConnection {
     public mutating func protectRTP(
         headerLength: Int, payload: UnsafeRawBufferPointer, output: UnsafeMutableRawBufferPointer, index: UInt64
     ) -> Int {
-        sender?.protectRTP(headerLength: headerLength, payload: payload, output: output, index: index) ?? 0
+        media?.sender.protectRTP(headerLength: headerLength, payload: payload, output: output, index: index) ?? 0
     }
 
     /// Protects one packet of a retransmission stream: as above, with the original sequence number before the payload
@@ -18,7 +18,7 @@ extension PeerConnection {
         headerLength: Int, originalSequenceNumber: UInt16, payload: UnsafeRawBufferPointer,
         output: UnsafeMutableRawBufferPointer, index: UInt64
     ) -> Int {
-        sender?.protectRTP(
+        media?.sender.protectRTP(
             headerLength: headerLength, originalSequenceNumber: originalSequenceNumber, payload: payload,
             output: output, index: index) ?? 0
     }
@@ -26,6 +26,6 @@ extension PeerConnection {
     /// Protects, in place, a compound RTCP packet of `byteCount` bytes at the start of `buffer`.
     /// - Returns: the size of the protected packet, 0 when the connection is not up or `buffer` is too small.
     public mutating func protectRTCP(_ buffer: UnsafeMutableRawBufferPointer, byteCount: Int) -> Int {
-        sender?.protectRTCP(packet: buffer, count: byteCount) ?? 0
+        media?.sender.protectRTCP(packet: buffer, count: byteCount) ?? 0
     }
 }

@@ -23,18 +23,18 @@ extension PeerConnection {
 
     /// Whether `address` is this peer's beyond doubt; see ``ICEAgent/hasFreshConsent(from:at:)``.
     public func hasFreshConsent(from address: TransportAddress, at now: Instant) -> Bool {
-        !failed && ice.hasFreshConsent(from: address, at: now)
+        stage != .over && ice.hasFreshConsent(from: address, at: now)
     }
 
     /// Sends the next consent check now, because another session claims the peer's address.
     public mutating func hastenConsentCheck(at now: Instant) {
-        guard !failed else { return }
+        guard stage != .over else { return }
         ice.hastenConsentCheck(at: now)
     }
 
     /// Whether a datagram is the STUN response to a check of this connection, by its transaction identifier.
     public func awaits(_ datagram: UnsafeRawBufferPointer) -> Bool {
-        guard !failed, let id = STUNTransactionID(ofBindingResponse: datagram) else { return false }
+        guard stage != .over, let id = STUNTransactionID(ofBindingResponse: datagram) else { return false }
         return ice.awaits(id)
     }
 

@@ -32,9 +32,26 @@ public struct PeerConnection: ~Copyable {
         case pathChanged
         /// DTLS is done and the fingerprint is right: media may flow.
         case connected
-        /// The peer has not consented to receive for 30 seconds (RFC 7675), or could not be reached at all, or is not
-        /// the one that its session description names. This is final.
-        case failed(reason: String)
+        /// The connection is over. This is final.
+        case failed(PeerConnectionFailure)
+    }
+
+    /// How far the connection has come.
+    enum Stage {
+        /// No address of the peer has been proved.
+        case findingPath
+        /// DTLS has begun.
+        case handshaking
+        /// There are keys: media may flow.
+        case connected
+        /// Failed or closed. Nothing is taken any more, and nothing but an alert is sent.
+        case over
+    }
+
+    /// What protects media: it exists once the handshake is done, and stays when the connection is over.
+    struct Media: ~Copyable {
+        var sender: SRTPSender
+        var receiver: SRTPReceiver
     }
 
     /// Counts of datagrams that were not taken.
@@ -52,19 +69,15 @@ public struct PeerConnection: ~Copyable {
     // These come first, because every packet needs them and little else.
     /// The bytes that SRTP adds to each RTP packet; 0 before the handshake is done.
     public internal(set) var overhead = 0
-    var sender: SRTPSender?
+    var media: Media?
     var ice: ICEAgent
     var dtls: DTLSEndpoint
-    var receiver: SRTPReceiver?
+    var stage = Stage.findingPath
     var events: [Event] = []
-    var sawCheck = false
-    var dtlsStarted = false
     /// The addresses that authenticated checks or answers came from, the newest last.
     var knownAddresses: [TransportAddress] = []
     /// How many authenticated checks and answers have come.
     public internal(set) var authenticatedChecks: UInt64 = 0
-    var failed = false
-    var hasKeys = false
     /// Counts of datagrams that were not taken.
     public internal(set) var refusals = Refusals()
 
@@ -91,7 +104,7 @@ public struct PeerConnection: ~Copyable {
     }
 
     /// Whether media may flow.
-    public var isConnected: Bool { hasKeys && !failed }
+    public var isConnected: Bool { stage == .connected }
 
     /// Where media goes: the selected pair, or the best pair that has been proved so far.
     public var remoteAddress: TransportAddress? {
@@ -110,7 +123,7 @@ public struct PeerConnection: ~Copyable {
 
     /// When ``handleDeadline(at:)`` wants to be called next.
     public var nextDeadline: Instant? {
-        if failed { return nil }
+        if stage == .over { return nil }
         switch (ice.nextDeadline(), dtls.nextDeadline()) {
         case (let first?, let second?): return min(first, second)
         case (let first, let second): return first ?? second
@@ -134,7 +147,7 @@ public struct PeerConnection: ~Copyable {
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant, budget: inout CheckBudget
     ) -> Transmit? {
         // A connection that is over sends only the reason: the alert that DTLS may have written.
-        if !failed, let transmit = ice.pollTransmit(into: buffer, at: now, budget: &budget) {
+        if stage != .over, let transmit = ice.pollTransmit(into: buffer, at: now, budget: &budget) {
             transmitSource = ice.transmitSource
             return transmit
         }
@@ -148,20 +161,20 @@ public struct PeerConnection: ~Copyable {
     /// Ends the connection and, if it was connected, notifies the peer by `close_notify`: drain
     /// ``pollTransmit(into:at:)`` once more to send it. It causes no event.
     public mutating func close() {
-        guard !failed else { return }
-        failed = true
+        guard stage != .over else { return }
+        stage = .over
         dtls.close()
     }
 
     /// Handles the timers that are due.
     public mutating func handleDeadline(at now: Instant) {
-        guard !failed else { return }
+        guard stage != .over else { return }
         if let deadline = ice.nextDeadline(), deadline <= now { ice.handleTimeout(at: now) }
         if let deadline = dtls.nextDeadline(), deadline <= now {
             do {
                 try dtls.handleTimeout(at: now)
             } catch {
-                fail("the DTLS handshake failed: \(error)")
+                fail(.handshake(error))
             }
         }
         advance(at: now)
