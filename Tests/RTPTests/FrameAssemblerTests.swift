@@ -285,7 +285,9 @@ extension FrameAssembler {
         let header: [UInt8] = h264 ? [0x65] : [0x26, 1]
         let parameters: [UInt8] = h264 ? [0x67, 0x42, 0xC0, 0x1F] : [0x42, 1, 1, 1]
         // A key frame of two slices, and one packet of another picture before it.
-        let payloads = [(h264 ? [0x41] : [0x02, 1]) + [0x88, 1], parameters, header + [0x88, 2], header + [0x40, 3]]
+        let payloads = [
+            (h264 ? [0x41] : [0x02, 1]) + [0x88, 1], parameters, header + [0x88, 2], header + [0x40, 3],
+        ]
         var assembler = FrameAssembler(format: format, maximumDelay: .milliseconds(50))
         var sizes: [Int] = []
         var number: UInt16 = 1
@@ -297,7 +299,8 @@ extension FrameAssembler {
                 let timestamp = UInt32(round) * 6_000 + (index == 0 ? 0 : 3_000)
                 assembler.insert(
                     SentPacket(
-                        sequenceNumber: number, timestamp: timestamp, marker: index == 0 || index == 3, payload: payload),
+                        sequenceNumber: number, timestamp: timestamp, marker: index == 0 || index == 3, payload: payload
+                    ),
                     at: .ms(round * 66))
             }
             sizes += assembler.allFrames(at: .ms(round * 66 + 60)).filter(\.isKeyFrame).map(\.data.count)
