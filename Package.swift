@@ -70,7 +70,7 @@ var targets: [Target] = [
     module("ICE", floor: "Peer", ["Transport", "STUN"]),
     module("SRTP", floor: "Peer", ["COpenSSL"]),
     module("DTLS", floor: "Peer", ["Transport", "SRTP", "COpenSSL"]),
-    module("PeerConnection", floor: "Peer", ["Transport", "STUN", "ICE", "DTLS", "SRTP"]),
+    module("PeerConnection", floor: "Peer", ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"]),
 
     // Floor 3: packets, cameras, codecs and the socket.
     module(

@@ -21,7 +21,7 @@ struct SessionTransport {
 
     /// What the gateway offers to whoever makes a request.
     init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
-        credentials = ICECredentials(random: &random)
+        credentials = ICECredentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
@@ -41,7 +41,7 @@ struct SessionTransport {
     mutating func connect(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
         remoteFragment = negotiated.remote.usernameFragment
         var peer = PeerConnectionConfiguration(
-            negotiated, credentials: credentials, addresses: addresses, identity: identity)
+            negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
         peer.timing = timing
         peer.reach = reach
         return peer
@@ -64,7 +64,7 @@ struct SessionTransport {
             relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
             return .added
         }
-        credentials = ICECredentials(random: &random)
+        credentials = ICECredentials(using: &random)
         remoteFragment = remote.usernameFragment
         generation += 1
         relay.restartICE(
