@@ -197,7 +197,10 @@ if !coreOnly {
         // Floor 5: the home.
         module(
             "HomeHub", floor: "Home",
-            ["HomeTypes", "Signalling", "Stations", "Transport", .product(name: "GRDB", package: "GRDB.swift")]),
+            [
+                "HomeTypes", "Signalling", "Stations", "DatagramPort", "Transport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
 
         // Floor 6: clients of a gateway.
         module(

@@ -6,8 +6,8 @@ import PeerConnection
 import SDP
 import Transport
 
-/// How a viewer or a publisher reaches the gateway: what the gateway offers it, and what becomes of that as fragments
-/// come. Live views and publishers share this one path from an offer to a connection.
+/// How a viewer or a publisher reaches the gateway: the gateway's credentials and candidates, and their changes by
+/// trickled fragments. Live views and publishers share this path from an offer to a connection.
 struct SessionTransport {
     private(set) var credentials: ICECredentials
     /// Our candidates, as the answer named them.
@@ -19,7 +19,7 @@ struct SessionTransport {
     private let timing: ICETiming
     private let reach: ICEReach
 
-    /// What the gateway offers to whoever makes a request.
+    /// What the gateway offers to the sender of a request.
     init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
         credentials = ICECredentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)

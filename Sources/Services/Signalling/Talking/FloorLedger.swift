@@ -3,7 +3,7 @@ import Transport
 /// Who talks to each camera. A camera has one speaker, so one talker holds its floor, and everybody else gets "busy".
 ///
 /// The floor is a lease: the talker's sound keeps it, and a talker that sends nothing for a while loses it.
-struct TalkbackFloor {
+struct FloorLedger {
     /// Who talks: a viewer's session, or a clip.
     enum Talker: Hashable, Sendable {
         case session(String)
