@@ -15,6 +15,8 @@ public actor HomeHub {
     /// Live views, talks, clips, publishers and pictures.
     public nonisolated let signalling: SignallingServices
     let commands = CommandTable.standard
+    /// The results of commands that may be repeated.
+    var results = CommandResults()
     let now: @Sendable () -> Date
     /// The clock of deadlines.
     let clock: @Sendable () -> Instant
