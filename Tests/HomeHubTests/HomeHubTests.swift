@@ -263,13 +263,6 @@ import Testing
         #expect(error?.code == .unimplemented)
     }
 
-    @Test func secretsAreComparedWhole() {
-        #expect(isEqualInConstantTime("abc", "abc"))
-        #expect(!isEqualInConstantTime("abc", "abd"))
-        #expect(!isEqualInConstantTime("abc", "ab"))
-        #expect(isEqualInConstantTime("", ""))
-    }
-
     @Test func stoppingEndsTheSessionsOfAllPrincipals() async throws {
         let hub = self.makeHub()
         _ = try await self.start(hub)

@@ -14,9 +14,9 @@ extension LiveViewService {
         return try ledger.reserve(deviceID: deviceID, principal: principal)
     }
 
-    /// The view that gives way first: of the principal who has left the most unconnected, the oldest.
+    /// The view that gives way first: the oldest of the principal with the most views that never connected.
     ///
-    /// Only the end of a view that the obstacle counts helps. A view of the owner gives way only to the owner.
+    /// It must be one that the obstacle counts. A view of the owner gives way only to the owner.
     private func abandoned(
         for principal: String, at obstacle: SessionLedger.Obstacle, deviceID: String
     ) -> String? {

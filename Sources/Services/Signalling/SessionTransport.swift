@@ -47,8 +47,8 @@ struct SessionTransport {
         return peer
     }
 
-    /// Takes a trickled fragment (RFC 8840): candidates, or other credentials, which start ICE again (RFC 9725,
-    /// section 4.4.2).
+    /// Applies a trickled fragment (RFC 8840): candidates, or other credentials, which restart ICE (RFC 9725, section
+    /// 4.4.2).
     mutating func take(
         _ text: String, of sessionID: String, relay: MediaRelay, random: inout RandomSource
     ) throws(SignallingError) -> TrickleResult {
