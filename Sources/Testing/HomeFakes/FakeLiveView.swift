@@ -12,7 +12,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package nonisolated let changedSessions = ChangedSessions()
     private var nextNumber = 1
     private var ended: [LiveViewSnapshot] = []
-    private var gate: CheckedContinuation<Void, Never>?
+    private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isGated = false
 
     package init() {}
@@ -38,20 +38,21 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         self.changedSessions.add(id)
     }
 
-    /// Lets the next start wait until ``openGate()``.
+    /// Lets starts wait until ``openGate()``.
     package func closeGate() { self.isGated = true }
 
     package func openGate() {
         self.isGated = false
-        self.gate.take()?.resume()
+        for start in self.waiting { start.resume() }
+        self.waiting = []
     }
 
     /// Whether a start waits.
-    package var isWaiting: Bool { self.gate != nil }
+    package var isWaiting: Bool { !self.waiting.isEmpty }
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
         self.requests.append(request)
-        if self.isGated { await withCheckedContinuation { self.gate = $0 } }
+        if self.isGated { await withCheckedContinuation { self.waiting.append($0) } }
         if let error = self.startError { throw error }
         if request.offerSdp.isEmpty { throw .invalidOffer("the offer is empty") }
         let id = "session-\(self.nextNumber)"
