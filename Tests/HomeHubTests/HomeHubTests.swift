@@ -131,11 +131,16 @@ import Testing
 
     @Test func aCommandReadsNoOtherSession() async throws {
         let hub = self.makeHub()
+        var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<3 { _ = try await self.start(hub) }
         let id = try await self.start(hub)
         let session = #"{"mediaSessionId":"\#(id)"}"#
         for command in ["extendLiveView", "startTalkback", "stopTalkback", "stopLiveView"] {
             try await self.send(command, session, to: hub)
+        }
+        // Neither the commands nor the reports to watchers.
+        while let change = await events.next()?.change {
+            if case .session(.ended, let session) = change, session.session.mediaSessionId == id { break }
         }
         #expect(await self.liveView.listings == 0)
     }
