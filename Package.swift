@@ -68,18 +68,18 @@ var targets: [Target] = [
 
     // Floor 2: protocol state machines without I/O.
     module("ICE", floor: "Peer", ["Transport", "STUN"]),
-    module("SRTP", floor: "Peer", ["Transport", "COpenSSL"]),
+    module("SRTP", floor: "Peer", ["COpenSSL"]),
     module("DTLS", floor: "Peer", ["Transport", "SRTP", "COpenSSL"]),
-    module("PeerConnection", floor: "Peer", ["Transport", "STUN", "RTP", "ICE", "DTLS", "SRTP"]),
+    module("PeerConnection", floor: "Peer", ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"]),
 
     // Floor 3: packets, cameras, codecs and the socket.
     module(
         "Codecs", floor: "Media",
-        ["Transport", "SDP", "RTP", "COpus", "CVPX", "COpenH264", "CPNG", "CJPEG", "CAVCodec"]),
+        ["SDP", "RTP", "COpus", "CVPX", "COpenH264", "CPNG", "CJPEG", "CAVCodec"]),
     module("DatagramPort", floor: "Media", ["Transport", "CLinuxUDP"]),
     module(
         "MediaRelay", floor: "Media",
-        ["Transport", "SDP", "RTP", "ICE", "DTLS", "SRTP", "PeerConnection", "DatagramPort"]),
+        ["Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort"]),
     module("Intake", floor: "Media", ["Transport", "SDP", "RTP", "Codecs"]),
     module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "Intake", "COpenSSL"]),
 
@@ -119,7 +119,7 @@ var targets: [Target] = [
     tests("STUNTests", ["STUN", "Transport"]),
     tests("ICETests", ["ICE", "STUN", "Transport", "NetworkSimulator"]),
     tests("RTPTests", ["RTP", "Transport"]),
-    tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP", "Transport"]),
+    tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP"]),
     tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("IntakeTests", ["Intake", "PacketFakes", "SDP", "RTP", "Transport"]),
@@ -133,7 +133,7 @@ var targets: [Target] = [
     tests("DatagramPortTests", ["DatagramPort", "Transport"]),
     tests(
         "MediaRelayTests",
-        ["MediaRelay", "PeerConnection", "RTP", "SRTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator"]),
+        ["MediaRelay", "PeerConnection", "RTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator"]),
     tests(
         "StationsTests",
         [
@@ -197,14 +197,16 @@ if !coreOnly {
         // Floor 5: the home.
         module(
             "HomeHub", floor: "Home",
-            ["HomeTypes", "Signalling", "Stations", "Transport", .product(name: "GRDB", package: "GRDB.swift")]),
+            [
+                "HomeTypes", "Signalling", "Stations", "DatagramPort", "Transport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
 
         // Floor 6: clients of a gateway.
         module(
             "LiveViewClient", floor: "Client",
             [
-                "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "Codecs", "FragmentedMP4",
-                "HomeTypes",
+                "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "HomeTypes",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
@@ -240,7 +242,7 @@ if !coreOnly {
         module(
             "Benchmarks", floor: "App",
             [
-                "Transport", "SDP", "RTP", "SRTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
+                "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
                 "LiveViewClient", "HomeTypes", "HomeHub", "COpenSSL", "CLinuxUDP", "CAllocationCounter",
             ]),
         .executableTarget(
@@ -280,10 +282,8 @@ if !coreOnly {
             [
                 "Gateway", "HomeHub", "HomeTypes", "Stations", "StationFakes", "Signalling", "HomeFakes", "Cameras",
                 "MediaRelay",
-                "DatagramPort",
-                "DTLS", "RTP", "SDP", "Transport",
+                "DatagramPort", "SDP", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -294,7 +294,7 @@ if !coreOnly {
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
-        tests("LiveViewClientTests", ["LiveViewClient", "PeerConnection", "RTP", "SDP", "Transport"]),
+        tests("LiveViewClientTests", ["LiveViewClient", "Transport"]),
     ]
 }
 

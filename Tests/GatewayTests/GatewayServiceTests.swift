@@ -24,7 +24,8 @@ import Testing
         let liveView = FakeLiveView()
         let (ready, isReady) = AsyncStream<GatewayConfiguration>.makeStream()
         let gateway = try GatewayService(
-            configuration: configuration, liveView: liveView, cameras: FakeCameras(drivers: [FakeCamera("front-door")]),
+            configuration: configuration, signalling: liveView.services,
+            cameras: FakeCameras(drivers: [FakeCamera("front-door")]),
             logger: self.logger, onReady: { isReady.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [gateway], logger: self.logger))
         let token = try #require(gateway.tokens.token(of: "owner"))
@@ -75,7 +76,8 @@ import Testing
         var configuration = GatewayConfiguration.demonstration
         configuration.stateDirectory = folder.directory.path
         let gateway = try GatewayService(
-            configuration: configuration, liveView: FakeLiveView(), cameras: FakeCameras(), logger: self.logger)
+            configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
+            logger: self.logger)
         var dumped = ""
         dump([gateway.tokens as Any, gateway as Any], to: &dumped)
         let token = try #require(gateway.tokens.token(of: "owner"))
@@ -93,7 +95,8 @@ import Testing
         configuration.http.port = try #require(channel.localAddress?.port)
         configuration.http.https = nil
         let gateway = try GatewayService(
-            configuration: configuration, liveView: FakeLiveView(), cameras: FakeCameras(), logger: self.logger)
+            configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
+            logger: self.logger)
         let error = await #expect(throws: GatewayService.StartFailure.self) {
             try await ServiceGroup(configuration: .init(services: [gateway], logger: self.logger)).run()
         }
@@ -110,7 +113,8 @@ import Testing
         configuration.http.https?.files = .init(
             certificate: folder.directory.file("c.pem"), privateKey: folder.directory.file("missing.pem"))
         let gateway = try GatewayService(
-            configuration: configuration, liveView: FakeLiveView(), cameras: FakeCameras(), logger: self.logger)
+            configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
+            logger: self.logger)
         let error = await #expect(throws: GatewayService.StartFailure.self) { try await gateway.run() }
         #expect(error?.description.contains("missing.pem") == true)
     }

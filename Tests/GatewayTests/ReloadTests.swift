@@ -11,7 +11,7 @@ import Testing
 @Suite struct ReloadTests {
     let folder: TemporaryFolder
     let cameras = FakeCameras()
-    let hub = HomeHub(devices: [], drivers: [], liveView: FakeLiveView())
+    let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
     let secrets = SecretList()
     var file: String { self.folder.path + "/gatehouse.yaml" }
 

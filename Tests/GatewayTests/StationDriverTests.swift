@@ -90,7 +90,7 @@ import Transport
     }
 
     @Test func aRemovedCameraLeavesNoStationBehind() async throws {
-        let hub = HomeHub(devices: [], drivers: [], liveView: FakeLiveView())
+        let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
         let following = Task { await hub.run() }
         /// Adds a camera to the registry and the home, and keeps nothing of it.
         func add(_ camera: Camera) async -> WeakStation? {

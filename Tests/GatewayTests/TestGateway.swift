@@ -33,7 +33,7 @@ struct TestGateway: Sendable {
         change(&configuration)
         let hub = HomeHub(
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
-            drivers: [self.camera], liveView: self.liveView, now: { Date(timeIntervalSince1970: 1_000) })
+            drivers: [self.camera], signalling: self.liveView.services, now: { Date(timeIntervalSince1970: 1_000) })
         self.folder = try TemporaryFolder()
         let keeper = try ConfigurationKeeper(
             configuration: configuration, file: "gatehouse.yaml", store: CameraStore(directory: self.folder.directory),

@@ -116,16 +116,17 @@ import Transport
     @Test func aHomeThatRestartsTellsReturningWatchersWhatBecameOfItsDevicesAndSessions() async throws {
         func makeHub() throws -> HomeHub {
             HomeHub(
-                devices: [], drivers: [], liveView: FakeLiveView(), log: ChangeLog(try self.open()),
+                devices: [], drivers: [], signalling: FakeLiveView().services, log: ChangeLog(try self.open()),
                 now: { Date(timeIntervalSince1970: 1_000) })
         }
         func device(_ id: String) -> DeviceDescription { DeviceDescription(id: id, name: id, kind: .doorbell) }
         let first = try makeHub()
         await first.setDevices([device("door"), device("yard")], drivers: [FakeCamera("door")])
         await first.apply(FakeCamera.flowing, deviceID: "door")
-        let started = try await first.startLiveView(
+        var events = try await first.changes(principal: "owner").makeAsyncIterator()
+        let started = try await first.signalling.views.startLiveView(
             StartLiveViewRequest(deviceID: "door", principal: "owner", offerSdp: "v=0\r\n"))
-        await first.refreshSessions()
+        while let event = await events.next(), event.name != "session" {}
         let place = first.log.newest.text
         first.log.flush()
 

@@ -12,7 +12,7 @@ import Testing
     func makeHub() -> HomeHub {
         HomeHub(
             devices: [self.device("door"), self.device("yard")], drivers: [self.door, self.yard],
-            liveView: FakeLiveView(), now: { Date(timeIntervalSince1970: 1_000) })
+            signalling: FakeLiveView().services, now: { Date(timeIntervalSince1970: 1_000) })
     }
 
     func device(_ id: String, _ name: String? = nil) -> DeviceDescription {

@@ -11,7 +11,7 @@ import Testing
             devices: [
                 .init(id: "door", name: "Door", kind: .doorbell), .init(id: "yard", name: "Yard", kind: .camera),
             ],
-            drivers: [FakeCamera("door")], liveView: FakeLiveView(), log: log,
+            drivers: [FakeCamera("door")], signalling: FakeLiveView().services, log: log,
             now: { Date(timeIntervalSince1970: 1_000) })
     }
 

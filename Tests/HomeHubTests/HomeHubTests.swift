@@ -16,19 +16,33 @@ import Testing
                 .init(id: "door", name: "Front door", kind: .doorbell),
                 .init(id: "yard", name: "Yard", kind: .camera),
             ],
-            drivers: [self.camera], liveView: self.liveView, log: ChangeLog(MemoryStore(log: "r")),
+            drivers: [self.camera], signalling: self.liveView.services, log: ChangeLog(MemoryStore(log: "r")),
             now: { Date(timeIntervalSince1970: 1_000) })
     }
 
-    func request(_ device: String = "door", principal: String = "owner") -> StartLiveViewRequest {
-        StartLiveViewRequest(deviceID: device, principal: principal, offerSdp: "v=0\r\n")
+    /// Sends a command of the live view.
+    @discardableResult
+    func send(
+        _ command: String, _ body: String, to hub: HomeHub, device: String = "door", principal: String = "owner"
+    ) async throws -> Data {
+        try await hub.send(
+            CommandCall(
+                deviceID: device, trait: "WebRtcLiveView", command: command, caller: Caller(principal: principal)),
+            body: Data(body.utf8))
+    }
+
+    /// Starts a live view, and returns the session's identifier.
+    func start(_ hub: HomeHub, principal: String = "owner") async throws -> String {
+        let result = try await self.send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, principal: principal)
+        return try JSONDecoder().decode(Google.WebRtcLiveViewTrait.StartLiveViewResult.self, from: result)
+            .mediaSessionId
     }
 
     @Test func aSpeakerThatIsFoundLaterIsShown() async throws {
         let camera = FakeCamera("door", hasSpeaker: false)
         let hub = HomeHub(
             devices: [.init(id: "door", name: "Front door", kind: .doorbell)], drivers: [camera],
-            liveView: self.liveView)
+            signalling: self.liveView.services)
         let trait = Google.WebRtcLiveViewTrait.self
         #expect(try await hub.device("door").traits[trait]?.supportedTalkbackType == nil)
         camera.findSpeaker()
@@ -66,7 +80,9 @@ import Testing
     @Test func unknownDevicesAreNotFound() async {
         let hub = self.makeHub()
         await #expect(throws: HomeError.self) { try await hub.device("attic") }
-        let error = await #expect(throws: HomeError.self) { try await hub.startLiveView(self.request("attic")) }
+        let error = await #expect(throws: HomeError.self) {
+            try await self.send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, device: "attic")
+        }
         #expect(error?.code == .notFound)
     }
 
@@ -83,30 +99,50 @@ import Testing
 
     @Test func aSessionIsOnlyForItsOwnerAndItsDevice() async throws {
         let hub = self.makeHub()
-        let id = try await hub.startLiveView(self.request()).mediaSessionId
+        let id = try await self.start(hub)
+        let session = #"{"mediaSessionId":"\#(id)"}"#
         #expect(await hub.sessions(principal: "owner").count == 1)
         #expect(await hub.sessions(principal: "guest").isEmpty)
+        #expect(try await hub.session(id, principal: "owner").session.mediaSessionId == id)
+        let foreign = await #expect(throws: HomeError.self) { try await hub.session(id, principal: "guest") }
+        #expect(foreign?.code == .notFound)
         for (device, principal) in [("yard", "owner"), ("door", "guest")] {
-            let error = await #expect(throws: HomeError.self) {
-                try await hub.extendLiveView(
-                    deviceID: device, mediaSessionId: id, principal: principal, extendedDurationSeconds: nil)
+            for command in ["extendLiveView", "startTalkback", "stopTalkback", "stopLiveView"] {
+                let error = await #expect(throws: HomeError.self) {
+                    try await self.send(command, session, to: hub, device: device, principal: principal)
+                }
+                #expect(error?.code == .notFound)
             }
-            #expect(error?.code == .notFound)
         }
-        #expect(
-            try await hub.extendLiveView(
-                deviceID: "door", mediaSessionId: id, principal: "owner", extendedDurationSeconds: 60) == 60)
-        try await hub.stopLiveView(deviceID: "door", mediaSessionId: id, principal: "owner")
+        let extended = try await self.send(
+            "extendLiveView", #"{"mediaSessionId":"\#(id)","extendedDurationSeconds":60}"#, to: hub)
+        #expect(String(decoding: extended, as: UTF8.self) == #"{"liveSessionDurationSeconds":60}"#)
+        try await self.send("stopLiveView", session, to: hub)
         // Ending it again is not an error for its owner, and nobody else learns that it existed.
-        try await hub.stopLiveView(deviceID: "door", mediaSessionId: id, principal: "owner")
-        try await hub.stopTalkback(deviceID: "door", mediaSessionId: id, principal: "owner")
-        try await hub.endSession(id, principal: "owner")
+        try await self.send("stopLiveView", session, to: hub)
+        try await self.send("stopTalkback", session, to: hub)
         for (device, principal) in [("yard", "owner"), ("door", "guest")] {
             let error = await #expect(throws: HomeError.self) {
-                try await hub.stopLiveView(deviceID: device, mediaSessionId: id, principal: principal)
+                try await self.send("stopLiveView", session, to: hub, device: device, principal: principal)
             }
             #expect(error?.code == .notFound)
         }
+    }
+
+    @Test func aCommandReadsNoOtherSession() async throws {
+        let hub = self.makeHub()
+        var events = try await hub.changes(principal: "owner").makeAsyncIterator()
+        for _ in 0..<3 { _ = try await self.start(hub) }
+        let id = try await self.start(hub)
+        let session = #"{"mediaSessionId":"\#(id)"}"#
+        for command in ["extendLiveView", "startTalkback", "stopTalkback", "stopLiveView"] {
+            try await self.send(command, session, to: hub)
+        }
+        // Neither the commands nor the reports to watchers.
+        while let change = await events.next()?.change {
+            if case .session(.ended, let session) = change, session.session.mediaSessionId == id { break }
+        }
+        #expect(await self.liveView.listings == 0)
     }
 
     @Test func aWatcherGetsTheStateFirstAndThenEveryChange() async throws {
@@ -133,22 +169,19 @@ import Testing
         var others = try await hub.changes(principal: "guest").makeAsyncIterator()
         for _ in 0..<2 { _ = (await mine.next(), await others.next()) }
 
-        let id = try await hub.startLiveView(self.request()).mediaSessionId
-        await hub.refreshSessions()
+        let id = try await self.start(hub)
         guard case .session(.started, let started)? = await mine.next()?.change else { throw UnexpectedEvent() }
         #expect(started.session.mediaSessionId == id)
         #expect(started.expiresAt == Date(timeIntervalSince1970: 1_300))
 
         // Counters alone are not a change; a step of the start is.
         await self.liveView.change(id) { $0.statistics.packetsSent = 10 }
-        await hub.refreshSessions()
+        await hub.readSession(id)
         await self.liveView.change(id) { $0.steps.append(.init(name: "pair", milliseconds: 12)) }
-        await hub.refreshSessions()
         guard case .session(.changed, let changed)? = await mine.next()?.change else { throw UnexpectedEvent() }
         #expect(changed.session.steps.count == 2)
 
         await self.liveView.drop(id)
-        await hub.refreshSessions()
         guard case .session(.ended, let ended)? = await mine.next()?.change else { throw UnexpectedEvent() }
         #expect(ended.session.state == "ended")
 
@@ -235,17 +268,10 @@ import Testing
         #expect(error?.code == .unimplemented)
     }
 
-    @Test func secretsAreComparedWhole() {
-        #expect(isEqualInConstantTime("abc", "abc"))
-        #expect(!isEqualInConstantTime("abc", "abd"))
-        #expect(!isEqualInConstantTime("abc", "ab"))
-        #expect(isEqualInConstantTime("", ""))
-    }
-
     @Test func stoppingEndsTheSessionsOfAllPrincipals() async throws {
         let hub = self.makeHub()
-        _ = try await hub.startLiveView(self.request(principal: "owner"))
-        _ = try await hub.startLiveView(self.request(principal: "guest"))
+        _ = try await self.start(hub)
+        _ = try await self.start(hub, principal: "guest")
         #expect(await hub.endAllSessions() == 2)
         #expect(await self.liveView.sessions().isEmpty)
     }

@@ -10,7 +10,7 @@ import Testing
     private func makeHub(devices count: Int = 2, log: ChangeLog = ChangeLog(MemoryStore(log: "r"))) -> HomeHub {
         HomeHub(
             devices: (0..<count).map { .init(id: "d\($0)", name: "Device \($0)", kind: .doorbell) },
-            drivers: [], liveView: FakeLiveView(), log: log, now: { Date(timeIntervalSince1970: 1_000) })
+            drivers: [], signalling: FakeLiveView().services, log: log, now: { Date(timeIntervalSince1970: 1_000) })
     }
 
     private func press(_ hub: HomeHub, _ number: Int64) async {

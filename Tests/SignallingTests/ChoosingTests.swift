@@ -62,7 +62,7 @@ import Transport
                     deviceID: "door", principal: "owner", offerSdp: try ServiceWorld.text(Self.chromium),
                     qualityHint: hint))
             #expect(await world.service.sessions().first?.codecs == [codec])
-            try await world.service.stopLiveView(mediaSessionId: response.mediaSessionId, principal: "owner")
+            try await world.service.stopLiveView(SessionReference(response.mediaSessionId, principal: "owner"))
         }
     }
 
@@ -121,7 +121,7 @@ import Transport
         budget.release(other)
         let session = try await world.start(try ServiceWorld.text(Self.chromium))
         #expect(budget.report.running == 1)
-        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         #expect(budget.report.running == 0 && budget.report.refused == 1)
     }
 
@@ -140,7 +140,7 @@ import Transport
         let session = try await world.start(try ServiceWorld.text(Self.chromium))
         func change(_ hint: QualityHint) async throws -> QualityHint {
             try await world.service.changeLiveViewQuality(
-                mediaSessionId: session.mediaSessionId, principal: "owner", qualityHint: hint)
+                SessionReference(session.mediaSessionId, principal: "owner"), qualityHint: hint)
         }
         #expect(try await change(.sd) == .sd)
         #expect(await world.service.sessions().first?.codecs.contains("H264") == true)

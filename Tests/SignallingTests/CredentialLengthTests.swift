@@ -37,14 +37,14 @@ import Transport
     @Test func offersOfViewersAndPublishersAreRefused() async throws {
         let world = try await ServiceWorld()
         let published = CameraStation(id: "phone", source: WHIPSource(), relay: world.relay)
-        await world.service.add(published)
+        await world.signalling.add(published)
         published.start()
         for (name, value) in Self.wrong {
             let viewer = try changed("offers/chromium-talkback-sendrecv-audio.offer.sdp", name, value)
             expectRefusal(await failure { _ = try await world.start(viewer.text) }, line: viewer.line, name, value)
             let publisher = try changed("offers/chromium-sendonly-publish-av.offer.sdp", name, value)
             let error = await failure {
-                _ = try await world.service.startPublishing(
+                _ = try await world.publishing.startPublishing(
                     StartLiveViewRequest(deviceID: "phone", principal: "owner", offerSdp: publisher.text))
             }
             expectRefusal(error, line: publisher.line, name, value)
@@ -64,7 +64,7 @@ import Transport
                 let fragment = prefix + first + "a=ice-pwd:\(credentials["ice-pwd"] ?? "")\r\n"
                 let line = (prefix.isEmpty ? 0 : 2) + (name == "ice-ufrag" ? 1 : 2)
                 let error = await failure {
-                    _ = try await world.service.trickle(fragment, mediaSessionId: session, principal: "owner")
+                    _ = try await world.service.trickle(fragment, SessionReference(session, principal: "owner"))
                 }
                 expectRefusal(error, line: line, name, value)
             }
@@ -73,7 +73,7 @@ import Transport
         let longest =
             "a=ice-ufrag:\(String(repeating: "u", count: 256))\r\n"
             + "a=ice-pwd:\(String(repeating: "p", count: 256))\r\n"
-        guard case .restarted = try await world.service.trickle(longest, mediaSessionId: session, principal: "owner")
+        guard case .restarted = try await world.service.trickle(longest, SessionReference(session, principal: "owner"))
         else {
             Issue.record("credentials of 256 characters")
             return

@@ -24,7 +24,7 @@ import Transport
         #expect(derived.status.isRunning && derived.status.users == 1)
         feed(world, 0..<10)
         #expect(await eventually { derived.status.counters.packets >= 8 })
-        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         #expect(!derived.status.isRunning && derived.status.users == 0)
         _ = await world.viewerCount()
         feed(world, 10..<30)
@@ -42,7 +42,7 @@ import Transport
         feed(world, 0..<22)
         #expect(await eventually { derived.status.counters.packets >= 20 })
         #expect(derived.status.counters.packets <= 22, "each packet is made once")
-        try await world.service.stopLiveView(mediaSessionId: first.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(first.mediaSessionId, principal: "owner"))
         #expect(derived.status.isRunning && derived.status.users == 1)
     }
 
@@ -93,7 +93,7 @@ import Transport
         feed(world, 0..<10)
         #expect(await eventually { derived.status.counters.packets >= 8 })
         world.camera.tellTracks([.vp8])
-        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         world.camera.tellTracks([.vp8])
         #expect(world.station.suspendedCount == 0, "nobody uses it any more")
     }

@@ -21,7 +21,7 @@ import Transport
         #expect(world.announcements.ends == ["the lease was not extended"])
         let error = await failure {
             _ = try await world.service.extendLiveView(
-                mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: nil)
+                SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: nil)
         }
         #expect(error == .unknownSession)
     }
@@ -33,7 +33,7 @@ import Transport
             world.clock.advance(by: .seconds(60))
             await world.service.expire()
             let granted = try await world.service.extendLiveView(
-                mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: nil)
+                SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: nil)
             #expect(granted == 300)
         }
         #expect(await world.service.sessions().count == 1)
@@ -45,7 +45,7 @@ import Transport
         let session = try await world.start()
         world.clock.advance(by: .seconds(250))
         let granted = try await world.service.extendLiveView(
-            mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: 3_600)
+            SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: 3_600)
         #expect(granted == 150)
         world.clock.advance(by: .seconds(150))
         await world.service.expire()
@@ -56,35 +56,35 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start()
         let id = session.mediaSessionId
-        let service = world.service
+        let (service, talks) = (world.service, world.talks)
         let attempts: [@Sendable () async throws -> Void] = [
             {
                 _ = try await service.extendLiveView(
-                    mediaSessionId: id, principal: "guest", extendedDurationSeconds: nil)
+                    SessionReference(id, principal: "guest"), extendedDurationSeconds: nil)
             },
             {
-                try await service.stopLiveView(mediaSessionId: id, principal: "guest")
+                try await service.stopLiveView(SessionReference(id, principal: "guest"))
             },
             {
-                try await service.startTalkback(mediaSessionId: id, principal: "guest", offerSdp: nil)
+                try await talks.startTalkback(SessionReference(id, principal: "guest"), offerSdp: nil)
             },
             {
-                try await service.stopTalkback(mediaSessionId: id, principal: "guest")
+                try await talks.stopTalkback(SessionReference(id, principal: "guest"))
             },
             {
-                _ = try await service.trickle("a=ice-ufrag:x\r\n", mediaSessionId: id, principal: "guest")
+                _ = try await service.trickle("a=ice-ufrag:x\r\n", SessionReference(id, principal: "guest"))
             },
             {
                 _ = try await service.changeLiveViewQuality(
-                    mediaSessionId: id, principal: "guest", qualityHint: .hd)
+                    SessionReference(id, principal: "guest"), qualityHint: .hd)
             },
         ]
         for attempt in attempts { #expect(await failure(attempt) == .unknownSession) }
         #expect(await service.sessions().count == 1)
-        try await service.stopLiveView(mediaSessionId: id, principal: "owner")
+        try await service.stopLiveView(SessionReference(id, principal: "owner"))
         // Ending it again is not an error, but only for its owner; it ends once.
-        try await service.stopLiveView(mediaSessionId: id, principal: "owner")
-        try await service.stopTalkback(mediaSessionId: id, principal: "owner")
+        try await service.stopLiveView(SessionReference(id, principal: "owner"))
+        try await talks.stopTalkback(SessionReference(id, principal: "owner"))
         for attempt in attempts { #expect(await failure(attempt) == .unknownSession) }
         #expect(world.announcements.ends.count == 1)
         #expect(await world.viewerCount() == 0)
@@ -106,20 +106,20 @@ import Transport
     @Test func theEndOfACameraOrOfTheServiceEndsTheSessions() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
-        await world.service.remove("door")
+        await world.signalling.remove("door")
         #expect(world.announcements.ends == ["the camera was removed"])
         let error = await failure { _ = try await world.start() }
         #expect(error == .unknownDevice("door"))
 
         let changed = try await ServiceWorld()
         _ = try await changed.start()
-        await changed.service.remove("door", reason: "the camera restarts")
+        await changed.signalling.remove("door", reason: "the camera restarts")
         #expect(changed.announcements.ends == ["the camera restarts"])
 
         let other = try await ServiceWorld()
         _ = try await other.start()
         _ = try await other.start(principal: "guest")
-        await other.service.endAll(reason: "shutting down")
+        await other.signalling.endAll(reason: "shutting down")
         #expect(other.announcements.ends == ["shutting down", "shutting down"])
         #expect(await other.viewerCount() == 0)
     }
@@ -129,7 +129,7 @@ import Transport
         let session = try await world.start()
         for hint in QualityHint.allCases {
             let used = try await world.service.changeLiveViewQuality(
-                mediaSessionId: session.mediaSessionId, principal: "owner", qualityHint: hint)
+                SessionReference(session.mediaSessionId, principal: "owner"), qualityHint: hint)
             #expect(used == .unspecified)
         }
     }
@@ -140,34 +140,34 @@ import Transport
         let world = try await ServiceWorld()
         let first = try await world.start()
         let second = try await world.start(principal: "guest")
-        let service = world.service
-        try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
+        let (service, talks) = (world.service, world.talks)
+        try await talks.startTalkback(SessionReference(first.mediaSessionId, principal: "owner"), offerSdp: nil)
         // Asking twice is asking once.
-        try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
+        try await talks.startTalkback(SessionReference(first.mediaSessionId, principal: "owner"), offerSdp: nil)
         #expect(await service.sessions().filter(\.isTalking).map(\.mediaSessionId) == [first.mediaSessionId])
         let busy = await failure {
-            try await service.startTalkback(mediaSessionId: second.mediaSessionId, principal: "guest", offerSdp: nil)
+            try await talks.startTalkback(SessionReference(second.mediaSessionId, principal: "guest"), offerSdp: nil)
         }
         guard case .talkbackBusy = busy else {
             Issue.record("\(String(describing: busy))")
             return
         }
-        try await service.stopTalkback(mediaSessionId: first.mediaSessionId, principal: "owner")
-        try await service.stopTalkback(mediaSessionId: first.mediaSessionId, principal: "owner")
+        try await talks.stopTalkback(SessionReference(first.mediaSessionId, principal: "owner"))
+        try await talks.stopTalkback(SessionReference(first.mediaSessionId, principal: "owner"))
         #expect(world.camera.fakeSpeaker?.ends == 1)
-        try await service.startTalkback(mediaSessionId: second.mediaSessionId, principal: "guest", offerSdp: nil)
+        try await talks.startTalkback(SessionReference(second.mediaSessionId, principal: "guest"), offerSdp: nil)
         // The end of a session gives the floor back.
-        try await service.stopLiveView(mediaSessionId: second.mediaSessionId, principal: "guest")
+        try await service.stopLiveView(SessionReference(second.mediaSessionId, principal: "guest"))
         #expect(world.camera.fakeSpeaker?.ends == 2)
-        try await service.startTalkback(mediaSessionId: first.mediaSessionId, principal: "owner", offerSdp: nil)
+        try await talks.startTalkback(SessionReference(first.mediaSessionId, principal: "owner"), offerSdp: nil)
     }
 
     @Test func talkingNeedsASpeakerAndAMicrophone() async throws {
         let mute = try await ServiceWorld(speaks: false)
         let session = try await mute.start()
         let noSpeaker = await failure {
-            try await mute.service.startTalkback(
-                mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+            try await mute.talks.startTalkback(
+                SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         }
         guard case .failedPrecondition(let message) = noSpeaker else {
             Issue.record("\(String(describing: noSpeaker))")
@@ -178,8 +178,8 @@ import Transport
         let world = try await ServiceWorld()
         let listener = try await world.start(try ServiceWorld.text("offers/chromium-recvonly-av.offer.sdp"))
         let noMicrophone = await failure {
-            try await world.service.startTalkback(
-                mediaSessionId: listener.mediaSessionId, principal: "owner", offerSdp: nil)
+            try await world.talks.startTalkback(
+                SessionReference(listener.mediaSessionId, principal: "owner"), offerSdp: nil)
         }
         guard case .failedPrecondition(let reason) = noMicrophone else {
             Issue.record("\(String(describing: noMicrophone))")
@@ -237,13 +237,13 @@ import Transport
                     candidates: [ICECandidate(foundation: "1", priority: 7, host: "127.0.0.1", port: 50_000)])
             ])
         #expect(
-            try await world.service.trickle(more.encoded(), mediaSessionId: id, principal: "owner") == .added)
+            try await world.service.trickle(more.encoded(), SessionReference(id, principal: "owner")) == .added)
         let other = TrickleFragment(
             usernameFragment: "another", password: "0123456789abcdefghijkl", sections: [.init(mid: "0")])
         for generation in 2...3 {
             var changed = other
             changed.usernameFragment = "another\(generation)"
-            let result = try await world.service.trickle(changed.encoded(), mediaSessionId: id, principal: "owner")
+            let result = try await world.service.trickle(changed.encoded(), SessionReference(id, principal: "owner"))
             guard case .restarted(let answer, let name) = result else {
                 Issue.record("\(result)")
                 return
@@ -260,7 +260,7 @@ import Transport
         var last = other
         last.usernameFragment = "another3"
         #expect(
-            try await world.service.trickle(last.encoded(), mediaSessionId: id, principal: "owner") == .added)
+            try await world.service.trickle(last.encoded(), SessionReference(id, principal: "owner")) == .added)
         #expect(await world.viewerCount() == 1)
     }
 }

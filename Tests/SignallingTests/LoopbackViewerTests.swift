@@ -31,12 +31,7 @@ final class LoopbackViewer {
         var random = RandomSource.system
         credentials = ICECredentials(using: &random)
         offerer = LiveViewOfferer(
-            viewing: LocalTransportDescription(
-                usernameFragment: credentials.usernameFragment, password: credentials.password,
-                fingerprints: [
-                    Fingerprint(
-                        algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
-                ]),
+            viewing: LocalTransportDescription(credentials: credentials, identity: identity, addresses: []),
             talks: true, sessionID: 1, ssrc: 99, cname: "viewer")
     }
 
@@ -47,14 +42,8 @@ final class LoopbackViewer {
         let session = try offerer.accept(answer: SessionDescription(parsing: answer))
         connection = try PeerConnection(
             configuration: PeerConnectionConfiguration(
-                iceRole: .controlling, localCredentials: credentials,
-                remoteCredentials: ICECredentials(
-                    usernameFragment: session.remote.usernameFragment, password: session.remote.password),
-                remoteIsLite: false,
-                hostAddresses: [try #require(TransportAddress("127.0.0.1", port: port.localPort))],
-                remoteCandidates: session.remote.candidates.compactMap(RemoteCandidate.init(_:)),
-                dtlsRole: session.localSetup == .active ? .client : .server, identity: identity,
-                remoteFingerprints: session.remote.fingerprints.compactMap(DTLSFingerprint.init(_:))),
+                session, as: .offerer, credentials: credentials,
+                addresses: [try #require(TransportAddress("127.0.0.1", port: port.localPort))], identity: identity),
             random: .system, now: MonotonicClock.now)
     }
 
@@ -140,7 +129,7 @@ final class LoopbackViewer {
         // The relay's side is connected when its first report or packet comes.
         world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
         #expect(viewer.run { viewer.packets >= 4 })
-        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         #expect(viewer.run { viewer.hasSeenGoodbye && viewer.failure != nil })
         #expect(viewer.failure == .closedByPeer)
     }

@@ -57,7 +57,7 @@ import Transport
                 }
                 do {
                     let response = try await world.start(text)
-                    try await world.service.stopLiveView(mediaSessionId: response.mediaSessionId, principal: "owner")
+                    try await world.service.stopLiveView(SessionReference(response.mediaSessionId, principal: "owner"))
                     let agreement = try said.get()
                     #expect(
                         Self.decided(agreement.session.answer)
@@ -81,7 +81,7 @@ import Transport
     @Test func aPublisherIsAnsweredAsTheCommandSays() async throws {
         let world = try await ServiceWorld()
         let station = CameraStation(id: "phone", source: WHIPSource(), relay: world.relay)
-        await world.service.add(station)
+        await world.signalling.add(station)
         station.start()
         var taken = 0
         for (name, text) in try Self.offers() {
@@ -91,7 +91,7 @@ import Transport
             }
             let explanation = DescriptionExplainer().explain(offer, as: .publisher)
             do {
-                let response = try await world.service.startPublishing(
+                let response = try await world.publishing.startPublishing(
                     StartLiveViewRequest(deviceID: "phone", principal: "owner", offerSdp: text))
                 #expect(
                     Self.decided(try said.get().answer)

@@ -41,7 +41,7 @@ import Transport
         _ = try await first
         #expect(await isRefused(world, "guest"))
         try await world.service.stopLiveView(
-            mediaSessionId: try await first.mediaSessionId, principal: "guest")
+            SessionReference(try await first.mediaSessionId, principal: "guest"))
         // A start that fails gives its place back.
         #expect(await failure { _ = try await world.start("v=0\r\n", principal: "guest") } != nil)
         _ = try await world.start(principal: "guest")

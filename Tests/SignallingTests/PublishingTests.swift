@@ -18,7 +18,7 @@ private struct PublishingWorld {
     init() async throws {
         world = try await ServiceWorld()
         station = CameraStation(id: "phone", source: source, relay: world.relay)
-        await world.service.add(station)
+        await world.signalling.add(station)
         station.start()
     }
 
@@ -26,12 +26,12 @@ private struct PublishingWorld {
         _ offer: String = "chromium-sendonly-publish-av", device: String = "phone", principal: String = "owner"
     ) async throws -> StartLiveViewResponse {
         let text = try ServiceWorld.text("offers/\(offer).offer.sdp")
-        return try await world.service.startPublishing(
+        return try await world.publishing.startPublishing(
             StartLiveViewRequest(deviceID: device, principal: principal, offerSdp: text))
     }
 
     func stop(_ session: String, device: String = "phone", principal: String = "owner") async throws {
-        try await world.service.stopPublishing(sessionID: session, deviceID: device, principal: principal)
+        try await world.publishing.stopPublishing(SessionReference(session, of: device, principal: principal))
     }
 
     /// How many publishers the relay has, after all that was asked of it has been done.
@@ -53,8 +53,8 @@ private struct PublishingWorld {
         let answer = try SessionDescription(parsing: session.answerSdp)
         #expect(answer.media.allSatisfy { answer.direction(of: $0) == .recvonly })
         #expect(await publishing.publisherCount() == 1)
-        try await publishing.world.service.requirePublisher(
-            sessionID: session.mediaSessionId, deviceID: "phone", principal: "owner")
+        try await publishing.world.publishing.requirePublisher(
+            SessionReference(session.mediaSessionId, of: "phone", principal: "owner"))
         try await publishing.stop(session.mediaSessionId)
         #expect(publishing.station.snapshot.state == PublishingWorld.stopped)
         #expect(await publishing.publisherCount() == 0)
@@ -88,8 +88,8 @@ private struct PublishingWorld {
         let fragment = "a=ice-ufrag:other\r\na=ice-pwd:0123456789abcdefghijklmn\r\n"
         #expect(
             await failure {
-                _ = try await publishing.world.service.tricklePublisher(
-                    fragment, sessionID: session, deviceID: "phone", principal: "guest")
+                _ = try await publishing.world.publishing.tricklePublisher(
+                    fragment, SessionReference(session, of: "phone", principal: "guest"))
             } == .unknownSession)
         #expect(await publishing.publisherCount() == 1)
     }
@@ -98,8 +98,8 @@ private struct PublishingWorld {
         let publishing = try await PublishingWorld()
         let session = try await publishing.publish().mediaSessionId
         func trickle(_ fragment: String) async throws -> TrickleResult {
-            try await publishing.world.service.tricklePublisher(
-                fragment, sessionID: session, deviceID: "phone", principal: "owner")
+            try await publishing.world.publishing.tricklePublisher(
+                fragment, SessionReference(session, of: "phone", principal: "owner"))
         }
         let candidate = "m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 1 192.0.2.9 5000 typ host\r\n"
         guard case .added = try await trickle(candidate) else {
@@ -144,12 +144,12 @@ private struct PublishingWorld {
     @Test func aCameraThatGoesEndsItsPublisher() async throws {
         let publishing = try await PublishingWorld()
         let session = try await publishing.publish()
-        await publishing.world.service.remove("phone")
+        await publishing.world.signalling.remove("phone")
         #expect(await publishing.publisherCount() == 0)
         try await publishing.stop(session.mediaSessionId)
         let other = try await PublishingWorld()
         _ = try await other.publish()
-        await other.world.service.endAll(reason: "the gateway ends")
+        await other.world.signalling.endAll(reason: "the gateway ends")
         #expect(await other.publisherCount() == 0)
         other.station.stop()
         #expect(await failure { _ = try await other.publish() } == .cameraUnavailable("phone has been stopped"))

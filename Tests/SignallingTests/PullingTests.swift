@@ -24,7 +24,7 @@ import Transport
         world.camera.tellTracks([.vp8, .opus])
         let session = try await starting
         #expect(world.station.snapshot.state == .flowing && world.station.snapshot.heldFor == [.liveView])
-        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         // It continues for ten more seconds, for somebody who reloads the page.
         world.station.waitUntilSettled()
         #expect(world.camera.runs.stops == 0)
@@ -79,7 +79,7 @@ import Transport
     @Test func aCameraThatIsAlwaysPulledIsNotStoppedByHolds() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
-        try await world.service.stopLiveView(mediaSessionId: session.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         world.clock.advance(by: .seconds(3_600))
         world.station.waitUntilSettled()
         #expect(world.camera.runs == (1, 0))
@@ -100,7 +100,7 @@ import Transport
         for _ in 0..<20 {
             world.clock.advance(by: .seconds(10))
             _ = try await world.service.extendLiveView(
-                mediaSessionId: session.mediaSessionId, principal: "owner", extendedDurationSeconds: nil)
+                SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: nil)
         }
         let waiting = try #require(await world.service.sessions().first)
         #expect(waiting.cameraState == "backingOff" && waiting.cameraReason?.contains("connection refused") == true)

@@ -53,9 +53,14 @@ final class Announcements: Sendable {
     }
 }
 
-/// A service with one camera, on a relay that only this host can reach.
+/// The services with one camera, on a relay that only this host can reach.
 final class ServiceWorld: Sendable {
-    let service: LiveViewService
+    let signalling: SignallingComposition
+    var service: LiveViewService { signalling.views }
+    var talks: TalkFloor { signalling.talks }
+    var clips: SpeakerClips { signalling.clips }
+    var publishing: Publishing { signalling.publishing }
+    var snapshots: any SnapshotServing { signalling.services.snapshots }
     let station: CameraStation
     let relay: MediaRelay
     let camera: FakeCamera
@@ -71,7 +76,7 @@ final class ServiceWorld: Sendable {
         var limits = SessionLimits()
         change(&limits)
         relay = try MediaRelay(port: UDPPort(.loopback()))
-        var configuration = LiveViewService.Configuration(
+        var configuration = SignallingConfiguration(
             identity: try Identities.gateway.get(), limits: limits,
             addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])
         configuration.interfaceAddresses = { interfaceAddresses }
@@ -80,7 +85,7 @@ final class ServiceWorld: Sendable {
         configuration.connectivity.patience = .seconds(3600)
         let clock = clock
         configuration.now = { clock.now }
-        service = LiveViewService(configuration: configuration, relay: relay)
+        signalling = SignallingComposition(configuration: configuration, relay: relay)
         camera = FakeCamera(speaks: speaks)
         var stationConfiguration = CameraStation.Configuration()
         // Most tests are about what passes through.
@@ -88,11 +93,11 @@ final class ServiceWorld: Sendable {
         stationConfiguration.now = { clock.now }
         configure(&stationConfiguration)
         station = CameraStation(id: "door", source: camera, relay: relay, configuration: stationConfiguration)
-        await service.add(station)
+        await signalling.add(station)
         station.start()
         if !codecs.isEmpty { camera.tellTracks(codecs) }
         let announcements = announcements
-        await service.observe { announcements.add($0) }
+        signalling.observe { announcements.add($0) }
     }
 
     deinit {

@@ -65,7 +65,7 @@ private enum PicturesOfTheBuiltInCamera {
         let world = try await ServiceWorld()
         let before = MonotonicClock.now
         try send(world, count: 25)
-        let snapshot = try await world.service.snapshot(of: "door", maximumWidth: nil)
+        let snapshot = try await world.snapshots.snapshot(of: "door", maximumWidth: nil)
         #expect(snapshot.width == 320 && snapshot.height == 180)
         #expect(abs(try brightness(snapshot) - (20 + 24 * 4)) < 8)
         #expect(snapshot.age >= .zero && snapshot.age < MonotonicClock.now - before + .seconds(1))
@@ -84,7 +84,7 @@ private enum PicturesOfTheBuiltInCamera {
         for batch in CodedPictures.batches(pictures, arrival: { now - .milliseconds(67 * (pictures.count - 1 - $0)) }) {
             world.camera.deliver(batch, track: 0)
         }
-        let snapshot = try await world.service.snapshot(of: "door", maximumWidth: nil)
+        let snapshot = try await world.snapshots.snapshot(of: "door", maximumWidth: nil)
         #expect(snapshot.width == CodedPictures.width && snapshot.height == CodedPictures.height)
         #expect(snapshot.jpeg.starts(with: [0xFF, 0xD8, 0xFF]))
         let decoder = try VideoDecoder(codec: "JPEG")
@@ -96,18 +96,18 @@ private enum PicturesOfTheBuiltInCamera {
     @Test func aSmallerPictureCanBeRequested() async throws {
         let world = try await ServiceWorld()
         try send(world, count: 3)
-        let snapshot = try await world.service.snapshot(of: "door", maximumWidth: 160)
+        let snapshot = try await world.snapshots.snapshot(of: "door", maximumWidth: 160)
         #expect(snapshot.width == 160 && snapshot.height == 90)
         _ = try brightness(snapshot)
-        #expect(try await world.service.snapshot(of: "door", maximumWidth: 1_000).width == 320)
+        #expect(try await world.snapshots.snapshot(of: "door", maximumWidth: 1_000).width == 320)
     }
 
     @Test func manyRequestsAtOnceGetTheSamePicture() async throws {
         let world = try await ServiceWorld()
         try send(world, count: 5)
-        let service = world.service
+        let snapshots = world.snapshots
         let images = try await withThrowingTaskGroup(of: [UInt8].self) { group in
-            for _ in 0..<20 { group.addTask { try await service.snapshot(of: "door", maximumWidth: nil).jpeg } }
+            for _ in 0..<20 { group.addTask { try await snapshots.snapshot(of: "door", maximumWidth: nil).jpeg } }
             return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
         }
         #expect(images.count == 1)
@@ -116,24 +116,24 @@ private enum PicturesOfTheBuiltInCamera {
     @Test func theReasonForAMissingPictureIsReported() async throws {
         let world = try await ServiceWorld(codecs: [])
         #expect(
-            await failure { _ = try await world.service.snapshot(of: "attic", maximumWidth: nil) }
+            await failure { _ = try await world.snapshots.snapshot(of: "attic", maximumWidth: nil) }
                 == .unknownDevice("attic"))
         world.camera.tell(.state(.backingOff(seconds: 3, reason: "no route to host")))
-        let gone = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+        let gone = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         guard case .cameraUnavailable(let reason) = gone else {
             Issue.record("\(String(describing: gone))")
             return
         }
         #expect(reason.contains("no route to host"))
         world.camera.tellTracks([.vp8])
-        let late = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+        let late = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         guard case .deadlineExceeded(let text) = late else {
             Issue.record("\(String(describing: late))")
             return
         }
         #expect(text.contains("key frame"))
         world.camera.tellTracks([.opus])
-        let mute = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+        let mute = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         guard case .failedPrecondition = mute else {
             Issue.record("\(String(describing: mute))")
             return
@@ -164,13 +164,15 @@ private enum PicturesOfTheBuiltInCamera {
         // However slow the machine is.
         let world = try await ServiceWorld(station: { $0.longestPictureAge = .seconds(3_600) })
         try send(world, count: 3, ago: .seconds(5))
-        let good = try await world.service.snapshot(of: "door", maximumWidth: nil)
+        let good = try await world.snapshots.snapshot(of: "door", maximumWidth: nil)
         world.camera.sendKeyFrame(number: 9, at: MonotonicClock.now)
         var last = good
         // The damage shows when the picture is made again.
         #expect(
             await eventually {
-                guard let again = try? await world.service.snapshot(of: "door", maximumWidth: nil) else { return false }
+                guard let again = try? await world.snapshots.snapshot(of: "door", maximumWidth: nil) else {
+                    return false
+                }
                 last = again
                 return !self.damage(world).isEmpty
             })
@@ -179,7 +181,7 @@ private enum PicturesOfTheBuiltInCamera {
         try send(world, count: 2, from: 60)
         #expect(
             await eventually {
-                _ = try? await world.service.snapshot(of: "door", maximumWidth: nil)
+                _ = try? await world.snapshots.snapshot(of: "door", maximumWidth: nil)
                 return self.damage(world).count == 2
             })
         #expect(damage(world).last == .some(nil))
@@ -190,17 +192,17 @@ private enum PicturesOfTheBuiltInCamera {
             let world = try await ServiceWorld()
             if let age {
                 try send(world, count: 2, ago: age)
-                _ = try await world.service.snapshot(of: "door", maximumWidth: nil)
+                _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil)
             }
             world.camera.sendKeyFrame(number: 9, at: MonotonicClock.now)
             var refusal: SignallingError?
             #expect(
                 await eventually {
-                    refusal = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+                    refusal = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
                     return refusal != nil
                 })
             for _ in 0..<20 {
-                let again = await failure { _ = try await world.service.snapshot(of: "door", maximumWidth: nil) }
+                let again = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
                 #expect(again == refusal)
             }
             guard case .cameraUnavailable(let reason) = refusal else {
@@ -215,10 +217,10 @@ private enum PicturesOfTheBuiltInCamera {
     @Test func everyWidthAtOnceGivesEachItsOwn() async throws {
         let world = try await ServiceWorld()
         try send(world, count: 2)
-        let service = world.service
+        let snapshots = world.snapshots
         let widths = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
             for width in stride(from: 16, through: 320, by: 8) {
-                group.addTask { (width, try await service.snapshot(of: "door", maximumWidth: width).width) }
+                group.addTask { (width, try await snapshots.snapshot(of: "door", maximumWidth: width).width) }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

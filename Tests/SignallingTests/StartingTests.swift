@@ -157,7 +157,7 @@ import Transport
             return
         }
         #expect(message.contains("door"))
-        try await world.service.stopLiveView(mediaSessionId: first.mediaSessionId, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(first.mediaSessionId, principal: "owner"))
         _ = try await world.start()
         #expect(await world.viewerCount() == 2)
     }
@@ -181,7 +181,7 @@ import Transport
                 let error = await failure {
                     let response = try await world.start(text)
                     let id = response.mediaSessionId
-                    try await world.service.stopLiveView(mediaSessionId: id, principal: "owner")
+                    try await world.service.stopLiveView(SessionReference(id, principal: "owner"))
                 }
                 switch error {
                 case nil, .invalidOffer, .codecMismatch: break

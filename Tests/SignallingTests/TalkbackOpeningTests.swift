@@ -25,7 +25,7 @@ import Transport
     ) -> Task<SignallingError?, Never> {
         Task {
             await failure {
-                try await world.service.startTalkback(mediaSessionId: session, principal: principal, offerSdp: nil)
+                try await world.talks.startTalkback(SessionReference(session, principal: principal), offerSdp: nil)
             }
         }
     }
@@ -96,7 +96,7 @@ import Transport
         let first = try await opening(world, session)
         let second = ask(world, session)
         #expect(await waits(world, second))
-        try await world.service.stopTalkback(mediaSessionId: session, principal: "owner")
+        try await world.talks.stopTalkback(SessionReference(session, principal: "owner"))
         for asked in [first, second] {
             guard case .failedPrecondition(let reason) = await asked.value else {
                 Issue.record("the talk was ended while it opened, and that was no error")
@@ -116,7 +116,7 @@ import Transport
         let first = try await opening(world, session)
         let second = ask(world, session)
         #expect(await waits(world, second))
-        try await world.service.stopLiveView(mediaSessionId: session, principal: "owner")
+        try await world.service.stopLiveView(SessionReference(session, principal: "owner"))
         for asked in [first, second] { #expect(await asked.value != nil) }
         #expect(world.camera.fakeSpeaker?.ends == 1)
         #expect(await ask(world, session).value == .unknownSession)
@@ -130,14 +130,14 @@ import Transport
             let start = ask(world, session)
             let stop = Task {
                 await failure {
-                    try await world.service.stopTalkback(mediaSessionId: session, principal: "owner")
+                    try await world.talks.stopTalkback(SessionReference(session, principal: "owner"))
                 }
             }
             #expect(await stop.value == nil)
             _ = await start.value
             // Whatever the order was, state and floor agree, and the next talk works.
             let isTalking = await world.service.sessions().first?.isTalking
-            #expect(try await (world.service.speaker(of: "door").talker == .session) == isTalking)
+            #expect(try await (world.clips.speaker(of: "door").talker == .session) == isTalking)
         }
         #expect(await ask(world, session).value == nil)
         #expect(await world.service.sessions().first?.isTalking == true)
@@ -147,12 +147,12 @@ import Transport
 @Suite(.ownThread) struct ClipOwnershipTests {
     @Test func aClipBelongsToItsPrincipalAndTheOwnerMayEndAny() async throws {
         let world = try await ServiceWorld()
-        let service = world.service
+        let clips = world.clips
         func stop(_ id: String, _ principal: String) async -> SignallingError? {
-            await failure { try await service.stopClip(id, deviceID: "door", principal: principal) }
+            await failure { try await clips.stopClip(id, deviceID: "door", principal: principal) }
         }
         func play(_ principal: String) async throws -> String {
-            try await service.playClip(
+            try await clips.playClip(
                 TalkbackServiceTests.clip(seconds: 20), deviceID: "door", principal: principal
             ).id
         }
@@ -161,9 +161,9 @@ import Transport
             Issue.record("another's clip was ended")
             return
         }
-        #expect(try await service.speaker(of: "door").talker == .clip)
+        #expect(try await clips.speaker(of: "door").talker == .clip)
         #expect(await stop(first, "guest") == nil)
-        #expect(try await service.speaker(of: "door").talker == nil)
+        #expect(try await clips.speaker(of: "door").talker == nil)
         #expect(await stop(first, "guest") == nil)
         guard case .permissionDenied = await stop(first, "other") else {
             Issue.record("another's clip that has ended")
@@ -171,7 +171,7 @@ import Transport
         }
         let second = try await play("guest")
         #expect(await stop(second, PlaceShares.owner) == nil)
-        #expect(try await service.speaker(of: "door").talker == nil)
+        #expect(try await clips.speaker(of: "door").talker == nil)
         // The one before is remembered as well, and what never was is not.
         #expect(await stop(first, "guest") == nil)
         guard case .unknownClip = await stop("no-such", "owner") else {
@@ -183,6 +183,6 @@ import Transport
             Issue.record("a guest ended the owner's clip")
             return
         }
-        #expect(try await service.speaker(of: "door").talker == .clip)
+        #expect(try await clips.speaker(of: "door").talker == .clip)
     }
 }

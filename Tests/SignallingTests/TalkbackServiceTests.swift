@@ -30,20 +30,20 @@ import Transport
     @Test func aTalkerThatSendsNothingLosesTheFloor() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
-        let service = world.service
-        try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        let (service, talks) = (world.service, world.talks)
+        try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         #expect(await service.sessions().first?.talkback?.state == "talking")
         world.clock.advance(by: .seconds(4))
-        await service.expireFloor()
+        await talks.expire()
         #expect(await service.sessions().first?.isTalking == true)
         world.clock.advance(by: .seconds(2))
-        await service.expireFloor()
+        await talks.expire()
         let snapshot = try #require(await service.sessions().first)
         #expect(!snapshot.isTalking && snapshot.talkback?.state == "ended")
         #expect(snapshot.talkback?.reason == "the talker has sent no sound for 5 s")
         #expect(world.camera.fakeSpeaker?.ends == 1)
         // The floor is free for others, and for the same talker.
-        try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         #expect(await service.sessions().first?.isTalking == true)
     }
 
@@ -53,28 +53,27 @@ import Transport
         let speaker = try #require(world.camera.fakeSpeaker)
         speaker.answerNext(.refused(.noBackChannel))
         let refused = await failure {
-            try await world.service.startTalkback(
-                mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+            try await world.talks.startTalkback(
+                SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         }
         #expect(refused == .failedPrecondition(SpeakerRefusal.noBackChannel.description))
         let snapshot = try #require(await world.service.sessions().first)
         #expect(!snapshot.isTalking && snapshot.talkback?.state == "refused")
         speaker.answerNext(.refused(.unreachable("gone")))
         let unreachable = await failure {
-            _ = try await world.service.playClip(Self.clip(seconds: 0.1), deviceID: "door", principal: "owner")
+            _ = try await world.clips.playClip(Self.clip(seconds: 0.1), deviceID: "door", principal: "owner")
         }
         guard case .cameraUnavailable = unreachable else {
             Issue.record("\(String(describing: unreachable))")
             return
         }
-        #expect(try await world.service.speaker(of: "door").talker == nil)
+        #expect(try await world.clips.speaker(of: "door").talker == nil)
     }
 
     @Test func aBrokenTalkReturnsTheFloor() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
-        try await world.service.startTalkback(
-            mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        try await world.talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         world.camera.fakeSpeaker?.tellNow(.refused(.brokenOff("the camera closed the connection")))
         #expect(
             await eventually {
@@ -86,21 +85,21 @@ import Transport
     @Test func aClipIsATalkerOfItsOwn() async throws {
         let world = try await ServiceWorld()
         let session = try await world.start()
-        let service = world.service
-        let clip = try await service.playClip(Self.clip(seconds: 20), deviceID: "door", principal: "owner")
+        let (talks, clips) = (world.talks, world.clips)
+        let clip = try await clips.playClip(Self.clip(seconds: 20), deviceID: "door", principal: "owner")
         #expect(clip.durationSeconds == 20 && clip.talkback.state == "talking")
-        #expect(try await service.speaker(of: "door").talker == .clip)
+        #expect(try await clips.speaker(of: "door").talker == .clip)
         let busy = await failure {
-            try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+            try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         }
         guard case .talkbackBusy = busy else {
             Issue.record("\(String(describing: busy))")
             return
         }
-        try await service.stopClip(clip.id, deviceID: "door", principal: "owner")
+        try await clips.stopClip(clip.id, deviceID: "door", principal: "owner")
         #expect(world.camera.fakeSpeaker?.ends == 1)
-        #expect(try await service.speaker(of: "door").clip?.talkback.reason == "the clip was stopped")
-        try await service.startTalkback(mediaSessionId: session.mediaSessionId, principal: "owner", offerSdp: nil)
+        #expect(try await clips.speaker(of: "door").clip?.talkback.reason == "the clip was stopped")
+        try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
     }
 
     @Test func clipsThatCannotBePlayedAreRefused() throws {

@@ -8,7 +8,7 @@ import Transport
 
 @testable import Stations
 
-/// A camera with a microphone in G.711, as a tap on its track sees it.
+/// A camera that sends G.711, as a tap on its track sees it.
 struct TappedTelephone: ~Copyable {
     private var pool = PacketBatchPool()
     private var tone = ToneGenerator(frequency: 440, sampleRate: 8_000)
@@ -18,7 +18,7 @@ struct TappedTelephone: ~Copyable {
     /// The moments at which the packets' first samples were heard.
     private(set) var start: Instant?
 
-    /// The next packet of 20 ms; the sound chip is fast by `skew`.
+    /// The next packet of 20 ms. The clock of the sound chip is fast by `skew`.
     mutating func next(skew: Double = 0, isLost: Bool = false) -> TappedBatch {
         let payload = tone.samples(160, amplitude: 10_000).map { G711.aLaw.encode($0) }
         let stamp = UInt32(truncatingIfNeeded: Int64(timestamp))
@@ -30,7 +30,7 @@ struct TappedTelephone: ~Copyable {
                 payload: $0)
         }
         let capture = now
-        // The timestamps' clock is the gateway's.
+        // The timestamps follow the gateway's clock.
         let seconds = 0.02 / (1 + skew)
         timestamp += seconds * 8_000
         now += .nanoseconds(Int64(seconds * 1e9))
@@ -70,8 +70,9 @@ struct TappedTelephone: ~Copyable {
         #expect(abs(tone.frequency - 440) < 10)
     }
 
-    /// What a viewer's reports say of the sound stays with what the camera's say. A minute of a clock ten times as wrong
-    /// as any stands for ten minutes of a bad one; `SampleLineTests` has the ten minutes, without decoder and encoder.
+    /// The capture times that a viewer gets stay equal to the camera's. One minute of a clock that is ten times worse
+    /// than any real one replaces ten minutes of a bad clock. `SampleLineTests` runs the ten minutes, without decoder
+    /// and encoder.
     @Test(arguments: [-3_000e-6, 3_000e-6]) func delayAndDriftStayBounded(skew: Double) throws {
         var transcoding = try transcoding()
         var camera = TappedTelephone()

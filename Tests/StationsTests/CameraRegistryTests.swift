@@ -9,7 +9,7 @@ import Transport
 
 @testable import Stations
 
-/// The registry on a real relay: what changes, and what is not disturbed by it.
+/// The registry on a real relay: which cameras change, and which are left alone.
 @Suite struct CameraRegistryTests {
     typealias Camera = CameraSettings
 
@@ -45,7 +45,7 @@ import Transport
         let door = Camera(id: "door", name: "Door", isDoorbell: true, source: .builtInDoorbell)
         _ = await self.registry.apply([door])
         let tap = ContinuityTap()
-        // The tracks are there once the camera has told them.
+        // The tracks exist once the camera has announced them.
         let station = try #require(await self.registry.running.first?.station)
         await self.waitUntilFlowing(station)
         self.relay.addTap(tap, to: TrackID(camera: "door", index: 0))
@@ -86,11 +86,11 @@ import Transport
         let second = try #require(self.source("rtsp://192.0.2.1/2"))
         #expect(!first.isRunning && second.isRunning)
         #expect(await self.registry.running.first?.station === station)
-        // The same tracks again: who follows them stays.
+        // The same tracks again: their readers stay.
         second.open([track])
         _ = await self.relay.counters()
         #expect(tap.wasInterrupted && !tap.hasEnded)
-        // Others: they end.
+        // Other tracks: their readers end.
         second.open([.init(kind: .video, codec: .h264(profileLevelID: "42e01f"), payloadType: 96)])
         _ = await self.relay.counters()
         #expect(tap.hasEnded)
@@ -115,18 +115,18 @@ import Transport
         self.relay.stop()
     }
 
-    /// A camera that encodes needs real time for its first picture.
+    /// A camera that encodes its pictures takes real time for the first one.
     private func waitUntilFlowing(_ station: CameraStation) async {
         let (events, continuation) = AsyncStream.makeStream(of: Void.self)
         let observer = station.observe { _ in continuation.yield() }
-        // It may flow already.
+        // The camera may be flowing already.
         continuation.yield()
         for await _ in events where station.snapshot.state == .flowing { break }
         station.stopObserving(observer)
     }
 }
 
-/// Counts the packets of a track and looks whether one is missing.
+/// Counts the packets of a track, and the gaps between them.
 final class ContinuityTap: TrackTap {
     private struct State {
         var packets = 0
@@ -169,7 +169,7 @@ final class ContinuityTap: TrackTap {
         waiter?.resume()
     }
 
-    /// Waits for so many more packets, or the track's end.
+    /// Waits for a number of further packets, or for the end of the track.
     func waitForPackets(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isOver = self.state.withLock { state in

@@ -49,7 +49,7 @@ import Transport
         schedule.enable(true)
         schedule.hold(for: .press, atLeastUntil: at(80))
         #expect(schedule.isWanted(at: at(50)) && schedule.nextDeadline(after: at(50)) == at(80))
-        // A viewer who looks in briefly does not make it shorter.
+        // A viewer that stays only briefly does not shorten the hold.
         let hold = schedule.hold(for: .liveView)
         schedule.end(hold, at: at(52))
         #expect(schedule.isWanted(at: at(79)) && !schedule.isWanted(at: at(80)))
@@ -65,7 +65,7 @@ import Transport
         schedule.expire(at: at(60))
         schedule.end(recording, at: at(61))
         #expect(!schedule.isWanted(at: at(61)) && schedule.nextDeadline(after: at(61)) == nil)
-        // One that is ended before leaves the idle time, like any other.
+        // A hold that ends early is followed by the idle time, like any other.
         let short = schedule.hold(for: .preRoll, until: at(200))
         schedule.end(short, at: at(100))
         #expect(schedule.isWanted(at: at(109)) && !schedule.isWanted(at: at(110)))

@@ -18,7 +18,7 @@ private struct Source {
         self.clockRate = Double(clockRate)
     }
 
-    /// One packet of `seconds` by the sound chip, whose clock is fast by `skew` against the timestamps' clock.
+    /// One packet of `seconds`. The clock of the sound chip is fast by `skew`, compared with that of the timestamps.
     mutating func packet(_ seconds: Double = 0.02, skew: Double = 0, hasLoss: Bool = false) -> SampleLine.Placement {
         let placement = line.place(
             timestamp: UInt32(truncatingIfNeeded: Int64(ticks)), count: Int((seconds * 48_000).rounded()),
@@ -43,7 +43,7 @@ private struct Source {
         }
     }
 
-    /// Ten minutes of a sound chip that is off by 500 parts in a million: 300 ms, of which a few are left.
+    /// Ten minutes of a sound chip that is off by 500 parts per million add up to 300 ms. Only a few of them remain.
     @Test(arguments: [-500e-6, -50e-6, 50e-6, 500e-6]) func driftStaysBoundedForTenMinutes(skew: Double) {
         var source = Source(clockRate: 8_000)
         var worst = 0.0
@@ -107,7 +107,7 @@ private struct Source {
 
     @Test func timestampsThatMakeNoSenseAreIgnored() {
         var source = Source(clockRate: 8_000)
-        // Stamps of a clock with twice the rate, as some cameras write them for AAC.
+        // Timestamps of a clock with twice the rate, as some cameras send for AAC.
         var last = SampleLine.Placement()
         for _ in 0..<1_000 {
             last = source.packet()
@@ -115,10 +115,10 @@ private struct Source {
         }
         #expect(!source.line.believesTimestamps)
         #expect(last.silence == 0 && last.skip == 0 && last.stretch == 0)
-        // A pause that the wall clock shows is still one.
+        // A pause that the wall clock confirms is still a pause.
         source.now += .seconds(3)
         #expect(source.packet().skip > 2 * 48_000)
-        // And what comes at its end may be longer than it was.
+        // The sound that arrives at its end may be longer than the pause.
         source.now += .milliseconds(1_100)
         let placement = source.packet(2)
         #expect(placement.silence == 0 && placement.skip == 0)

@@ -3,7 +3,7 @@ import Transport
 
 @testable import Stations
 
-/// How much is transcoded at once, and at which size.
+/// How many pictures are transcoded at once, and how large.
 @Suite struct TranscodingBudgetTests {
     private static let small = PictureSize(width: 640, height: 360)
     private static let hd = PictureSize(width: 1280, height: 720)
@@ -11,7 +11,7 @@ import Transport
     private static let ultraHD = PictureSize(width: 3840, height: 2160)
 
     @Test func theModelGivesTheMeasuredFigures() {
-        // At 15 pictures a second, on which the figures of docs/performance.md rest.
+        // 15 pictures per second, as in the figures of docs/performance.md.
         func share(_ source: PictureSize, _ width: Int) -> Double {
             0.018 + (TranscodingPlan.cost(of: source, width: width) - 0.018) * 15 / 20
         }
@@ -40,7 +40,7 @@ import Transport
         #expect(tickets.count >= 3 && tickets.count <= 5, "\(tickets.count)")
         #expect(plan.report.limited > 0 && plan.report.refused == 1)
         #expect(tickets.allSatisfy { (plan.limit(of: $0) ?? 1280) >= 320 })
-        // The remaining transcodes get the room that is free again.
+        // The remaining transcoders get the time that has become free.
         for ticket in tickets.dropFirst() { plan.release(ticket) }
         #expect(plan.limit(of: tickets[0]) == nil)
         #expect(plan.admit(source: Self.hd, isExempt: false) != nil)
@@ -63,7 +63,7 @@ import Transport
         #expect(plan.admit(source: Self.fullHD, isExempt: true) != nil)
     }
 
-    /// A machine that is five times slower than the one of the model, and one that is faster.
+    /// A machine that is five times slower than the model's, and one that is faster.
     @Test func measurementsCorrectTheModel() throws {
         let clock = Locked(Instant.zero)
         let plan = TranscodingBudget(capacity: 0.8, now: { clock.withLock { $0 } })
@@ -76,7 +76,7 @@ import Transport
         #expect(plan.report.used <= 0.8 * 1.1 || plan.limit(of: ticket) == 320)
         #expect(plan.limit(of: ticket) != nil)
         #expect(plan.admit(source: Self.hd, isExempt: false) == nil, "a second one has no room there")
-        // The camera's pictures have become calm: they are made larger again, and not in turns.
+        // The camera's pictures have become simpler. They grow again, and do not alternate between sizes.
         var widths: [Int] = []
         for _ in 0..<100 {
             clock.withLock { $0 += .seconds(5) }

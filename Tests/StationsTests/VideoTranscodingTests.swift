@@ -8,9 +8,10 @@ import Transport
 
 @testable import Stations
 
-/// Real streams of x264 and x265, and Motion JPEG, made VP8.
+/// Real streams of x264 and x265, and Motion JPEG, are transcoded to VP8.
 @Suite struct VideoTranscodingTests {
-    /// What becomes of a camera's pictures: the packets, and the brightness of each picture that a viewer sees.
+    /// The result of transcoding a camera's pictures: the packets, and the brightness of each picture that a viewer
+    /// sees.
     private struct Result {
         var packets: [PacketBatch.Packet] = []
         var shown: [(timestamp: UInt32, brightness: Int)] = []
@@ -33,7 +34,7 @@ import Transport
             guard let batch = output.batch else { continue }
             result.packets += batch.packets
             viewer.read(made.tapped(batch)) { picture in
-                // Away from the bar that moves along the picture's whole height, most of it is flat.
+                // Most of the picture is flat. A bar as high as the picture moves across it.
                 let luma = picture.frame.luma.sorted()
                 result.shown.append((picture.timestamp, Int(luma[luma.count / 2])))
             }
@@ -51,7 +52,7 @@ import Transport
             default: try CodedPictures.jpeg()
             }
         let result = try Self.transcode(pictures, MediaCodec(name: name, clockRate: 90_000))
-        // The decoder holds some back for those that are to be shown before them.
+        // The decoder keeps some pictures back until those that are shown before them have arrived.
         #expect(result.shown.count >= CodedPictures.count - 3 && result.counters.failures == 0)
         #expect(result.counters.packets == UInt64(result.shown.count))
         for (place, picture) in result.shown.enumerated() {
@@ -59,7 +60,7 @@ import Transport
             let expected = CodedPictures.brightness(place)
             #expect(abs(picture.brightness - expected) < 8, "\(name) \(place): \(picture.brightness), not \(expected)")
         }
-        // One line of sequence numbers, a key frame first, and a marker at the end of each picture.
+        // The sequence numbers are continuous, a key frame comes first, and a marker ends each picture.
         for (one, next) in zip(result.packets, result.packets.dropFirst()) {
             #expect(next.sequenceNumber == one.sequenceNumber &+ 1)
         }
@@ -139,7 +140,7 @@ import Transport
     }
 }
 
-/// Puts batches on a line, as the relay does for its taps.
+/// Gives batches continuous numbers, as the relay does for its taps.
 struct TapFeed {
     private var next: Int64 = 0
     private var last: UInt16?

@@ -65,8 +65,7 @@ struct HomeFollower: Service {
     }
 }
 
-/// The work of about once a second: news of sessions for watchers, heartbeats, the leases of WHEP players, and log
-/// lines about connections.
+/// The work of about once a second: heartbeats, the leases of WHEP players, and log lines about connections.
 struct Ticker: Service {
     let hub: HomeHub
     let whepSessions: WHEPSessions
@@ -88,7 +87,6 @@ struct Ticker: Service {
     }
 
     func handle(_ tick: UInt64) async {
-        if await self.hub.watcherCount > 0 { await self.hub.refreshSessions() }
         if tick.isMultiple(of: Self.heartbeatSeconds) { await self.hub.sendHeartbeat() }
         if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: self.whepSessions, hub: self.hub) }
     }
@@ -100,13 +98,14 @@ enum WHEPLeaseKeeper {
     static let marginSeconds: Double = 30
 
     static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub) async {
-        let sessions = await hub.allSessions()
-        let entries = await whepSessions.retain(alive: Set(sessions.map(\.mediaSessionId)))
-        for session in sessions where session.expiresInSeconds < self.marginSeconds && session.state == "connected" {
-            guard let entry = entries[session.mediaSessionId] else { continue }
+        let views = hub.signalling.views
+        let leases = await views.leases()
+        let entries = await whepSessions.retain(alive: Set(leases.map(\.mediaSessionId)))
+        for lease in leases where lease.expiresInSeconds < self.marginSeconds && lease.isConnected {
+            guard let entry = entries[lease.mediaSessionId] else { continue }
             // A refusal means that the session has reached its limit. It ends by itself then.
-            _ = try? await hub.extendLiveView(
-                deviceID: entry.deviceID, mediaSessionId: session.mediaSessionId, principal: entry.principal,
+            _ = try? await views.extendLiveView(
+                SessionReference(lease.mediaSessionId, of: entry.deviceID, principal: entry.principal),
                 extendedDurationSeconds: nil)
         }
     }

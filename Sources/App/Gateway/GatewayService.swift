@@ -10,8 +10,8 @@ import ServiceLifecycle
 import Signalling
 import UnixSignals
 
-/// The process without its media: home, HTTP, HTTPS and everything around them. It is made from a config, a live-view
-/// service and the part that runs the cameras.
+/// The process without its media: home, HTTP, HTTPS and everything around them. It is made from a config, the
+/// signalling services and the part that runs the cameras.
 public struct GatewayService: Service {
     /// Why the gateway could not start.
     public struct StartFailure: Error, Sendable, CustomStringConvertible {
@@ -41,7 +41,7 @@ public struct GatewayService: Service {
     /// Puts the parts together. Opens the state folder and makes the token at the first start, but opens no socket.
     /// - Parameters:
     ///   - configuration: the config.
-    ///   - liveView: serves live views.
+    ///   - signalling: live views, talks, clips, publishers and pictures.
     ///   - cameras: runs the cameras.
     ///   - configurationFile: the file that the config came from, which is watched; nil for the built-in one.
     ///   - stateDirectory: where secrets are kept; nil for the config's folder, or the user's standard folder.
@@ -53,7 +53,7 @@ public struct GatewayService: Service {
     ///   - onReady: called once all listeners are open, with the config and their actual ports: a port 0 means any free
     /// port.
     public init(
-        configuration: GatewayConfiguration, liveView: any SignallingServing, cameras: any CameraRunning,
+        configuration: GatewayConfiguration, signalling: SignallingServices, cameras: any CameraRunning,
         configurationFile: String? = nil, stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
         shared: ConnectionGuard = ConnectionGuard(),
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
@@ -70,7 +70,7 @@ public struct GatewayService: Service {
         self.storage = storage
         let log = HomeLog(logger: logger)
         self.hub = HomeHub(
-            devices: [], drivers: [], liveView: liveView, log: storage.log,
+            devices: [], drivers: [], signalling: signalling, log: storage.log,
             observer: { log.note($1, of: $0) })
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))

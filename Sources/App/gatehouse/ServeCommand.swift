@@ -46,7 +46,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let gateway = try reportingFailures {
             try GatewayService(
-                configuration: gatewayConfiguration, liveView: media.liveView, cameras: media.cameras,
+                configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
                 configurationFile: self.config, stateDirectory: directory, tokens: tokens, shared: shared,
                 additionalMetrics: media.metrics, secrets: secrets, logger: logger,
                 onReady: { Self.greet($0) })

@@ -37,28 +37,15 @@ public struct OfferedView: Sendable {
     public init(wishes: Wishes, identity: DTLSIdentity) throws {
         var random = RandomSource.system
         let port = try UDPPort(wishes.isLocal ? .loopback() : UDPPort.Configuration())
-        credentials = ICECredentials(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
+        credentials = ICECredentials(using: &random)
         var filter = HostAddressFilter()
         filter.includesLoopback = true
         addresses = hostAddresses(filter).map { $0.address.withPort(port.localPort) }
             .filter { !wishes.isLocal || $0.isLoopback }
             .sorted { $0.isLoopback && !$1.isLoopback }
         ssrc = UInt32(truncatingIfNeeded: random.next())
-        let candidates = addresses.enumerated().map { index, address in
-            ICECandidate(
-                foundation: "\(index + 1)",
-                priority: ICE.candidatePriority(
-                    type: .host, localPreference: UInt16(clamping: 65_535 - index)),
-                address: address)
-        }
         var offerer = LiveViewOfferer(
-            viewing: LocalTransportDescription(
-                usernameFragment: credentials.usernameFragment, password: credentials.password,
-                fingerprints: [
-                    Fingerprint(
-                        algorithm: identity.fingerprint.algorithm.rawValue, bytes: identity.fingerprint.bytes)
-                ],
-                candidates: candidates),
+            viewing: LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses),
             talks: wishes.talks, videoCodecs: wishes.videoCodecs, audioCodecs: wishes.audioCodecs,
             sessionID: random.next() >> 2, ssrc: ssrc, cname: random.iceCharacters(16))
         offerer.feedback = wishes.feedback
@@ -75,22 +62,9 @@ public struct OfferedView: Sendable {
 
     func peerConfiguration(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
         var configuration = PeerConnectionConfiguration(
-            iceRole: .controlling, localCredentials: credentials,
-            remoteCredentials: ICECredentials(
-                usernameFragment: negotiated.remote.usernameFragment, password: negotiated.remote.password),
-            remoteIsLite: negotiated.remote.isLite, hostAddresses: addresses,
-            remoteCandidates: negotiated.remote.candidates.compactMap { candidate in
-                guard candidate.transport == .udp, let address = candidate.address else { return nil }
-                return RemoteCandidate(address: address, priority: candidate.priority)
-            },
-            dtlsRole: negotiated.localSetup == .passive ? .server : .client, identity: identity,
-            remoteFingerprints: negotiated.remote.fingerprints.compactMap { fingerprint in
-                guard let algorithm = DTLSFingerprint.Algorithm(rawValue: fingerprint.algorithm) else { return nil }
-                return DTLSFingerprint(algorithm: algorithm, bytes: fingerprint.bytes)
-            })
+            negotiated, as: .offerer, credentials: credentials, addresses: addresses, identity: identity)
         configuration.reach = .everything
         configuration.timing = .persistent
-        configuration.remoteCandidatesAreComplete = negotiated.remote.hasAllCandidates
         return configuration
     }
 }

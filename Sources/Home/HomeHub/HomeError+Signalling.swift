@@ -10,8 +10,9 @@ extension HomeError {
         self =
             switch error {
             case .invalidOffer(let message): .invalidArgument(message)
-            case .unknownDevice(let message): .notFound(message)
-            case .unknownSession: HomeHub.unknownSession
+            case .unknownDevice(let id): .notFound("no camera runs for device \(id.prefix(64).debugDescription)")
+            case .unknownSession:
+                .notFound("there is no such session: it has ended, never existed, or belongs to somebody else")
             case .unknownClip(let message): .notFound(message)
             case .permissionDenied(let message): .permissionDenied(message)
             case .codecMismatch(let message):

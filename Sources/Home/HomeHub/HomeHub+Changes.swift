@@ -14,9 +14,8 @@ extension HomeHub {
     public func changes(
         principal: String, after cursor: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
-        // Refuse first: a watcher that is refused anyway should not cost a look at the sessions.
+        // Refuse first: a watcher that is refused anyway should not cost a look at the log.
         try self.requirePlace(principal)
-        await self.refreshSessions()
         let cursor = cursor.flatMap { $0.isEmpty ? nil : $0 }
         var place: Int64?
         if let cursor { place = await self.log.resume(cursor) }

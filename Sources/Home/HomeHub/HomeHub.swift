@@ -1,18 +1,25 @@
+import DatagramPort
 import Foundation
 import HomeTypes
 import Signalling
+import Transport
 
 /// The live state of the home: its devices, their traits, and the stream of changes.
 ///
-/// Commands of the trait `WebRtcLiveView` go to the signalling service. The button goes to the camera's driver. The hub
-/// is for control: no packet passes through it.
+/// Commands of the trait `WebRtcLiveView` go to the signalling services. The button goes to the camera's driver. The
+/// hub is for control: no packet passes through it.
 public actor HomeHub {
     /// How many watchers of the changes may be connected at once. Principals share them; see ``PlaceShares``.
     public static let maximumWatchers = 64
 
-    let liveView: any SignallingServing
+    /// Live views, talks, clips, publishers and pictures.
+    public nonisolated let signalling: SignallingServices
     let commands = CommandTable.standard
+    /// The results of commands that may be repeated.
+    var results = CommandResults()
     let now: @Sendable () -> Date
+    /// The clock of deadlines.
+    let clock: @Sendable () -> Instant
     var order: [String]
     var states: [String: DeviceState] = [:]
     /// The tasks that follow each driver once the home runs.
@@ -24,23 +31,24 @@ public actor HomeHub {
     /// The devices that an earlier run knew, by their identifiers, until the first list of devices replaces them.
     var recalledDevices: Set<String> = []
     let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
+    /// The live sessions as the watchers know them.
     var knownSessions: [String: SessionSnapshot] = [:]
-    var sessionRefresh: Task<Void, Never>?
-    var mustRefreshSessionsAgain = false
 
     /// Makes a home.
     /// - Parameters:
     ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
     ///   - drivers: the cameras behind them; a device without one is offline.
-    ///   - liveView: who serves live views.
+    ///   - signalling: live views, talks, clips, publishers and pictures.
     ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
+    ///   - clock: the clock of deadlines.
     public init(
-        devices: [DeviceDescription], drivers: [any CameraDriver], liveView: any SignallingServing,
+        devices: [DeviceDescription], drivers: [any CameraDriver], signalling: SignallingServices,
         log: ChangeLog = ChangeLog(),
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
         var order: [String] = []
         for device in devices where self.states[device.id] == nil {
@@ -49,8 +57,9 @@ public actor HomeHub {
                 description: device, driver: drivers.first { $0.deviceID == device.id })
         }
         self.order = order
-        self.liveView = liveView
+        self.signalling = signalling
         self.now = now
+        self.clock = clock
         self.log = log
         self.observer = observer
         for change in log.recall() {
@@ -60,7 +69,15 @@ public actor HomeHub {
             case .deviceRemoved, .doorbellPressed, .detection, .missed: break
             }
         }
+        let changed = signalling.views.changedSessions
+        Task { [weak self] in
+            while let sessions = await changed.next() {
+                for session in sessions { await self?.readSession(session) }
+            }
+        }
     }
+
+    deinit { self.signalling.views.changedSessions.finish() }
 
     // MARK: Devices
 
@@ -97,7 +114,12 @@ public actor HomeHub {
     func apply(_ update: CameraUpdate, deviceID: String) {
         if self.states[deviceID] != nil { self.observer(deviceID, update) }
         switch update {
-        case .source(let status): self.change(deviceID) { $0.update(status) }
+        case .source(let status):
+            self.change(deviceID) { $0.update(status) }
+            // What a session's notes say about its tracks may be another thing now.
+            for session in self.knownSessions.values where session.session.deviceID == deviceID {
+                self.signalling.views.changedSessions.add(session.session.mediaSessionId)
+            }
         case .eventSource(let status): self.change(deviceID) { $0.eventSource = status }
         case .attributes(let traits): self.change(deviceID) { $0.update(traits) }
         case .doorbellPressed(let press):
@@ -132,7 +154,8 @@ public actor HomeHub {
     }
 
     /// Fails unless the home has this device.
-    func requireDevice(_ id: String) throws(HomeError) {
+    /// - Throws: `notFound`.
+    public func requireDevice(_ id: String) throws(HomeError) {
         _ = try self.state(of: id)
     }
 }

@@ -29,17 +29,23 @@ public final class ViewerStatus: Sendable {
     }
 
     private let state = Locked(State())
+    private let changed: (@Sendable () -> Void)?
 
     /// A viewer that has done nothing yet.
-    public init() {}
+    /// - Parameter changed: called after each step, on the shard's thread. It must not wait.
+    public init(changed: (@Sendable () -> Void)? = nil) {
+        self.changed = changed
+    }
 
     /// Records that a step has ended; only the first time counts.
     public func note(_ step: Step, at instant: Instant) {
-        state.withLock { state in
-            guard !state.steps.contains(where: { $0.step == step }) else { return }
+        let isNew = state.withLock { state in
+            guard !state.steps.contains(where: { $0.step == step }) else { return false }
             state.steps.append((step, instant))
             if step == .dtls { state.isConnected = true }
+            return true
         }
+        if isNew { changed?() }
     }
 
     /// Records that the viewer has gone.

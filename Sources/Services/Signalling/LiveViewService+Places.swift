@@ -2,21 +2,21 @@ import MediaRelay
 import Transport
 
 extension LiveViewService {
-    /// Takes a place for a session that is being started. Where there is none, views that never connected give way.
-    func takePlace(deviceID: String, principal: String) throws(SignallingError) -> SessionLedger.Reservation {
-        // Each turn ends a lease, and there are only so many.
+    /// Reserves a place for a session that is being started. If there is none, views that never connected give way.
+    func takePlace(deviceID: String, principal: String) async throws(SignallingError) -> SessionLedger.Reservation {
+        // Each turn ends a lease, and their number is limited.
         while let obstacle = ledger.obstacle(deviceID: deviceID, principal: principal) {
             guard let abandoned = abandoned(for: principal, at: obstacle, deviceID: deviceID) else {
                 throw obstacle.error
             }
-            end(abandoned, reason: "it did not connect in time, and another view needed its place")
+            await end(abandoned, reason: "it did not connect in time, and another view needed its place")
         }
         return try ledger.reserve(deviceID: deviceID, principal: principal)
     }
 
-    /// The view that gives way first: of the principal who has left the most unconnected, the oldest.
+    /// The view that gives way first: the oldest of the principal with the most views that never connected.
     ///
-    /// Only the end of what the obstacle counts helps. Nobody but the owner ends what the owner has begun.
+    /// It must be one that the obstacle counts. A view of the owner gives way only to the owner.
     private func abandoned(
         for principal: String, at obstacle: SessionLedger.Obstacle, deviceID: String
     ) -> String? {

@@ -1,9 +1,71 @@
+import Cameras
+import MediaRelay
+import SDP
 import Stations
+import Transport
 
-extension LiveViewService: SnapshotServing {
-    public func snapshot(
-        of deviceID: String, maximumWidth: Int?
-    ) async throws(SignallingError) -> CameraSnapshot {
-        try await snapshots.snapshot(of: deviceID, maximumWidth: maximumWidth)
+/// Descriptions of the sessions.
+extension LiveViewService {
+    nonisolated var changedSessions: ChangedSessions { registry.changes }
+
+    func sessions() async -> [LiveViewSnapshot] {
+        let statistics = await relay.statistics()
+        let talkbacks = await talks.talkbacks()
+        return sessions.keys.sorted().compactMap { id in
+            snapshot(of: id, statistics[id] ?? ViewerStatistics(), talkbacks[id])
+        }
+    }
+
+    func session(_ mediaSessionId: String) async -> LiveViewSnapshot? {
+        // A guess costs the relay nothing.
+        guard sessions[mediaSessionId] != nil else { return nil }
+        let statistics = await relay.statistics(of: mediaSessionId) ?? ViewerStatistics()
+        return snapshot(of: mediaSessionId, statistics, await talks.talkback(of: mediaSessionId))
+    }
+
+    func leases() async -> [SessionLease] {
+        let now = now
+        return ledger.leases.values.map { lease in
+            SessionLease(
+                mediaSessionId: lease.sessionID, deviceID: lease.deviceID, principal: lease.principal,
+                isConnected: sessions[lease.sessionID]?.status.isConnected ?? false,
+                expiresInSeconds: (lease.expiry - now).inSeconds)
+        }.sorted { $0.mediaSessionId < $1.mediaSessionId }
+    }
+
+    private func snapshot(
+        of id: String, _ statistics: ViewerStatistics, _ talkback: TalkbackSnapshot?
+    ) -> LiveViewSnapshot? {
+        guard let lease = ledger.leases[id], let session = sessions[id] else { return nil }
+        let camera = session.station.snapshot
+        let failures = session.streams.compactMap { session.station.failure(of: $0.track.id) }
+        let costs = session.streams.compactMap { session.station.cost(of: $0.track.id)?.words }
+        return LiveViewSnapshot(
+            mediaSessionId: id, deviceID: lease.deviceID, principal: lease.principal,
+            state: session.status.isConnected ? "connected" : "connecting",
+            expiresInSeconds: (lease.expiry - now).inSeconds, isTalking: talkback?.state == "talking",
+            codecs: session.streams.map(\.codec.name),
+            steps: session.status.steps.map {
+                LiveViewSnapshot.Step(name: $0.step.rawValue, milliseconds: $0.elapsed.inMilliseconds)
+            },
+            statistics: LiveViewSnapshot.Statistics(statistics), notes: session.notes + failures + costs,
+            cameraState: camera.state.name,
+            cameraReason: camera.state == .flowing ? camera.reason : camera.reason ?? camera.state.words,
+            talkback: talkback)
+    }
+}
+
+extension LiveViewSnapshot.Statistics {
+    init(_ statistics: ViewerStatistics) {
+        self.init()
+        packetsSent = statistics.packetsSent
+        bytesSent = statistics.bytesSent
+        packetsRetransmitted = statistics.packetsRetransmitted
+        framesDropped = statistics.framesDropped
+        keyFrameRequests = statistics.keyFrameRequests
+        fractionLost = statistics.fractionLost
+        roundTripMilliseconds = statistics.roundTrip?.inMilliseconds ?? 0
+        talkbackPackets = statistics.talkbackPackets
+        refusedDatagrams = statistics.refusedDatagrams
     }
 }

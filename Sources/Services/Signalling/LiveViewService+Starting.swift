@@ -6,19 +6,22 @@ import SDP
 import Stations
 import Transport
 
-extension LiveViewService: LiveViewServing {
-    public func startLiveView(
+extension LiveViewService {
+    func startLiveView(
         _ request: StartLiveViewRequest
     ) async throws(SignallingError) -> StartLiveViewResponse {
         let offerReceived = MonotonicClock.now
         let station = try registry.station(of: request.deviceID)
         let offer = try SessionDescription(offer: request.offerSdp)
-        // The place is held while the camera is waited for, so that no number of starts at once gets past the limits.
-        let place = try takePlace(deviceID: request.deviceID, principal: request.principal)
+        // The place is reserved before the wait for the camera, so many starts at once cannot get past the limits.
+        let place = try await takePlace(deviceID: request.deviceID, principal: request.principal)
         defer { ledger.cancel(place) }
-        // The camera is woken now, and connects while the viewer's own connection is made.
+        // The pull starts now. The camera connects while the viewer's own connection is made.
         let hold = station.hold(for: .liveView)
-        let layout = await station.tracks(within: configuration.cameraTimeout)
+        let layout = await station.tracks(within: request.timeLeft(at: now, atMost: configuration.cameraTimeout))
+        if let deadline = request.deadline, deadline <= now {
+            throw .deadlineExceeded("\(request.deviceID) sent no media before the request's deadline")
+        }
         guard !layout.tracks.isEmpty else {
             throw .cameraUnavailable(
                 "\(request.deviceID) is not sending media: \(station.snapshot.state.words)")
@@ -30,7 +33,7 @@ extension LiveViewService: LiveViewServing {
         let negotiated = agreement.session
         let streams = negotiated.media.compactMap { stream(for: $0, of: agreement, camera: request.deviceID) }
 
-        // The camera may have taken its time, and it may have been removed meanwhile.
+        // The camera may have been removed during the wait.
         guard registry.has(station) else { throw .unknownDevice(request.deviceID) }
         let sessionID = random.sessionIdentifier()
         let talkbackCodecs = negotiated.media.first { $0.kind == .audio && $0.direction.receives }?
@@ -41,9 +44,13 @@ extension LiveViewService: LiveViewServing {
         _ = ledger.start(place, sessionID: sessionID, at: now)
         let peer = transport.connect(negotiated)
         let session = Session(
-            station: station, status: ViewerStatus(), streams: streams, notes: agreement.notes,
-            talkbackCodecs: talkbackCodecs ?? [:], transport: transport, hold: hold, uses: uses)
+            station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
+            streams: streams, notes: agreement.notes, transport: transport, hold: hold, uses: uses)
         sessions[sessionID] = session
+        registry.begin(
+            SignallingRegistry.Session(
+                id: sessionID, deviceID: request.deviceID, principal: request.principal, station: station,
+                talkbackCodecs: talkbackCodecs ?? [:]))
         var viewer = ViewerConfiguration(
             sessionID: sessionID, peer: peer,
             egress: streams.map(\.egress),
@@ -52,7 +59,7 @@ extension LiveViewService: LiveViewServing {
         viewer.principal = request.principal
         let events = viewerEvents
         relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
-        announce(
+        registry.announce(
             .started(mediaSessionId: sessionID, deviceID: request.deviceID, principal: request.principal))
         armExpiry()
         return StartLiveViewResponse(
@@ -83,7 +90,7 @@ extension LiveViewService: LiveViewServing {
         if let payloadType = media.rtxPayloadType, let ssrc = media.rtxSSRC {
             retransmission = (ssrc, payloadType)
         }
-        // Without a retransmission stream a packet is sent again as it was, so it may hold nothing that changes.
+        // Without a retransmission stream, a packet is sent again unchanged, so it must not carry a number of its own.
         let sequenceExtension = media.headerExtensions.transportWideCC.flatMap { (1...14).contains($0) ? $0 : nil }
         let numbered = media.kind == .audio || retransmission != nil
         return Session.Stream(
@@ -96,7 +103,7 @@ extension LiveViewService: LiveViewServing {
 }
 
 extension RandomSource {
-    /// A name that cannot be guessed: 128 random bits as 32 hexadecimal digits.
+    /// A name that nobody can guess: 128 random bits as 32 hexadecimal digits.
     mutating func sessionIdentifier() -> String {
         [next(), next()].map { number in
             let digits = String(number, radix: 16)

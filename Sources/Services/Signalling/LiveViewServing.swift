@@ -1,42 +1,70 @@
-import Stations
+import Transport
 
 /// Live-view sessions held as leases, for the trait `WebRtcLiveView` and the WHEP endpoint.
 ///
-/// Source: Home APIs for iOS, `WebRtcLiveViewTrait`; RFC 9725 and the WHEP draft for ``trickle(_:mediaSessionId:principal:)``.
+/// Source: Home APIs for iOS, `WebRtcLiveViewTrait`; RFC 9725 and the WHEP draft for ``trickle(_:_:)``.
 public protocol LiveViewServing: Sendable {
     /// Answers an offer and starts sending.
     func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse
 
-    /// Moves the session's expiry. Idempotent: it sets the expiry to now plus the granted seconds and never shortens it.
+    /// Moves the session's expiry. Idempotent: it sets the expiry to now plus the granted seconds and never shortens
+    /// it.
     /// - Returns: the granted seconds from now.
     func extendLiveView(
-        mediaSessionId: String, principal: String, extendedDurationSeconds: UInt16?
+        _ session: SessionReference, extendedDurationSeconds: UInt16?
     ) async throws(SignallingError) -> UInt16
 
-    /// Ends a session. Ending one of the principal's that has ended already is no error.
+    /// Ends a session. Ending one that has ended recently is not an error.
     /// - Throws: `unknownSession` for one that never was, that ended long ago, or that is another principal's.
-    func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError)
+    func stopLiveView(_ session: SessionReference) async throws(SignallingError)
 
-    /// The device of a session of the principal's that has ended lately; nil for every other identifier.
-    func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String?
+    /// Fails unless the session is alive.
+    func requireSession(_ session: SessionReference) async throws(SignallingError)
 
-    /// Asks for another quality; the nearest that the camera has is used and returned.
+    /// Requests another quality. The nearest one that the camera has is used and returned.
     func changeLiveViewQuality(
-        mediaSessionId: String, principal: String, qualityHint: QualityHint
+        _ session: SessionReference, qualityHint: QualityHint
     ) async throws(SignallingError) -> QualityHint
 
-    /// Adds candidates to a session, or restarts its ICE when the fragment carries other credentials (RFC 8840).
-    func trickle(
-        _ fragment: String, mediaSessionId: String, principal: String
-    ) async throws(SignallingError) -> TrickleResult
+    /// Adds candidates to a session, or restarts its ICE if the fragment carries other credentials (RFC 8840).
+    func trickle(_ fragment: String, _ session: SessionReference) async throws(SignallingError) -> TrickleResult
 
-    /// All sessions now alive.
+    /// All live sessions of all principals, with their counters.
     func sessions() async -> [LiveViewSnapshot]
+
+    /// One live session of any principal, with its counters; nil if there is none of this name.
+    func session(_ mediaSessionId: String) async -> LiveViewSnapshot?
+
+    /// All live sessions' leases, without counters.
+    func leases() async -> [SessionLease]
+
+    /// The sessions that have started, changed or ended, for one reader.
+    var changedSessions: ChangedSessions { get }
 }
 
-/// A service that forgets what has ended.
-extension LiveViewServing {
-    public func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String? { nil }
+/// The lease of one session.
+public struct SessionLease: Sendable, Equatable {
+    /// The session's unguessable name.
+    public var mediaSessionId: String
+    /// The device that is watched.
+    public var deviceID: String
+    /// Who started it.
+    public var principal: String
+    /// Whether media can flow.
+    public var isConnected: Bool
+    /// Seconds until the lease ends.
+    public var expiresInSeconds: Double
+
+    /// Describes a lease.
+    public init(
+        mediaSessionId: String, deviceID: String, principal: String, isConnected: Bool, expiresInSeconds: Double
+    ) {
+        self.mediaSessionId = mediaSessionId
+        self.deviceID = deviceID
+        self.principal = principal
+        self.isConnected = isConnected
+        self.expiresInSeconds = expiresInSeconds
+    }
 }
 
 /// The size of picture that a viewer would like (Home APIs, `QualityHint`); raw values in the order of the reference.
@@ -57,24 +85,32 @@ public struct StartLiveViewRequest: Sendable {
     /// Addresses at which the viewer reached the gateway (the HTTP connection's local address), as literals without
     /// port. They are offered as host candidates first, because the viewer has just proved that it can reach them.
     public var reachedAddresses: [String]
-    /// The address that the viewer's request came from, as a literal without port; nil where nobody knows.
+    /// The address that the viewer's request came from, as a literal without port; nil if it is not known.
     public var viewerAddress: String?
+    /// When the answer is of no more use; nil for no such time.
+    public var deadline: Instant?
 
     /// Describes a request.
     public init(
         deviceID: String, principal: String, offerSdp: String, qualityHint: QualityHint? = nil,
-        reachedAddresses: [String] = [], viewerAddress: String? = nil
+        reachedAddresses: [String] = [], viewerAddress: String? = nil, deadline: Instant? = nil
     ) {
         self.viewerAddress = viewerAddress
+        self.deadline = deadline
         self.deviceID = deviceID
         self.principal = principal
         self.offerSdp = offerSdp
         self.qualityHint = qualityHint
         self.reachedAddresses = reachedAddresses
     }
+
+    /// How long the request may still take.
+    func timeLeft(at now: Instant, atMost most: Duration) -> Duration {
+        deadline.map { min(most, max(.zero, $0 - now)) } ?? most
+    }
 }
 
-/// What a started live view is.
+/// A live view that was started.
 public struct StartLiveViewResponse: Sendable {
     /// An unguessable name of the session.
     public var mediaSessionId: String
@@ -84,7 +120,7 @@ public struct StartLiveViewResponse: Sendable {
     public var liveSessionDurationSeconds: UInt16
     /// Changes with each ICE restart; the entity tag of a WHEP session.
     public var iceGeneration: String
-    /// In words, what of the offer was not used and why.
+    /// In words, which parts of the offer were not used, and why.
     public var notes: [String]
 
     /// Describes a started live view.
@@ -102,9 +138,9 @@ public struct StartLiveViewResponse: Sendable {
 
 /// What a trickled fragment did.
 public enum TrickleResult: Sendable, Equatable {
-    /// The candidates were taken.
+    /// The candidates were added.
     case added
-    /// ICE starts again: the fragment of the gateway's new credentials and candidates, and the new generation.
+    /// ICE restarts: the fragment with the gateway's new credentials and candidates, and the new generation.
     case restarted(fragment: String, iceGeneration: String)
 }
 
@@ -118,7 +154,7 @@ public enum SignallingError: Error, Hashable, Sendable {
     case unknownSession
     /// No such clip, or it ended long ago.
     case unknownClip(String)
-    /// It is another principal's; says who may.
+    /// It belongs to another principal; says who may.
     case permissionDenied(String)
     /// Camera and viewer share no codec; names both sides' codecs and what would help.
     case codecMismatch(String)
@@ -126,7 +162,7 @@ public enum SignallingError: Error, Hashable, Sendable {
     case cameraUnavailable(String)
     /// The camera or the session is not in a state that allows this.
     case failedPrecondition(String)
-    /// Somebody else talks to the camera.
+    /// Somebody else is talking to the camera.
     case talkbackBusy(String)
     /// A clip cannot be played; says what is wrong with it.
     case invalidClip(String)
@@ -134,6 +170,6 @@ public enum SignallingError: Error, Hashable, Sendable {
     case limitReached(String)
     /// The camera took too long.
     case deadlineExceeded(String)
-    /// A fault of the gateway.
+    /// An internal error of the gateway.
     case internalFault(String)
 }

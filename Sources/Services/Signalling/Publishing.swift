@@ -37,13 +37,13 @@ private final class PublicationSink: PublisherSink {
 }
 
 /// Publishers: programs whose media is a camera (RFC 9725).
-actor Publishing {
+actor Publishing: PublishingServing {
     private let registry: SignallingRegistry
     private var publishers: [String: PublishingSession] = [:]
-    /// What has ended lately: ending it again is no error.
+    /// The publishers that have ended recently. Ending one of them again is not an error.
     private var ended = EndedSessions()
     private var random = RandomSource.system
-    /// What the relay reports of publishers, in its order.
+    /// The relay's reports about publishers, in its order.
     private let events: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
 
     init(_ registry: SignallingRegistry) {
@@ -57,8 +57,7 @@ actor Publishing {
 
     deinit { events.finish() }
 
-    /// Fails unless the device's media is published, and not pulled.
-    func require(deviceID: String) throws(SignallingError) {
+    func requirePublishing(deviceID: String) throws(SignallingError) {
         _ = try publishedSource(of: deviceID)
     }
 
@@ -73,15 +72,12 @@ actor Publishing {
         return (station, source)
     }
 
-    /// Answers a publisher's offer.
-    /// - Parameter isWatched: whether somebody watches the camera. Whoever watches stays when the publisher comes back
-    ///   with the same codecs.
-    func start(
-        _ request: StartLiveViewRequest, isWatched: Bool
-    ) throws(SignallingError) -> StartLiveViewResponse {
+    func startPublishing(_ request: StartLiveViewRequest) throws(SignallingError) -> StartLiveViewResponse {
         let (station, source) = try publishedSource(of: request.deviceID)
         var transport = SessionTransport(for: request, in: registry, random: &random)
-        let negotiation = PublisherNegotiation(preferred: isWatched ? station.snapshot.tracks.map(\.codec) : [])
+        // Viewers stay when the publisher returns with the same codecs.
+        let negotiation = PublisherNegotiation(
+            preferred: registry.isWatched(request.deviceID) ? station.snapshot.tracks.map(\.codec) : [])
         let offer = try SessionDescription(offer: request.offerSdp)
         let negotiated: NegotiatedSession
         do throws(OfferRefusal) {
@@ -134,41 +130,34 @@ actor Publishing {
             wantsEstimate: media.feedback.contains(.remb) && !media.feedback.contains(.transportCC))
     }
 
-    /// Ends a publisher of the principal's.
-    func stop(
-        sessionID: String, deviceID: String, principal: String
-    ) throws(SignallingError) {
-        // A publisher that has ended by itself, or whose place another has taken, has what it wants.
-        if let entry = ended.entry(sessionID, .publisher, at: registry.now), entry.deviceID == deviceID,
-            entry.principal == principal
+    func stopPublishing(_ reference: SessionReference) throws(SignallingError) {
+        // A publisher that has ended by itself, or was replaced, has what it wants.
+        if let entry = ended.entry(reference.mediaSessionId, .publisher, at: registry.now),
+            reference.names(deviceID: entry.deviceID, principal: entry.principal)
         {
             return
         }
-        _ = try publisher(sessionID, deviceID, principal)
-        end(sessionID, reason: "the publisher has stopped")
+        _ = try publisher(reference)
+        end(reference.mediaSessionId, reason: "the publisher has stopped")
     }
 
-    /// Fails unless the publisher is there, the principal's, and of this device.
-    func require(
-        sessionID: String, deviceID: String, principal: String
-    ) throws(SignallingError) {
-        _ = try publisher(sessionID, deviceID, principal)
+    func requirePublisher(_ reference: SessionReference) throws(SignallingError) {
+        _ = try publisher(reference)
     }
 
-    /// Takes a trickled fragment of a publisher.
-    func trickle(
-        _ fragment: String, sessionID: String, deviceID: String, principal: String
+    func tricklePublisher(
+        _ fragment: String, _ reference: SessionReference
     ) throws(SignallingError) -> TrickleResult {
-        var transport = try publisher(sessionID, deviceID, principal).transport
-        let result = try transport.take(fragment, of: sessionID, relay: registry.relay, random: &random)
-        publishers[sessionID]?.transport = transport
+        let id = reference.mediaSessionId
+        var transport = try publisher(reference).transport
+        let result = try transport.take(fragment, of: id, relay: registry.relay, random: &random)
+        publishers[id]?.transport = transport
         return result
     }
 
-    private func publisher(
-        _ sessionID: String, _ deviceID: String, _ principal: String
-    ) throws(SignallingError) -> PublishingSession {
-        guard let session = publishers[sessionID], session.deviceID == deviceID, session.principal == principal
+    private func publisher(_ reference: SessionReference) throws(SignallingError) -> PublishingSession {
+        guard let session = publishers[reference.mediaSessionId],
+            reference.names(deviceID: session.deviceID, principal: session.principal)
         else { throw .unknownSession }
         return session
     }
@@ -181,7 +170,7 @@ actor Publishing {
         }
     }
 
-    /// Ends a publisher, whoever wants it; nothing happens when it has ended already.
+    /// Ends a publisher, whoever asks for it. Has no effect if it has ended already.
     func end(_ sessionID: String, reason: String) {
         guard let session = publishers.removeValue(forKey: sessionID) else { return }
         ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)

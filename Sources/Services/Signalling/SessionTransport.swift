@@ -6,8 +6,8 @@ import PeerConnection
 import SDP
 import Transport
 
-/// How a viewer or a publisher reaches the gateway: what the gateway offers it, and what becomes of that as fragments
-/// come. Live views and publishers share this one path from an offer to a connection.
+/// How a viewer or a publisher reaches the gateway: the gateway's credentials and candidates, and their changes by
+/// trickled fragments. Live views and publishers share this path from an offer to a connection.
 struct SessionTransport {
     private(set) var credentials: ICECredentials
     /// Our candidates, as the answer named them.
@@ -19,9 +19,9 @@ struct SessionTransport {
     private let timing: ICETiming
     private let reach: ICEReach
 
-    /// What the gateway offers to whoever makes a request.
+    /// What the gateway offers to the sender of a request.
     init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
-        credentials = ICECredentials(random: &random)
+        credentials = ICECredentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
@@ -41,14 +41,14 @@ struct SessionTransport {
     mutating func connect(_ negotiated: NegotiatedSession) -> PeerConnectionConfiguration {
         remoteFragment = negotiated.remote.usernameFragment
         var peer = PeerConnectionConfiguration(
-            negotiated, credentials: credentials, addresses: addresses, identity: identity)
+            negotiated, as: .answerer, credentials: credentials, addresses: addresses, identity: identity)
         peer.timing = timing
         peer.reach = reach
         return peer
     }
 
-    /// Takes a trickled fragment (RFC 8840): candidates, or other credentials, which start ICE again (RFC 9725,
-    /// section 4.4.2).
+    /// Applies a trickled fragment (RFC 8840): candidates, or other credentials, which restart ICE (RFC 9725, section
+    /// 4.4.2).
     mutating func take(
         _ text: String, of sessionID: String, relay: MediaRelay, random: inout RandomSource
     ) throws(SignallingError) -> TrickleResult {
@@ -64,7 +64,7 @@ struct SessionTransport {
             relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
             return .added
         }
-        credentials = ICECredentials(random: &random)
+        credentials = ICECredentials(using: &random)
         remoteFragment = remote.usernameFragment
         generation += 1
         relay.restartICE(

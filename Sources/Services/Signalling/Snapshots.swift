@@ -2,7 +2,16 @@ import Stations
 import Transport
 
 /// Pictures of cameras.
-struct Snapshots: Sendable {
+public protocol SnapshotServing: Sendable {
+    /// The newest picture of a device as a JPEG image, for every codec and, while the camera is being pulled, without
+    /// waiting for a key frame. Of damaged video it is the last picture that could be decoded, while that is recent.
+    /// - Parameter maximumWidth: the maximum width in pixels; nil for the picture's own size.
+    /// - Throws: `unknownDevice`, `cameraUnavailable`, or `deadlineExceeded` if no picture came.
+    func snapshot(of deviceID: String, maximumWidth: Int?) async throws(SignallingError) -> CameraSnapshot
+}
+
+/// Takes pictures of the cameras' stations.
+struct Snapshots: SnapshotServing {
     let registry: SignallingRegistry
 
     func snapshot(

@@ -1,38 +1,60 @@
 import Signalling
 import Stations
 
-/// A live-view service for tests: it keeps sessions in a list and does what the test says.
-package actor FakeLiveView: SignallingServing {
+/// The signalling services for tests, in one: they keep sessions in a list and do what the test says.
+package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, PublishingServing, SnapshotServing {
     package var list: [LiveViewSnapshot] = []
     package var startError: SignallingError?
     package var talkbackError: SignallingError?
     package private(set) var requests: [StartLiveViewRequest] = []
+    /// How often somebody read the counters of all sessions.
+    package private(set) var listings = 0
+    package nonisolated let changedSessions = ChangedSessions()
     private var nextNumber = 1
+    private var ended: [LiveViewSnapshot] = []
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var isGated = false
 
     package init() {}
+
+    package nonisolated var services: SignallingServices {
+        SignallingServices(views: self, talks: self, clips: self, publishing: self, snapshots: self)
+    }
 
     package func setStartError(_ error: SignallingError?) { self.startError = error }
     package func setTalkbackError(_ error: SignallingError?) { self.talkbackError = error }
 
+    /// Changes a session, and reports it.
     package func change(_ id: String, _ body: @Sendable (inout LiveViewSnapshot) -> Void) {
         guard let index = self.list.firstIndex(where: { $0.mediaSessionId == id }) else { return }
         body(&self.list[index])
+        self.changedSessions.add(id)
     }
 
+    /// Ends a session by itself.
     package func drop(_ id: String) {
         self.ended += self.list.filter { $0.mediaSessionId == id }
         self.list.removeAll { $0.mediaSessionId == id }
+        self.changedSessions.add(id)
     }
 
-    private var ended: [LiveViewSnapshot] = []
+    /// Lets starts wait until ``openGate()``.
+    package func closeGate() { self.isGated = true }
 
-    package func deviceOfEnded(_ mediaSessionId: String, principal: String) async -> String? {
-        self.ended.first { $0.mediaSessionId == mediaSessionId && $0.principal == principal }?.deviceID
+    package func openGate() {
+        self.isGated = false
+        for start in self.waiting { start.resume() }
+        self.waiting = []
     }
+
+    /// Whether a start waits.
+    package var isWaiting: Bool { !self.waiting.isEmpty }
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
-        if let error = self.startError { throw error }
         self.requests.append(request)
+        if self.isGated { await withCheckedContinuation { self.waiting.append($0) } }
+        if let error = self.startError { throw error }
+        if request.offerSdp.isEmpty { throw .invalidOffer("the offer is empty") }
         let id = "session-\(self.nextNumber)"
         self.nextNumber += 1
         self.list.append(
@@ -40,56 +62,82 @@ package actor FakeLiveView: SignallingServing {
                 mediaSessionId: id, deviceID: request.deviceID, principal: request.principal, state: "connecting",
                 expiresInSeconds: 300, isTalking: false, codecs: ["VP8", "opus"],
                 steps: [.init(name: "offer", milliseconds: 0.5)], statistics: .init(), notes: []))
+        self.changedSessions.add(id)
         return StartLiveViewResponse(
             mediaSessionId: id, answerSdp: "v=0\r\n", liveSessionDurationSeconds: 300, iceGeneration: "g1", notes: [])
     }
 
-    private func index(_ id: String, _ principal: String) throws(SignallingError) -> Int {
-        guard let index = self.list.firstIndex(where: { $0.mediaSessionId == id && $0.principal == principal }) else {
-            throw .unknownSession
-        }
+    private func index(_ session: SessionReference) throws(SignallingError) -> Int {
+        guard let index = self.list.firstIndex(where: { self.isNamed($0, session) }) else { throw .unknownSession }
         return index
     }
 
+    private func isNamed(_ snapshot: LiveViewSnapshot, _ session: SessionReference) -> Bool {
+        snapshot.mediaSessionId == session.mediaSessionId && snapshot.principal == session.principal
+            && (session.deviceID ?? snapshot.deviceID) == snapshot.deviceID
+    }
+
     package func extendLiveView(
-        mediaSessionId: String, principal: String, extendedDurationSeconds: UInt16?
+        _ session: SessionReference, extendedDurationSeconds: UInt16?
     ) async throws(SignallingError) -> UInt16 {
-        let index = try self.index(mediaSessionId, principal)
+        let index = try self.index(session)
         let granted = extendedDurationSeconds ?? 300
         self.list[index].expiresInSeconds = Double(granted)
+        self.changedSessions.add(session.mediaSessionId)
         return granted
     }
 
-    package func stopLiveView(mediaSessionId: String, principal: String) async throws(SignallingError) {
-        if await self.deviceOfEnded(mediaSessionId, principal: principal) != nil { return }
-        self.ended.append(self.list.remove(at: try self.index(mediaSessionId, principal)))
+    package func stopLiveView(_ session: SessionReference) async throws(SignallingError) {
+        if self.ended.contains(where: { self.isNamed($0, session) }) { return }
+        self.ended.append(self.list.remove(at: try self.index(session)))
+        self.changedSessions.add(session.mediaSessionId)
     }
 
-    package func startTalkback(mediaSessionId: String, principal: String, offerSdp: String?)
-        async throws(SignallingError)
-    {
+    package func requireSession(_ session: SessionReference) async throws(SignallingError) {
+        _ = try self.index(session)
+    }
+
+    package func startTalkback(_ session: SessionReference, offerSdp: String?) async throws(SignallingError) {
+        let index = try self.index(session)
         if let error = self.talkbackError { throw error }
-        self.list[try self.index(mediaSessionId, principal)].isTalking = true
+        self.list[index].isTalking = true
+        self.changedSessions.add(session.mediaSessionId)
     }
 
-    package func stopTalkback(mediaSessionId: String, principal: String) async throws(SignallingError) {
-        self.list[try self.index(mediaSessionId, principal)].isTalking = false
+    package func stopTalkback(_ session: SessionReference) async throws(SignallingError) {
+        if self.ended.contains(where: { self.isNamed($0, session) }) { return }
+        self.list[try self.index(session)].isTalking = false
+        self.changedSessions.add(session.mediaSessionId)
     }
 
     package func changeLiveViewQuality(
-        mediaSessionId: String, principal: String, qualityHint: QualityHint
+        _ session: SessionReference, qualityHint: QualityHint
     ) async throws(SignallingError) -> QualityHint {
-        _ = try self.index(mediaSessionId, principal)
+        _ = try self.index(session)
         return .sd
     }
 
     package func trickle(
-        _ fragment: String, mediaSessionId: String, principal: String
+        _ fragment: String, _ session: SessionReference
     ) async throws(SignallingError) -> TrickleResult {
-        _ = try self.index(mediaSessionId, principal)
+        _ = try self.index(session)
+        return try self.trickled(fragment)
+    }
+
+    private func trickled(_ fragment: String) throws(SignallingError) -> TrickleResult {
         if fragment.contains("garbage") { throw .invalidOffer("line 1 is no attribute") }
         return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
     }
+
+    package func playClip(
+        _ clip: TalkClip, deviceID: String, principal: String
+    ) async throws(SignallingError) -> TalkClipSnapshot {
+        throw .failedPrecondition("\(deviceID) has no speaker")
+    }
+
+    package func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError) {}
+
+    package func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot { SpeakerSnapshot() }
 
     /// The device that is published to, and its publisher.
     package private(set) var publisher: (session: String, principal: String)?
@@ -111,25 +159,21 @@ package actor FakeLiveView: SignallingServing {
             iceGeneration: "g1", notes: [])
     }
 
-    package func requirePublisher(
-        sessionID: String, deviceID: String, principal: String
-    ) async throws(SignallingError) {
-        guard let publisher = self.publisher, publisher == (sessionID, principal), deviceID == Self.publishedDevice
+    package func requirePublisher(_ session: SessionReference) async throws(SignallingError) {
+        guard let publisher = self.publisher, publisher == (session.mediaSessionId, session.principal),
+            session.deviceID == Self.publishedDevice
         else { throw .unknownSession }
     }
 
     package func tricklePublisher(
-        _ fragment: String, sessionID: String, deviceID: String, principal: String
+        _ fragment: String, _ session: SessionReference
     ) async throws(SignallingError) -> TrickleResult {
-        try await self.requirePublisher(sessionID: sessionID, deviceID: deviceID, principal: principal)
-        if fragment.contains("garbage") { throw .invalidOffer("line 1 is no attribute") }
-        return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
+        try await self.requirePublisher(session)
+        return try self.trickled(fragment)
     }
 
-    package func stopPublishing(
-        sessionID: String, deviceID: String, principal: String
-    ) async throws(SignallingError) {
-        try await self.requirePublisher(sessionID: sessionID, deviceID: deviceID, principal: principal)
+    package func stopPublishing(_ session: SessionReference) async throws(SignallingError) {
+        try await self.requirePublisher(session)
         self.publisher = nil
     }
 
@@ -148,5 +192,20 @@ package actor FakeLiveView: SignallingServing {
             jpeg: [0xFF, 0xD8, 0xFF, 0xD9], age: .milliseconds(1_500), width: maximumWidth ?? 640, height: 360)
     }
 
-    package func sessions() async -> [LiveViewSnapshot] { self.list }
+    package func sessions() async -> [LiveViewSnapshot] {
+        self.listings += 1
+        return self.list
+    }
+
+    package func session(_ mediaSessionId: String) async -> LiveViewSnapshot? {
+        self.list.first { $0.mediaSessionId == mediaSessionId }
+    }
+
+    package func leases() async -> [SessionLease] {
+        self.list.map {
+            SessionLease(
+                mediaSessionId: $0.mediaSessionId, deviceID: $0.deviceID, principal: $0.principal,
+                isConnected: $0.state == "connected", expiresInSeconds: $0.expiresInSeconds)
+        }
+    }
 }

@@ -40,19 +40,13 @@ struct WHEPFailure: Error { var text: String }
 func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
     var random = RandomSource.system
     let identity = try DTLSIdentity.generate()
-    let credentials = ICECredentials(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
+    let credentials = ICECredentials(using: &random)
     let port = try UDPPort()
     let addresses = hostAddresses(HostAddressFilter()).map { $0.address.withPort(port.localPort) }
 
     // Offer: one m-line of video that is only received, with our ICE, DTLS and addresses.
     let offerer = LiveViewOfferer(
-        viewing: LocalTransportDescription(
-            usernameFragment: credentials.usernameFragment, password: credentials.password,
-            fingerprints: [Fingerprint(algorithm: "sha-256", bytes: identity.fingerprint.bytes)],
-            candidates: addresses.enumerated().map { index, address in
-                let priority = ICE.candidatePriority(type: .host, localPreference: UInt16(65_535 - index))
-                return ICECandidate(foundation: "\(index)", priority: priority, address: address)
-            }),
+        viewing: LocalTransportDescription(credentials: credentials, identity: identity, addresses: addresses),
         talks: false, audioCodecs: [], sessionID: random.next() >> 2, ssrc: 1, cname: "whep-player")
     let posted = MonotonicClock.now
     let (text, session) = try post(offerer.offer().encoded(), to: url, token: token)
@@ -63,19 +57,7 @@ func watch(_ url: URL, token: String, for duration: Duration) throws -> String {
 
     var connection = try PeerConnection(
         configuration: PeerConnectionConfiguration(
-            iceRole: .controlling, localCredentials: credentials,
-            remoteCredentials: ICECredentials(
-                usernameFragment: agreed.remote.usernameFragment, password: agreed.remote.password),
-            remoteIsLite: agreed.remote.isLite, hostAddresses: addresses,
-            remoteCandidates: agreed.remote.candidates.compactMap { candidate in
-                candidate.address.map { RemoteCandidate(address: $0, priority: candidate.priority) }
-            },
-            dtlsRole: agreed.localSetup == .passive ? .server : .client, identity: identity,
-            remoteFingerprints: agreed.remote.fingerprints.compactMap { print in
-                DTLSFingerprint.Algorithm(rawValue: print.algorithm).flatMap {
-                    DTLSFingerprint(algorithm: $0, bytes: print.bytes)
-                }
-            }),
+            agreed, as: .offerer, credentials: credentials, addresses: addresses, identity: identity),
         random: .system, now: posted)
 
     // The loop: read datagrams, let deadlines act, send what is due.

@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
+import Signalling
 
 /// Turns every error into the JSON body that clients expect, and distinguishes what is wrong: path, method or request.
 struct ErrorMiddleware: RouterMiddleware {
@@ -37,6 +38,8 @@ struct ErrorMiddleware: RouterMiddleware {
             // Nobody reads this: the connection is gone, or its error has been reported already.
             return try Self.response(
                 HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")))
+        case let error as SignallingError:
+            return try self.response(for: HomeError(error), request: request, context: context)
         case let error as HomeError:
             var headers = HTTPFields()
             if error.code == .unavailable || error.code == .resourceExhausted { headers[.retryAfter] = "5" }

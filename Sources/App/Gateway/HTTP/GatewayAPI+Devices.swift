@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import HomeHub
 import HomeTypes
@@ -23,20 +22,11 @@ extension GatewayAPI {
                     context.parameters.require("trait"), of: context.parameters.require("device")))
         }
         router.post("/v1/devices/:device/traits/:trait/commands/:command") { request, context in
+            // The caller's time counts from here, before the body is read.
             let call = CommandCall(
                 deviceID: try context.parameters.require("device"), trait: try context.parameters.require("trait"),
                 command: try context.parameters.require("command"), caller: try self.caller(request, context))
             return JSONBody.response(json: try await self.hub.send(call, body: JSONBody.data(from: request)))
         }
     }
-
-    /// Who sends a command.
-    private func caller(_ request: Request, _ context: GatewayRequestContext) throws -> Caller {
-        Caller(
-            principal: try self.principal(context), requestID: UUID().uuidString,
-            idempotencyKey: request.headers[Self.idempotencyKey], address: context.remoteHost.map(Self.literal),
-            reachedAddresses: self.reachedAddresses(request, context))
-    }
-
-    private static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .from
 }

@@ -3,6 +3,7 @@ import HomeHub
 import HomeTypes
 import Hummingbird
 import NIOCore
+import Signalling
 
 extension GatewayAPI {
     /// What a client should know about the gateway itself.
@@ -31,7 +32,7 @@ extension GatewayAPI {
         router.get("/metrics") { _, _ in
             let families =
                 HomeMetrics.families(
-                    devices: await self.hub.devices(), sessions: await self.hub.allSessions(),
+                    devices: await self.hub.devices(), sessions: await self.hub.signalling.views.sessions(),
                     watchers: await self.hub.watcherCount)
                 + self.metrics.families() + self.shared.families() + ProcessMetrics.families()
             let text = PrometheusText.encode(families + (await self.additionalMetrics()))

@@ -1,6 +1,7 @@
 import HTTPTypes
 import HomeHub
 import Hummingbird
+import Signalling
 
 extension GatewayAPI {
     /// The response to `GET /v1/sessions`: the caller's own sessions.
@@ -19,7 +20,8 @@ extension GatewayAPI {
         }
         router.delete("/v1/sessions/:session") { _, context in
             let session = try context.parameters.require("session")
-            try await self.hub.endSession(session, principal: self.principal(context))
+            try await self.hub.signalling.views.stopLiveView(
+                SessionReference(session, principal: self.principal(context)))
             await self.whepSessions.remove(session)
             return Response(status: .noContent)
         }

@@ -12,8 +12,9 @@ extension GatewayAPI {
         router.get("/v1/devices/:device/snapshot.jpg") { request, context in
             let device = try context.parameters.require("device")
             let place = try places.take(for: context.principal ?? "")
-            let picture = try await self.hub.snapshot(
-                of: device, maximumWidth: try Self.width(request.uri.queryParameters["width"].map(String.init)))
+            let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
+            try await self.hub.requireDevice(device)
+            let picture = try await self.hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
             let (seconds, attoseconds) = picture.age.components
             let milliseconds = max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
             return Response(

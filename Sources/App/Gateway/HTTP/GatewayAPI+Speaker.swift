@@ -27,7 +27,7 @@ extension GatewayAPI {
         router.get("/v1/devices/:device/speaker") { _, context in
             let device = try context.parameters.require("device")
             let reading = try await self.hub.speakerReading(of: device)
-            let speaker = try await self.hub.speaker(of: device)
+            let speaker = try await self.speaker(of: device)
             return try JSONBody.response(
                 SpeakerAnswer(
                     reading: reading, talker: speaker.talker, talkback: speaker.talkback, clip: speaker.clip))
@@ -35,29 +35,40 @@ extension GatewayAPI {
         router.post("/v1/devices/:device/speaker/clips") { request, context in
             let device = try context.parameters.require("device")
             let principal = try self.principal(context)
-            _ = try await self.hub.device(device)
-            let bytes: [UInt8]?
+            try await self.hub.requireDevice(device)
+            let sound: TalkClip
             if JSONBody.hasMediaType("application/json", request) {
                 let clip = try await JSONBody.read(NamedClip.self, from: request)
                 guard clip.name == "chime" else {
                     throw HomeError.invalidArgument("there is no clip with this name; the only one is chime")
                 }
-                bytes = nil
+                sound = .chime
             } else {
-                bytes = try await JSONBody.bytes(
-                    mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
-                    limit: TalkClip.maximumBytes, from: request)
+                sound = try TalkClip(
+                    wav: await JSONBody.bytes(
+                        mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
+                        limit: TalkClip.maximumBytes, from: request))
             }
-            let clip = try await self.hub.playClip(wav: bytes, deviceID: device, principal: principal)
+            let clip = try await self.hub.signalling.clips.playClip(sound, deviceID: device, principal: principal)
             var response = try JSONBody.response(clip, status: .created)
             response.headers[.location] = "/v1/devices/\(device)/speaker/clips/\(clip.id)"
             return response
         }
         router.delete("/v1/devices/:device/speaker/clips/:clip") { _, context in
-            try await self.hub.stopClip(
-                context.parameters.require("clip"), deviceID: context.parameters.require("device"),
-                principal: self.principal(context))
+            let device = try context.parameters.require("device")
+            try await self.hub.requireDevice(device)
+            try await self.hub.signalling.clips.stopClip(
+                context.parameters.require("clip"), deviceID: device, principal: self.principal(context))
             return Response(status: .noContent)
+        }
+    }
+
+    private func speaker(of device: String) async throws -> SpeakerSnapshot {
+        do {
+            return try await self.hub.signalling.clips.speaker(of: device)
+        } catch SignallingError.unknownDevice {
+            // The camera of this device could not be made, so nobody talks to it.
+            return SpeakerSnapshot()
         }
     }
 }

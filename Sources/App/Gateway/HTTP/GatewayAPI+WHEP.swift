@@ -23,18 +23,13 @@ extension GatewayAPI {
             try await self.patchWHEP(request, context)
         }
         router.delete("/whep/:device/:session") { _, context in
-            let session = try context.parameters.require("session")
-            let device = try context.parameters.require("device")
-            try await self.hub.stopLiveView(
-                deviceID: device, mediaSessionId: session,
-                principal: await self.owner(of: session, self.whepSessions, device: device, context))
-            await self.whepSessions.remove(session)
+            let session = try await self.session(self.whepSessions, context)
+            try await self.hub.signalling.views.stopLiveView(session)
+            await self.whepSessions.remove(session.mediaSessionId)
             return Response(status: .ok)
         }
         router.on("/whep/:device/:session", method: .options) { _, context in
-            try await self.hub.requireSession(
-                context.parameters.require("session"), of: context.parameters.require("device"),
-                principal: self.principal(context))
+            try await self.hub.signalling.views.requireSession(self.session(self.whepSessions, context))
             return Response(
                 status: .noContent,
                 headers: [Self.acceptPatch: Self.fragmentMediaType, .allow: "DELETE, OPTIONS, PATCH"])
@@ -45,7 +40,8 @@ extension GatewayAPI {
         let device = try context.parameters.require("device")
         let principal = try self.principal(context)
         let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
-        let started = try await self.hub.startLiveView(
+        try await self.hub.requireDevice(device)
+        let started = try await self.hub.signalling.views.startLiveView(
             StartLiveViewRequest(
                 deviceID: device, principal: principal, offerSdp: offer,
                 reachedAddresses: self.reachedAddresses(request, context),
@@ -84,27 +80,25 @@ extension GatewayAPI {
     /// A trickle request must name the ICE generation that its candidates belong to; a restart names none, with `*`
     /// (RFC 9725, sections 4.3.1 to 4.3.3).
     private func patchWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
-        let device = try context.parameters.require("device")
-        let session = try context.parameters.require("session")
-        let principal = try await self.owner(of: session, self.whepSessions, device: device, context)
-        try await self.hub.requireSession(session, of: device, principal: principal)
+        let session = try await self.session(self.whepSessions, context)
+        try await self.hub.signalling.views.requireSession(session)
         return try await self.patch(request, session, of: self.whepSessions) { fragment in
-            try await self.hub.trickle(fragment, deviceID: device, mediaSessionId: session, principal: principal)
+            try await self.hub.signalling.views.trickle(fragment, session)
         }
     }
 
-    /// Who may change or end a session: the holder of the token that came with the request or, without a token, whoever
-    /// started the session, because nobody else knows its path.
+    /// The session that a request names. The principal is the holder of the token that came with the request or,
+    /// without a token, whoever started the session, because nobody else knows its path.
     ///
     /// The time of a lookup does not reveal how much of a guess is right: the table's hashes are seeded at random.
-    func owner(
-        of session: String, _ sessions: WHEPSessions, device: String, _ context: GatewayRequestContext
-    ) async throws -> String {
-        if let principal = context.principal { return principal }
+    func session(_ sessions: WHEPSessions, _ context: GatewayRequestContext) async throws -> SessionReference {
+        let device = try context.parameters.require("device")
+        let session = try context.parameters.require("session")
+        if let principal = context.principal { return SessionReference(session, of: device, principal: principal) }
         guard let entry = await sessions[session], entry.deviceID == device else {
             throw HomeError.notFound("there is no such session: it has ended or never existed")
         }
-        return entry.principal
+        return SessionReference(session, of: device, principal: entry.principal)
     }
 
     /// The response to `OPTIONS` of an endpoint: players ask there for the STUN and TURN servers.
@@ -116,7 +110,7 @@ extension GatewayAPI {
 
     /// Adds candidates or restarts ICE, for viewers and publishers alike.
     func patch(
-        _ request: Request, _ session: String, of sessions: WHEPSessions,
+        _ request: Request, _ session: SessionReference, of sessions: WHEPSessions,
         _ trickle: (String) async throws -> TrickleResult
     ) async throws -> Response {
         let fragment = try await JSONBody.text(mediaType: Self.fragmentMediaType, from: request)
@@ -126,7 +120,7 @@ extension GatewayAPI {
                     "the header If-Match is missing: send the session's ETag with candidates, or * to restart ICE"),
                 status: .preconditionRequired)
         }
-        let entityTag = await sessions[session]?.entityTag
+        let entityTag = await sessions[session.mediaSessionId]?.entityTag
         guard Self.matches(condition, entityTag) else {
             throw HTTPFailure(
                 error: .failedPrecondition("If-Match is not the session's current ETag; ICE was restarted"),
@@ -136,7 +130,7 @@ extension GatewayAPI {
         case .added:
             return Response(status: .noContent)
         case .restarted(let answer, let generation):
-            await sessions.setEntityTag(generation, of: session)
+            await sessions.setEntityTag(generation, of: session.mediaSessionId)
             return Response(
                 status: .ok,
                 headers: [

@@ -12,8 +12,8 @@ extension GatewayAPI {
             let device = try context.parameters.require("device")
             let principal = try self.principal(context)
             let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
-            try await self.hub.requirePublishing(device)
-            let started = try await self.hub.startPublishing(
+            try await self.requirePublishing(device)
+            let started = try await self.hub.signalling.publishing.startPublishing(
                 StartLiveViewRequest(
                     deviceID: device, principal: principal, offerSdp: offer,
                     reachedAddresses: self.reachedAddresses(request, context),
@@ -25,34 +25,33 @@ extension GatewayAPI {
                 started, at: "/whip/\(device)/\(started.mediaSessionId)", links: self.iceServerLinks)
         }
         router.on("/whip/:device", method: .options) { _, context in
-            try await self.hub.requirePublishing(context.parameters.require("device"))
+            try await self.requirePublishing(context.parameters.require("device"))
             return self.endpointDescription(status: .ok)
         }
         router.patch("/whip/:device/:session") { request, context in
-            let device = try context.parameters.require("device")
-            let session = try context.parameters.require("session")
-            let principal = try await self.owner(of: session, self.whipSessions, device: device, context)
-            try await self.hub.requirePublisher(session, of: device, principal: principal)
+            let session = try await self.session(self.whipSessions, context)
+            try await self.hub.signalling.publishing.requirePublisher(session)
             return try await self.patch(request, session, of: self.whipSessions) { fragment in
-                try await self.hub.tricklePublisher(fragment, session, of: device, principal: principal)
+                try await self.hub.signalling.publishing.tricklePublisher(fragment, session)
             }
         }
         router.delete("/whip/:device/:session") { _, context in
-            let session = try context.parameters.require("session")
-            let device = try context.parameters.require("device")
-            try await self.hub.stopPublishing(
-                session, of: device,
-                principal: await self.owner(of: session, self.whipSessions, device: device, context))
-            await self.whipSessions.remove(session)
+            let session = try await self.session(self.whipSessions, context)
+            try await self.hub.signalling.publishing.stopPublishing(session)
+            await self.whipSessions.remove(session.mediaSessionId)
             return Response(status: .ok)
         }
         router.on("/whip/:device/:session", method: .options) { _, context in
-            try await self.hub.requirePublisher(
-                context.parameters.require("session"), of: context.parameters.require("device"),
-                principal: self.principal(context))
+            try await self.hub.signalling.publishing.requirePublisher(self.session(self.whipSessions, context))
             return Response(
                 status: .ok,
                 headers: [Self.acceptPatch: Self.fragmentMediaType, .allow: "DELETE, OPTIONS, PATCH"])
         }
+    }
+
+    /// Fails unless the device exists and its media is published rather than pulled.
+    private func requirePublishing(_ device: String) async throws {
+        try await self.hub.requireDevice(device)
+        try await self.hub.signalling.publishing.requirePublishing(deviceID: device)
     }
 }

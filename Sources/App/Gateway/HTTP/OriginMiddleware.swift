@@ -58,7 +58,8 @@ struct OriginMiddleware: RouterMiddleware {
             headers: [
                 .accessControlAllowOrigin: origin,
                 .accessControlAllowMethods: "GET, POST, PUT, PATCH, DELETE, OPTIONS",
-                .accessControlAllowHeaders: "Authorization, Content-Type, If-Match, Last-Event-ID",
+                .accessControlAllowHeaders:
+                    "Authorization, Content-Type, Grpc-Timeout, Idempotency-Key, If-Match, Last-Event-ID",
                 .accessControlMaxAge: "600",
                 .vary: "Origin",
             ])

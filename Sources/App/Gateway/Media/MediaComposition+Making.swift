@@ -16,8 +16,8 @@ extension MediaComposition {
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(port: try port(for: configuration, logger: logger))
-        let liveView = LiveViewService(
-            configuration: LiveViewService.Configuration(
+        let signalling = SignallingComposition(
+            configuration: SignallingConfiguration(
                 identity: identity, limits: SessionLimits(configuration.sessions),
                 addresses: try addresses(configuration)),
             relay: relay)
@@ -27,13 +27,14 @@ extension MediaComposition {
             configuration: configuration, tokens: tokens, relay: relay, shared: shared, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let cameras = CameraRegistry(
-            users: [liveView], relay: relay, profiles: profiles, transcoding: transcoding,
+            users: [signalling], relay: relay, profiles: profiles, transcoding: transcoding,
             makeSource: maker.source(for:))
         return MediaComposition(
-            liveView: liveView, cameras: ConfiguredCameras(registry: cameras, sharing: sharing, logger: logger),
+            signalling: signalling.services,
+            cameras: ConfiguredCameras(registry: cameras, sharing: sharing, logger: logger),
             services: [
                 MediaService(
-                    liveView: liveView, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
+                    signalling: signalling, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
                     logger: logger)
             ],
             metrics: {
@@ -107,7 +108,7 @@ extension SessionLimits {
 /// Keeps the media running as long as the gateway, and ends it after the gateway: first the sessions, with RTCP BYE,
 /// then the cameras, then the relay's thread.
 struct MediaService: Service {
-    let liveView: LiveViewService
+    let signalling: SignallingComposition
     let relay: MediaRelay
     let cameras: CameraRegistry
     let profiles: ProfileStore
@@ -116,9 +117,9 @@ struct MediaService: Service {
 
     func run() async throws {
         let log = HomeLog(logger: logger)
-        await liveView.observe { log.note($0) }
+        signalling.observe { log.note($0) }
         try? await gracefulShutdown()
-        await liveView.endAll(reason: "the gateway is shutting down")
+        await signalling.endAll(reason: "the gateway is shutting down")
         sharing?.stop()
         await cameras.stopAll()
         profiles.flush()

@@ -2,10 +2,10 @@ import Logging
 import ServiceLifecycle
 import Signalling
 
-/// The floors below the home, as the gateway needs them: the live-view service, and the cameras' drivers.
+/// The floors below the home, as the gateway needs them: the signalling services, and the cameras' drivers.
 public struct MediaComposition: Sendable {
-    /// Serves live views.
-    public var liveView: any SignallingServing
+    /// Live views, talks, clips, publishers and pictures.
+    public var signalling: SignallingServices
     /// Runs the cameras.
     public var cameras: any CameraRunning
     /// Services that run alongside the gateway and are stopped after it.
@@ -15,10 +15,10 @@ public struct MediaComposition: Sendable {
 
     /// Names the parts.
     public init(
-        liveView: any SignallingServing, cameras: any CameraRunning, services: [any Service] = [],
+        signalling: SignallingServices, cameras: any CameraRunning, services: [any Service] = [],
         metrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
-        self.liveView = liveView
+        self.signalling = signalling
         self.cameras = cameras
         self.services = services
         self.metrics = metrics

@@ -1,4 +1,6 @@
+import DatagramPort
 import HomeTypes
+import Transport
 
 /// A command on its way to a device.
 public struct CommandCall: Sendable, Hashable {
@@ -10,12 +12,32 @@ public struct CommandCall: Sendable, Hashable {
     public var command: String
     /// Who sends it.
     public var caller: Caller
+    /// When it was received. The caller's time counts from here.
+    public var received: Instant
 
     /// Describes a command.
-    public init(deviceID: String, trait: String, command: String, caller: Caller) {
+    public init(
+        deviceID: String, trait: String, command: String, caller: Caller, received: Instant = MonotonicClock.now
+    ) {
         self.deviceID = deviceID
         self.trait = trait
         self.command = command
         self.caller = caller
+        self.received = received
+    }
+
+    /// When the caller gives up; nil for a caller without a limit.
+    public var deadline: Instant? {
+        guard let seconds = self.caller.remainingSeconds, seconds.isFinite else { return nil }
+        // A caller may write any number. A year is no limit for a command.
+        return self.received + .seconds(min(max(seconds, 0), 365 * 86_400))
+    }
+
+    /// Fails once the caller has given up.
+    /// - Throws: `deadlineExceeded`.
+    func requireTime(at now: Instant) throws(HomeError) {
+        guard let deadline, deadline <= now else { return }
+        throw HomeError.deadlineExceeded(
+            "the deadline of \(self.command) passed before it was applied; nothing was changed")
     }
 }

@@ -14,40 +14,38 @@ extension CommandTable {
     private mutating func addLiveView() {
         typealias Live = Google.WebRtcLiveViewTrait
         self.on(Live.StartLiveView.self) { hub, call, parameters in
-            let started = try await hub.startLiveView(
+            let started = try await hub.signalling.views.startLiveView(
                 StartLiveViewRequest(
                     deviceID: call.deviceID, principal: call.caller.principal, offerSdp: parameters.offerSdp,
                     qualityHint: parameters.qualityHint.flatMap { QualityHint(rawValue: $0.number) },
-                    reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address))
+                    reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address,
+                    deadline: call.deadline))
             return Live.StartLiveViewResult(
                 mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,
                 liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes)
         }
         self.on(Live.ExtendLiveView.self) { hub, call, parameters in
             Live.ExtendLiveViewResult(
-                liveSessionDurationSeconds: try await hub.extendLiveView(
-                    deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId,
-                    principal: call.caller.principal, extendedDurationSeconds: parameters.extendedDurationSeconds))
+                liveSessionDurationSeconds: try await hub.signalling.views.extendLiveView(
+                    call.session(parameters.mediaSessionId),
+                    extendedDurationSeconds: parameters.extendedDurationSeconds))
         }
         self.on(Live.StopLiveView.self) { hub, call, parameters in
-            try await hub.stopLiveView(
-                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal)
+            try await hub.signalling.views.stopLiveView(call.session(parameters.mediaSessionId))
             return NoFields()
         }
         self.on(Live.StartTalkback.self) { hub, call, parameters in
-            try await hub.startTalkback(
-                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal,
-                offerSdp: parameters.offerSdp)
+            try await hub.signalling.talks.startTalkback(
+                call.session(parameters.mediaSessionId), offerSdp: parameters.offerSdp)
             return NoFields()
         }
         self.on(Live.StopTalkback.self) { hub, call, parameters in
-            try await hub.stopTalkback(
-                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal)
+            try await hub.signalling.talks.stopTalkback(call.session(parameters.mediaSessionId))
             return NoFields()
         }
         self.on(Live.ChangeLiveViewQuality.self) { hub, call, parameters in
-            let used = try await hub.changeLiveViewQuality(
-                deviceID: call.deviceID, mediaSessionId: parameters.mediaSessionId, principal: call.caller.principal,
+            let used = try await hub.signalling.views.changeLiveViewQuality(
+                call.session(parameters.mediaSessionId),
                 qualityHint: QualityHint(rawValue: parameters.qualityHint.number) ?? .unspecified)
             return Live.ChangeLiveViewQualityResult(
                 qualityHint: Live.QualityHint(number: used.rawValue) ?? .unspecified)
@@ -60,5 +58,12 @@ extension CommandTable {
             try await hub.press(call.deviceID)
             return NoFields()
         }
+    }
+}
+
+extension CommandCall {
+    /// A session of the command's device, as the caller names it.
+    fileprivate func session(_ mediaSessionId: String) -> SessionReference {
+        SessionReference(mediaSessionId, of: self.deviceID, principal: self.caller.principal)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import Signalling
 
 /// The handlers of the traits' commands. A command without one goes to the device's backend.
 struct CommandTable: Sendable {
@@ -32,7 +33,7 @@ protocol CommandHandling: Sendable {
 
 /// Reads and checks the parameters of a command, runs it, and writes its result.
 struct CommandHandler<Command: TraitCommand>: CommandHandling {
-    /// The command itself. It throws `HomeError`; the compiler (Swift 6.3) ends with an internal error where a closure's
+    /// The command itself. It throws `HomeError` or `SignallingError`; the compiler (Swift 6.3) ends with an internal error where a closure's
     /// type says so and its result depends on a generic parameter.
     typealias Handle = @Sendable (HomeHub, CommandCall, Command.Parameters) async throws -> Command.Result
 
@@ -48,6 +49,8 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
             return try encoder.encode(try await self.handle(hub, call, parameters))
         } catch let error as HomeError {
             throw error
+        } catch let error as SignallingError {
+            throw HomeError(error)
         } catch let error as DecodingError {
             throw HomeError(error)
         } catch {

@@ -3,12 +3,16 @@ import HomeTypes
 
 extension HomeHub {
     /// Sends a command to a trait of a device.
+    ///
+    /// If the caller gives an idempotency key, a repetition of the command returns the first result for ten minutes. A
+    /// repetition that arrives while the first command runs waits for its result.
     /// - Parameters:
     ///   - call: the command, and who sends it.
     ///   - body: the parameters as JSON.
     /// - Returns: the result as JSON.
     /// - Throws: `notFound` for a device, trait or command that does not exist, `invalidArgument` for parameters that
-    ///   break the vocabulary's constraints, and what the command itself throws.
+    ///   break the vocabulary's constraints, `deadlineExceeded` if the caller's time is over before the command is
+    ///   applied, and what the command itself throws.
     public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         let trait = type(of: try self.trait(call.trait, of: call.deviceID))
         guard trait.supportedCommandTypes.contains(call.command) else {
@@ -19,6 +23,38 @@ extension HomeHub {
         guard call.caller.scopes.contains(.control) else {
             throw HomeError.permissionDenied("\(call.caller.principal) may not send commands")
         }
+        guard let idempotencyKey = call.caller.idempotencyKey else { return try await self.apply(call, body: body) }
+        guard (1...CommandResults.longestKey).contains(idempotencyKey.utf8.count) else {
+            throw HomeError.invalidArgument(
+                "the Idempotency-Key must have 1 to \(CommandResults.longestKey) characters")
+        }
+        let key = CommandResults.Key(
+            principal: call.caller.principal, deviceID: call.deviceID, trait: call.trait, command: call.command,
+            idempotencyKey: idempotencyKey)
+        if let known = try self.results.outcome(of: key, parameters: body, at: self.clock()) {
+            return try await known.value.get()
+        }
+        try call.requireTime(at: self.clock())
+        try self.results.makeRoom(at: self.clock())
+        // A task of its own: the command is applied as a whole even if the caller leaves, because the caller may return
+        // for the result.
+        let outcome = CommandResults.Outcome {
+            let result: Result<Data, HomeError>
+            do throws(HomeError) {
+                result = .success(try await self.apply(call, body: body))
+            } catch {
+                result = .failure(error)
+            }
+            self.results.end(key, hasSucceeded: (try? result.get()) != nil, at: self.clock())
+            return result
+        }
+        self.results.add(key, parameters: body, outcome)
+        return try await outcome.value.get()
+    }
+
+    /// Applies a command, unless its caller has given up.
+    private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
+        try call.requireTime(at: self.clock())
         if let handler = self.commands.handler(of: call) { return try await handler.run(call, body: body, in: self) }
         guard let driver = try self.state(of: call.deviceID).driver else {
             throw HomeError.unavailable("device \(call.deviceID) is not connected")

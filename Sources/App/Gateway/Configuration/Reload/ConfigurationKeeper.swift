@@ -211,7 +211,6 @@ public actor ConfigurationKeeper {
         let devices = cameras.map { DeviceDescription(id: $0.id, name: $0.name, kind: $0.kind) }
         await self.hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }
-        await self.hub.refreshSessions()
         // The line that says that the gateway is ready counts the cameras of the start.
         guard self.hasBegun else { return }
         for (message, cameras) in [

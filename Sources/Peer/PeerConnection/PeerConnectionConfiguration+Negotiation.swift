@@ -1,24 +1,32 @@
 import DTLS
 import ICE
-import PeerConnection
 import SDP
 import Transport
 
 extension PeerConnectionConfiguration {
-    /// What a peer's offer and our answer have agreed on.
+    /// Which side of the negotiation this peer is on (RFC 3264).
+    public enum NegotiationRole: Sendable, BitwiseCopyable {
+        /// This side wrote the offer.
+        case offerer
+        /// This side wrote the answer.
+        case answerer
+    }
+
+    /// The connection that an offer and its answer have agreed on.
     /// - Parameters:
     ///   - negotiated: the agreement.
+    ///   - role: whether this side offered or answered.
     ///   - credentials: our ICE credentials, as our description named them.
     ///   - addresses: our addresses, as our description named them.
     ///   - identity: our certificate and key.
-    init(
-        _ negotiated: NegotiatedSession, credentials: ICECredentials, addresses: [TransportAddress],
-        identity: DTLSIdentity
+    public init(
+        _ negotiated: NegotiatedSession, as role: NegotiationRole, credentials: ICECredentials,
+        addresses: [TransportAddress], identity: DTLSIdentity
     ) {
         let remote = negotiated.remote
         self.init(
-            // The peer, which offered, controls, unless it is a lite agent (RFC 8445, section 6.1.1).
-            iceRole: remote.isLite ? .controlling : .controlled, localCredentials: credentials,
+            // The offerer controls, unless its peer alone is a lite agent (RFC 8445, section 6.1.1). We are never lite.
+            iceRole: role == .offerer || remote.isLite ? .controlling : .controlled, localCredentials: credentials,
             remoteCredentials: ICECredentials(usernameFragment: remote.usernameFragment, password: remote.password),
             remoteIsLite: remote.isLite, hostAddresses: addresses,
             remoteCandidates: remote.candidates.compactMap(RemoteCandidate.init(_:)),
@@ -31,7 +39,7 @@ extension PeerConnectionConfiguration {
 extension LocalTransportDescription {
     /// How this side is reached, for an offer or an answer.
     /// - Parameter addresses: the host candidates, the preferred one first.
-    init(credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress]) {
+    public init(credentials: ICECredentials, identity: DTLSIdentity, addresses: [TransportAddress]) {
         self.init(
             usernameFragment: credentials.usernameFragment, password: credentials.password,
             fingerprints: [
@@ -43,7 +51,7 @@ extension LocalTransportDescription {
 
 extension ICECandidate {
     /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1).
-    static func hosts(_ addresses: [TransportAddress]) -> [ICECandidate] {
+    public static func hosts(_ addresses: [TransportAddress]) -> [ICECandidate] {
         addresses.enumerated().map { index, address in
             ICECandidate(
                 foundation: "\(index + 1)",
@@ -53,25 +61,18 @@ extension ICECandidate {
     }
 }
 
-extension ICECredentials {
-    /// New credentials, longer than RFC 8445, section 5.3, asks for.
-    init(random: inout RandomSource) {
-        self.init(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
-    }
-}
-
 extension DTLSFingerprint {
-    /// The fingerprint of an SDP line, nil when its hash function is not trusted.
-    init?(_ fingerprint: Fingerprint) {
+    /// The fingerprint of an SDP line; nil if its hash function is not trusted.
+    public init?(_ fingerprint: Fingerprint) {
         guard let algorithm = Algorithm(rawValue: fingerprint.algorithm) else { return nil }
         self.init(algorithm: algorithm, bytes: fingerprint.bytes)
     }
 }
 
 extension RemoteCandidate {
-    /// The candidate of an SDP line, nil when it is not a UDP candidate with a literal address. An mDNS name is never
+    /// The candidate of an SDP line; nil if it is not a UDP candidate with a literal address. An mDNS name is never
     /// resolved: the peer's own checks show its address sooner than a resolver could.
-    init?(_ candidate: ICECandidate) {
+    public init?(_ candidate: ICECandidate) {
         guard candidate.transport == .udp, candidate.component == 1, let address = candidate.address else { return nil }
         self.init(address: address, priority: candidate.priority)
     }

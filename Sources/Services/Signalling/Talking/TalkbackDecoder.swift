@@ -16,7 +16,7 @@ final class TalkbackDecoder: TalkbackSink {
         var counts = Counts()
         var voice: VoiceActivity
         var isSpeaking = false
-        var lastTold: Instant?
+        var lastReport: Instant?
     }
 
     /// What has arrived.
@@ -79,10 +79,10 @@ final class TalkbackDecoder: TalkbackSink {
                 decodeG711(payload, codec.isNamed("PCMA") ? .aLaw : .muLaw, &state, at: now)
             }
             let isSpeaking = state.voice.isActive(at: now)
-            let isDue = isSpeaking && state.lastTold.map { now - $0 >= .seconds(1) } ?? true
+            let isDue = isSpeaking && state.lastReport.map { now - $0 >= .seconds(1) } ?? true
             guard isSpeaking != state.isSpeaking || isDue else { return nil }
             state.isSpeaking = isSpeaking
-            state.lastTold = now
+            state.lastReport = now
             return isSpeaking
         }
         if let change { voiceChanged?(change) }
@@ -91,8 +91,8 @@ final class TalkbackDecoder: TalkbackSink {
     /// What has arrived so far.
     var counts: Counts { state.withLock { $0.counts } }
 
-    /// The talker has given the floor back. What still waits for the talk's thread is no longer played, because the
-    /// speaker accepts calls of only one thread at a time.
+    /// The talker has released the floor. Packets that still wait for the talk's thread are no longer played, because
+    /// the speaker accepts calls from one thread at a time.
     func finish() {
         state.withLock { state in
             state.isFinished = true

@@ -1,9 +1,10 @@
 import Transport
 
-/// Who talks to each camera. A camera has one speaker, so one talker holds its floor, and everybody else gets "busy".
+/// The leases of all floors: who may talk to each camera. One talker holds a camera's floor, and all others are refused.
+/// Pure: the time is passed in.
 ///
-/// The floor is a lease: the talker's sound keeps it, and a talker that sends nothing for a while loses it.
-struct TalkbackFloor {
+/// A talker's sound renews its lease. A talker that sends nothing for a while loses the floor.
+struct FloorLedger {
     /// Who talks: a viewer's session, or a clip.
     enum Talker: Hashable, Sendable {
         case session(String)
@@ -15,7 +16,7 @@ struct TalkbackFloor {
         var lastHeard: Instant
     }
 
-    /// How long a talker may send nothing: browsers send sound even while nobody speaks.
+    /// How long a talker may send nothing. Browsers send sound even while nobody speaks.
     let patience: Duration
     private var holds: [String: Hold] = [:]
 
@@ -54,14 +55,14 @@ struct TalkbackFloor {
         holds[device]?.lastHeard = max(hold.lastHeard, instant)
     }
 
-    /// Gives back what `talker` holds. Returns the device whose floor is free now.
+    /// Releases the floor that `talker` holds. Returns the device whose floor is free now.
     mutating func release(_ talker: Talker) -> String? {
         guard let deviceID = device(of: talker) else { return nil }
         holds[deviceID] = nil
         return deviceID
     }
 
-    /// When the next floor is lost, unless its talker sends something before.
+    /// When the next talker loses its floor, unless it sends something before.
     var nextExpiry: Instant? { holds.values.map { $0.lastHeard + patience }.min() }
 
     /// The talkers that hold a floor.
@@ -72,6 +73,6 @@ struct TalkbackFloor {
         inOrder.filter { $0.lastHeard + patience <= now }.map(\.talker)
     }
 
-    /// The holds by their devices, so that their ends are reported in the same order each time.
+    /// The holds, sorted by device, so their ends are reported in the same order each time.
     private var inOrder: [Hold] { holds.sorted { $0.key < $1.key }.map(\.value) }
 }

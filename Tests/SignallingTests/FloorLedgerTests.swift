@@ -5,15 +5,15 @@ import Transport
 @testable import Stations
 
 /// The floor on virtual time.
-@Suite struct TalkbackFloorTests {
+@Suite struct FloorLedgerTests {
     static func at(_ seconds: Int) -> Instant { .zero + .seconds(seconds) }
 
     @Test func oneTalkerHasACameraAtATime() throws {
-        var floor = TalkbackFloor()
+        var floor = FloorLedger()
         try floor.take(deviceID: "door", talker: .session("a"), at: .zero)
         try floor.take(deviceID: "door", talker: .session("a"), at: .zero)
         try floor.take(deviceID: "yard", talker: .session("b"), at: .zero)
-        for other in [TalkbackFloor.Talker.session("b"), .clip("c"), .clip("a")] {
+        for other in [FloorLedger.Talker.session("b"), .clip("c"), .clip("a")] {
             #expect(throws: SignallingError.self) { try floor.take(deviceID: "door", talker: other, at: .zero) }
         }
         #expect(floor.release(.session("a")) == "door")
@@ -23,8 +23,8 @@ import Transport
     }
 
     @Test func aTalkerKeepsTheFloorBySound() throws {
-        var floor = TalkbackFloor(patience: .seconds(5))
-        let talker = TalkbackFloor.Talker.session("a")
+        var floor = FloorLedger(patience: .seconds(5))
+        let talker = FloorLedger.Talker.session("a")
         try floor.take(deviceID: "door", talker: talker, at: .zero)
         #expect(floor.nextExpiry == Self.at(5))
         for second in 1..<600 {
@@ -38,7 +38,7 @@ import Transport
     }
 
     @Test func aClipEndsByItself() throws {
-        var floor = TalkbackFloor()
+        var floor = FloorLedger()
         try floor.take(deviceID: "door", talker: .clip("c"), at: .zero)
         #expect(floor.expired(at: Self.at(100_000)).isEmpty)
         #expect(floor.nextExpiry == .distantFuture)

@@ -1,0 +1,14 @@
+import DatagramPort
+
+extension MediaRelay {
+    /// The counters of one session; nil if it is not connected. It costs nothing to the other sessions.
+    public func statistics(of sessionID: String) async -> ViewerStatistics? {
+        guard let handle = sessions[sessionID] else { return nil }
+        return await withCheckedContinuation { continuation in
+            let posted = shard.post { handler, _ in
+                continuation.resume(returning: handler.viewers[handle]?.readStatistics())
+            }
+            if !posted { continuation.resume(returning: nil) }
+        }
+    }
+}

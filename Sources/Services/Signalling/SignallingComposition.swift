@@ -1,0 +1,82 @@
+import MediaRelay
+import Stations
+
+/// Live views, talks, clips, publishers and pictures over one registry of cameras, and what concerns all of them.
+public struct SignallingComposition: Sendable {
+    /// What clients use.
+    public var services: SignallingServices {
+        SignallingServices(
+            views: views, talks: talks, clips: clips, publishing: publishing, snapshots: Snapshots(registry: registry))
+    }
+
+    let views: LiveViewService
+    let talks: TalkFloor
+    let clips: SpeakerClips
+    let publishing: Publishing
+    private let registry: SignallingRegistry
+
+    /// Makes the services, without cameras.
+    public init(configuration: SignallingConfiguration, relay: MediaRelay) {
+        registry = SignallingRegistry(configuration: configuration, relay: relay)
+        talks = TalkFloor(registry)
+        clips = SpeakerClips(registry, floor: talks)
+        views = LiveViewService(registry, talks: talks)
+        publishing = Publishing(registry)
+    }
+
+    /// Calls `handler` when a session, a publisher or a talk starts or ends, and when a session connects.
+    public func observe(_ handler: @escaping @Sendable (LiveViewChange) -> Void) {
+        registry.observe(handler)
+    }
+
+    /// Ends every session, for a shutdown.
+    public func endAll(reason: String) async {
+        await views.end(reason: reason)
+        await talks.end(reason: reason)
+        await publishing.end(reason: reason)
+    }
+}
+
+extension SignallingComposition: StationUser {
+    /// Adds a camera. One with the same identifier is replaced.
+    public func add(_ station: CameraStation) async {
+        registry.add(station)
+    }
+
+    /// Removes a camera. Its sessions end.
+    /// - Parameter reason: what its viewers are told, for example that it restarts with other settings.
+    public func remove(_ deviceID: String, reason: String = "the camera was removed") async {
+        // First, so that nothing new begins.
+        registry.remove(deviceID)
+        await talks.end(of: deviceID, reason: reason)
+        await clips.forget(deviceID)
+        await views.end(of: deviceID, reason: reason)
+        await publishing.end(of: deviceID, reason: "the camera was removed")
+    }
+}
+
+/// What clients ask of live views and of the cameras' media: one service for each.
+public struct SignallingServices: Sendable {
+    /// Live views.
+    public var views: any LiveViewServing
+    /// Talks of viewers.
+    public var talks: any TalkServing
+    /// Sounds that are played on cameras.
+    public var clips: any ClipServing
+    /// Programs whose media is a camera.
+    public var publishing: any PublishingServing
+    /// Pictures.
+    public var snapshots: any SnapshotServing
+
+    /// Names the services.
+    public init(
+        views: any LiveViewServing, talks: any TalkServing, clips: any ClipServing,
+        publishing: any PublishingServing, snapshots: any SnapshotServing
+    ) {
+        self.views = views
+        self.talks = talks
+        self.clips = clips
+        self.publishing = publishing
+        self.snapshots = snapshots
+    }
+}
