@@ -72,7 +72,7 @@ final class ScriptedCamera {
         shard.setTracks(tracks, camera: video.camera, at: now)
     }
 
-    /// Lets the camera send for a while. What it sends is taken in at once, except at the end if `isLastTakenIn` is false.
+    /// Lets the camera send for a while. What it sends is taken in at once, the last of it only if `isLastTakenIn`.
     func run(_ duration: Duration, isLastTakenIn: Bool = true) {
         let end = now + duration
         while true {

@@ -143,7 +143,7 @@ import Transport
         for second in 0...3 { video.receive(try maker.make(at: start + .seconds(second), isKeyFrame: second == 0)) }
         video.trackRestarted()
         #expect(letters(take(queue)) == ["b1", "b1", "g1", "r1"])
-        video.receive(try maker.make(at: start + .seconds(5), isKeyFrame: true))
+        video.receive(try maker.make(at: start + .seconds(5)))
         #expect(letters(take(queue)) == ["b1"])
     }
 

@@ -118,8 +118,8 @@ public final class TapQueue: Sendable {
     /// Makes a tap that hands over to this queue.
     /// - Parameters:
     ///   - id: a name of the consumer's choice.
-    ///   - resumesAtKeyFrame: whether nothing may follow dropped batches but a key frame. For video whose consumer cannot
-    ///     leave the rest out itself.
+    ///   - resumesAtKeyFrame: whether nothing may follow dropped batches but a key frame. For video whose consumer
+    ///     cannot leave the rest out itself.
     ///   - now: the present. What arrived before comes out of the ring.
     public func makeTap(id: UInt64 = 0, resumesAtKeyFrame: Bool = false, at now: Instant = MonotonicClock.now)
         -> QueueTap
@@ -256,8 +256,8 @@ extension TapQueue.State {
 
 /// A tap that hands over to a ``TapQueue``.
 public final class QueueTap: TrackTap, @unchecked Sendable {
-    // Proof for @unchecked: the variables are touched only by `TapQueue.State`, which its queue's lock protects, and each
-    // tap belongs to one queue for ever.
+    // Proof for @unchecked: the variables are touched only by `TapQueue` while it holds its lock, and a tap belongs to
+    // one queue as long as it lives.
 
     /// The name that the queue's consumer gave it.
     public let id: UInt64
