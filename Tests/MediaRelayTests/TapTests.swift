@@ -5,30 +5,6 @@ import Transport
 
 @testable import MediaRelay
 
-/// Keeps everything that a tap receives.
-private final class RecordingTap: TrackTap {
-    struct State {
-        var batches: [TappedBatch] = []
-        var restarts = 0
-        var hasEnded = false
-    }
-
-    let state = Locked(State())
-
-    func receive(_ batch: TappedBatch) { state.withLock { $0.batches.append(batch) } }
-    func trackRestarted() { state.withLock { $0.restarts += 1 } }
-    func trackEnded() { state.withLock { $0.hasEnded = true } }
-
-    var batches: [TappedBatch] { state.withLock { $0.batches } }
-
-    /// The numbers of all packets from the first key frame on, on the track's line.
-    var sequences: [Int64] {
-        batches.flatMap { tapped in
-            (tapped.firstPacket..<tapped.batch.packets.count).map { tapped.sequence(of: $0) }
-        }
-    }
-}
-
 @Suite struct TapTests {
     @Test func aTapBeginsWithTheNewestKeyFrameAndMissesNothing() throws {
         let world = try RelayWorld()

@@ -42,17 +42,22 @@ def test_the_whep_player_receives_frames(programs: Path, gateway: Gateway, devic
     assert all(session["state"] != "connected" for session in gateway.client.sessions()), "the session has ended"
 
 
-def test_the_recorder_writes_a_file_that_plays(programs: Path, rtsp_cameras: RTSPCameras, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("device", "sound"), [("h264", ["pcm_alaw"]), ("pcmu", ["pcm_mulaw"]), ("silent", [])])
+def test_the_recorder_writes_a_file_that_plays(
+    programs: Path, rtsp_cameras: RTSPCameras, tmp_path: Path, device: str, sound: list[str]
+) -> None:
     path = tmp_path / "camera.mp4"
-    words = run(programs / "rtsp-to-mp4", rtsp_cameras.address("h264"), str(path), "6")
+    words = run(programs / "rtsp-to-mp4", rtsp_cameras.address(device), str(path), "6")
     found = re.match(r"(\d+) frames in", words)
     assert found and int(found[1]) > 30, words
     probe = ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", str(path)]
     streams = json.loads(subprocess.run(probe, capture_output=True, text=True, timeout=60, check=True).stdout)[
         "streams"
     ]
-    assert [stream["codec_name"] for stream in streams] == ["h264"]
+    assert [stream["codec_name"] for stream in streams] == ["h264", *sound]
     assert int(streams[0]["nb_read_frames"]) == int(found[1])
+    for stream in streams[1:]:
+        assert float(stream["duration"]) > 2 and int(stream["nb_read_frames"]) > 0
 
 
 def test_an_address_that_nobody_serves_is_reported(programs: Path, tmp_path: Path) -> None:

@@ -60,6 +60,44 @@ import Transport
         #expect(seen.count <= 13)
     }
 
+    /// A ring that held minutes and holds seconds again gives the memory back, not only to the source's pool.
+    @Test func batchesThatAreNeededNoLongerAreFreed() {
+        var pool = PacketBatchPool()
+        var ring: [PacketBatch] = []
+        func run(_ rounds: Int, keeping count: Int) -> Int {
+            var seen: Set<ObjectIdentifier> = []
+            for round in 0..<rounds {
+                append(1, length: 100, to: &pool, seed: round)
+                if let batch = pool.finish(arrival: .zero) {
+                    seen.insert(ObjectIdentifier(batch))
+                    ring.append(batch)
+                }
+                ring.removeFirst(max(ring.count - count, 0))
+            }
+            return seen.count
+        }
+        _ = run(2_000, keeping: 1_000)
+        _ = run(8_000, keeping: 40)
+        let used = run(2_000, keeping: 40)
+        #expect((40...130).contains(used))
+    }
+
+    /// A ring releases a whole group of pictures at a time. Its batches must not be made again with every group.
+    @Test func aRingThatReleasesGroupsKeepsItsBatches() {
+        var pool = PacketBatchPool()
+        var ring: [PacketBatch] = []
+        var seen: Set<ObjectIdentifier> = []
+        for round in 0..<10_000 {
+            append(1, length: 100, to: &pool, seed: round)
+            if let batch = pool.finish(arrival: .zero) {
+                seen.insert(ObjectIdentifier(batch))
+                ring.append(batch)
+            }
+            if ring.count > 200 { ring.removeFirst(150) }
+        }
+        #expect(seen.count <= 203)
+    }
+
     /// The relay reads batches on its own thread, and the source writes into them again on another. What stands between
     /// the two is the count of references alone: nothing else passes from the reader back to the pool.
     @Test func anotherThreadReadsBatchesBeforeTheyAreUsedAgain() async throws {

@@ -1,4 +1,5 @@
 import Cameras
+import DatagramPort
 import MediaRelay
 import SDP
 import StationFakes
@@ -63,6 +64,52 @@ import Transport
         world.station.waitUntilSettled()
         #expect(world.station.snapshot.heldFor.isEmpty)
         #expect(world.camera.runs.stops == 1)
+    }
+
+    @Test func aPreRollPullsTheCameraAndKeepsItsTracks() async throws {
+        let world = try await world()
+        let hold = world.station.hold(for: .preRoll(.seconds(7)))
+        world.station.waitUntilSettled()
+        #expect(world.camera.runs.starts == 1 && world.station.snapshot.heldFor == [.preRoll(.seconds(7))])
+        // Sound that is made of the camera's is not kept: nobody uses it.
+        world.camera.tellTracks([.vp8, .linear])
+        let start = MonotonicClock.now
+        for number in 0..<20 as Range<UInt16> {
+            world.camera.sendKeyFrame(number: number, at: start + .seconds(Int(number)))
+            // More than two seconds must not wait for the relay.
+            _ = await world.relay.counters()
+        }
+        #expect(await world.relay.counters().retentions == 1)
+        let track = TrackID(camera: "door", index: 0)
+        #expect(try #require(hold.retention?.grants[track]) == RetentionGrant(reach: .seconds(8)))
+        #expect(hold.retention?.grants.count == 1 && hold.shortfall == nil)
+        // The relay begins a tap where a trigger needs it.
+        let queue = TapQueue(limits: .init(duration: .seconds(60), overflow: .refuse))
+        let tap = queue.makeTap()
+        world.relay.addTap(tap, to: track, from: .keyFrame(before: start + .milliseconds(13_500)))
+        _ = await world.relay.counters()
+        var entries: [TapQueue.Entry] = []
+        _ = queue.take(into: &entries)
+        #expect(entries.compactMap(\.event.arrival).first == start + .seconds(13))
+        hold.end()
+        hold.end()
+        #expect(await world.relay.counters().retentions == 0)
+        // One that nobody keeps ends as well.
+        _ = world.station.hold(for: .preRoll(.seconds(3)))
+        #expect(await world.relay.counters().retentions == 0)
+    }
+
+    @Test func aPreRollThatIsTooShortSaysWhy() async throws {
+        let world = try await ServiceWorld(codecs: [.vp8])
+        let news = Locked<[RetentionGrant]>([])
+        let hold = world.station.hold(for: .preRoll(.seconds(500))) { _, grant in
+            news.withLock { $0.append(grant) }
+        }
+        world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
+        #expect(await world.relay.counters().retentionsShort == 1)
+        #expect(news.withLock { $0 } == [RetentionGrant(reach: .zero, limit: .duration(.seconds(120)))])
+        #expect(
+            hold.shortfall == "the pre-roll of door reaches back 0 s instead of 500 s: at most 120 s can be kept")
     }
 
     @Test func aPressOpensTheStreamAheadOfTheFirstViewer() async throws {

@@ -66,7 +66,7 @@ import Transport
         schedule.end(recording, at: at(61))
         #expect(!schedule.isWanted(at: at(61)) && schedule.nextDeadline(after: at(61)) == nil)
         // A hold that ends early is followed by the idle time, like any other.
-        let short = schedule.hold(for: .preRoll, until: at(200))
+        let short = schedule.hold(for: .preRoll(.seconds(10)), until: at(200))
         schedule.end(short, at: at(100))
         #expect(schedule.isWanted(at: at(109)) && !schedule.isWanted(at: at(110)))
     }

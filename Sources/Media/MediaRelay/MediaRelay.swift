@@ -16,6 +16,8 @@ public struct RelayTrackDescription: Sendable {
     /// The track's inlet where its source has not started again, so that everything goes on as it was; nil for a track
     /// that is new or whose source has started again.
     public var continuing: TrackInlet?
+    /// Whether a retention of the camera covers the track; false for one that is made only while somebody uses it.
+    public var keepsHistory = true
 
     /// Describes a track.
     public init(isVideo: Bool, codec: MediaCodec, requestKeyFrame: @escaping @Sendable () -> Void) {

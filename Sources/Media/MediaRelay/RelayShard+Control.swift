@@ -56,6 +56,7 @@ extension RelayShard {
             tracks[id] = track
             tracksByHandle[track.handle] = track
             setInlet(inlet, of: track)
+            applyRetention(to: track)
             // Sound that had gone, and whose viewers stayed for the picture.
             for viewer in viewers.values { viewer.takeBack(track, at: now) }
             // The shard may have looked for its track too early.
@@ -75,6 +76,7 @@ extension RelayShard {
         tracksByHandle[track.handle] = nil
         deadlines.remove(.track(track.handle))
         track.endTaps()
+        track.retain(nil, in: retention.pool)
         for viewer in track.viewers {
             for index in viewer.egress.indices where viewer.egress[index].nextTrack === track {
                 viewer.egress[index].nextTrack = nil
@@ -217,6 +219,9 @@ extension RelayShard {
             result.ringBytes += track.ring.footprint
             result.packetsReceived += track.packetsReceived
         }
+        result.retentions = retention.count
+        result.retentionsShort = retention.shortCount
+        result.retentionShortfalls = retention.shortfalls
         return result
     }
 }

@@ -33,6 +33,7 @@ final class RelayShard {
     var earlyChecks = EarlyChecks()
     let deadlines = ShardDeadlines()
     var wallClocks: [String: SourceWallClock] = [:]
+    let retention: ShardRetention
     var counters = RelayCounters()
     var random: RandomSource
 
@@ -44,8 +45,9 @@ final class RelayShard {
 
     init(
         port: any DatagramSending, limits: RelayLimits, wallClock: WallClockReading, random: RandomSource,
-        index: Int = 0, ready: ReadyList = ReadyList()
+        index: Int = 0, ready: ReadyList = ReadyList(), retentionPool: RetentionPool? = nil
     ) {
+        retention = ShardRetention(pool: retentionPool ?? RetentionPool(limit: limits.totalRetentionBytes))
         self.index = index
         self.ready = ready
         self.limits = limits
@@ -237,6 +239,12 @@ public struct RelayCounters: Sendable, Equatable {
     public var publishers = 0
     /// Bytes that the rings hold.
     public var ringBytes = 0
+    /// Requests to keep more of a camera than viewers need.
+    public var retentions = 0
+    /// Those of them that cannot be met now.
+    public var retentionsShort = 0
+    /// How often a track could no longer meet a request.
+    public var retentionShortfalls: UInt64 = 0
     /// Packets that came from cameras.
     public var packetsReceived: UInt64 = 0
     /// Inlets that a wake-up has looked at.

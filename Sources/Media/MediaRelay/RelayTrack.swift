@@ -19,6 +19,12 @@ final class RelayTrack {
     var viewers: [Viewer] = []
     /// Consumers that are no viewers.
     var taps: [TapEntry] = []
+    /// Whether a retention of its camera covers this track.
+    let keepsHistory: Bool
+    /// What somebody asked to keep of the camera; nil for nothing.
+    private(set) var retention: CameraRetention?
+    private var nextReview = Instant.zero
+    private let limits: RelayLimits
     /// What to add to the newest source timestamps to get the track's; nil before the first packet.
     private(set) var newestTimestampOffset: UInt32?
     /// Asks the source for a key frame.
@@ -36,6 +42,10 @@ final class RelayTrack {
     static let keyFrameRequestInterval = Duration.seconds(1)
     /// A request that has brought nothing in this time has been lost, or what it brought has.
     static let keyFrameRepetition = Duration.seconds(2)
+    /// How often somebody who asked for retention learns what the ring holds.
+    private static let reviewInterval = Duration.seconds(1)
+    /// How long before a group becomes too long to be kept its end is asked for.
+    private static let keyFrameLead = Duration.seconds(1)
 
     init(
         id: TrackID, handle: TrackHandle, description: RelayTrackDescription, limits: RelayLimits,
@@ -46,7 +56,10 @@ final class RelayTrack {
         self.deadlines = deadlines
         self.isVideo = description.isVideo
         self.codec = description.codec
-        self.ring = TrackRing(maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes)
+        self.keepsHistory = description.keepsHistory
+        self.limits = limits
+        self.ring = TrackRing(
+            maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes, isVideo: description.isVideo)
         self.timeline = TrackTimeline(clockRate: description.codec.clockRate)
         self.clock = TrackClock(clockRate: description.codec.clockRate)
         self.askSource = description.requestKeyFrame
@@ -62,13 +75,47 @@ final class RelayTrack {
     /// Takes a batch into the ring. Answers false when it held nothing.
     func append(_ batch: PacketBatch) -> Bool {
         guard let placement = timeline.place(batch) else { return false }
+        if let retention, !isVideo { ring.followPictures(since: retention.picturesSince) }
         ring.append(batch, at: placement)
         newestTimestampOffset = placement.timestampOffset
         packetsReceived += UInt64(batch.packets.count)
         bytesReceived += UInt64(batch.payloadByteCount)
         recentBytes.add(batch.payloadByteCount, at: batch.arrival)
         clock.noteArrival(timestamp: timeline.newestTimestamp, at: batch.arrival)
+        if let retention { reviewRetention(retention, at: batch.arrival) }
         return true
+    }
+
+    /// The camera's retention has changed; nil when nobody asks for anything any more.
+    func retain(_ retention: CameraRetention?, in pool: RetentionPool) {
+        if let before = self.retention, before !== retention { before.forget(id, handle) }
+        self.retention = retention
+        nextReview = .zero
+        guard let retention else { return ring.retain(nil) }
+        ring.retain(
+            TrackRing.Retention(
+                duration: retention.duration, maximumBytes: max(limits.retentionBytes, limits.ringBytes),
+                room: ring.retention?.room ?? RetentionRoom(pool: pool),
+                picturesSince: isVideo ? nil : retention.picturesSince))
+        if let newest = ring[ring.end - 1] { reviewRetention(retention, at: newest.batch.arrival) }
+    }
+
+    private func reviewRetention(_ retention: CameraRetention, at now: Instant) {
+        if isVideo {
+            retention.notePictures(of: handle, since: ring.retainedSince(at: now))
+            askForHistory(at: now)
+        }
+        guard now >= nextReview || ring.lastCut?.at == now else { return }
+        nextReview = now + Self.reviewInterval
+        retention.review(id, ring, at: now)
+    }
+
+    /// Some sources make key frames on request only. Without one now and then, nothing that is kept could be decoded.
+    private func askForHistory(at now: Instant) {
+        let interval = ring.longestGroup - Self.keyFrameLead
+        if let newest = ring.newestStart, now - newest < interval { return }
+        if let last = lastKeyFrameRequest, now - last < interval { return }
+        requestKeyFrame(at: now)
     }
 
     /// The source starts again: what follows cannot be decoded with what came before.
@@ -77,6 +124,7 @@ final class RelayTrack {
         clock.reset()
         newestTimestampOffset = nil
         ring.removeAll()
+        retention?.notePictures(of: handle, since: nil)
         restartTaps()
     }
 
@@ -129,6 +177,12 @@ public struct RelayLimits: Sendable {
     public var ringDuration: Duration = .seconds(12)
     /// The most bytes that a ring holds.
     public var ringBytes = 16 << 20
+    /// The most bytes that a ring holds when somebody has asked to keep more than viewers need.
+    public var retentionBytes = 64 << 20
+    /// The most bytes that all rings together hold beyond ``ringBytes`` each.
+    public var totalRetentionBytes = 256 << 20
+    /// The longest time that can be asked for.
+    public var longestRetention: Duration = .seconds(120)
     /// A viewer that is this far behind the live edge skips to the newest key frame.
     public var maximumLag: Duration = .milliseconds(1500)
     /// How many packets of a backlog go out in one burst.

@@ -5,7 +5,8 @@ import Transport
 /// pre-roll of a recording are read from here.
 ///
 /// It keeps everything since the newest key frame, and at least ``retransmissionWindow`` of history, within a limit of
-/// time and bytes. The numbers of entries only grow, so a viewer's cursor stays valid while others are removed.
+/// time and bytes. With a ``retention`` it keeps more (`TrackRing+Retention.swift`). The numbers of entries only grow,
+/// so a viewer's cursor stays valid while others are removed.
 struct TrackRing {
     /// One batch and its place on the track's timeline.
     struct Entry {
@@ -36,16 +37,27 @@ struct TrackRing {
     /// How much history is kept for retransmission, whatever the key frames do.
     static let retransmissionWindow = Duration.seconds(2)
 
-    private let maximumDuration: Duration
-    private let maximumBytes: Int
+    let maximumDuration: Duration
+    let maximumBytes: Int
+    /// Whether decoding starts at key frames. Sound can start at any packet.
+    let isVideo: Bool
     private var slots: [Entry?]
     private var byteCount = 0
+    /// The bytes of the newest key frame's batch and of all batches after it.
+    private var bytesSinceKeyFrame = 0
+    /// Every key frame that the ring holds, if it holds video.
+    private(set) var keyFrames = CursorQueue()
+    /// What the ring keeps beyond the needs of viewers; nil for nothing.
+    private(set) var retention: Retention?
+    /// The newest reason for which the ring could not keep what ``retention`` asks for, and when that was.
+    private(set) var lastCut: (limit: RetentionLimit, at: Instant)?
 
     /// The number of the oldest entry.
     private(set) var first = 0
     /// The number after the newest entry.
     private(set) var end = 0
-    /// The first packet of the newest key frame; nil if the ring holds none.
+    /// The first packet of the newest key frame; nil if there is none, or if so much came after it that a viewer cannot
+    /// start there.
     private(set) var newestKeyFrame: Cursor?
     /// How many frames have started since the beginning.
     private(set) var framesStarted = 0
@@ -55,9 +67,10 @@ struct TrackRing {
     /// - Parameters:
     ///   - maximumDuration: The oldest packet that is kept.
     ///   - maximumBytes: The most memory that batches may hold.
-    init(maximumDuration: Duration, maximumBytes: Int) {
+    init(maximumDuration: Duration, maximumBytes: Int, isVideo: Bool = true) {
         self.maximumDuration = maximumDuration
         self.maximumBytes = maximumBytes
+        self.isVideo = isVideo
         self.slots = Array(repeating: nil, count: 64)
     }
 
@@ -83,28 +96,55 @@ struct TrackRing {
         byteCount += batch.footprint
         if let index = batch.packets.lastIndex(where: { $0.flags.contains([.keyFrame, .startsFrame]) }) {
             newestKeyFrame = Cursor(entry: end, packet: index)
+            bytesSinceKeyFrame = 0
+            if isVideo { keyFrames.append(Cursor(entry: end, packet: index)) }
         }
+        bytesSinceKeyFrame += batch.footprint
         end += 1
-        evict(now: batch.arrival)
+        trim(now: batch.arrival)
+    }
+
+    /// Changes what the ring keeps beyond the needs of viewers. What is no longer needed goes at once.
+    mutating func retain(_ retention: Retention?) {
+        self.retention = retention
+        if retention == nil { lastCut = nil }
+        if let newest = self[end - 1] { trim(now: newest.batch.arrival) }
+    }
+
+    /// For sound: the moment since which the pictures of the camera are kept.
+    mutating func followPictures(since moment: Instant?) {
+        retention?.picturesSince = moment
     }
 
     /// Removes everything: the source's codec has changed, and what follows cannot be decoded with anything before.
     mutating func removeAll() {
         while first < end { removeFirst() }
         newestKeyFrame = nil
+        bytesSinceKeyFrame = 0
+        lastCut = nil
+        retention?.room.release(downTo: 0)
+    }
+
+    private mutating func trim(now: Instant) {
+        evict(now: now)
+        retention?.room.release(downTo: max(byteCount - maximumBytes, 0))
     }
 
     private mutating func evict(now: Instant) {
+        if let start = newestKeyFrame, start.entry < end - 1, let entry = self[start.entry],
+            now - entry.batch.arrival > maximumDuration || bytesSinceKeyFrame > maximumBytes
+        {
+            newestKeyFrame = nil
+            keyFramesEvicted += 1
+        }
         while first < end - 1, let oldest = self[first] {
             let age = now - oldest.batch.arrival
-            let neededForStart = newestKeyFrame.map { first >= $0.entry } ?? false
-            if age > maximumDuration || byteCount > maximumBytes {
-                if neededForStart {
-                    newestKeyFrame = nil
-                    keyFramesEvicted += 1
-                }
-            } else if neededForStart || age <= Self.retransmissionWindow {
-                return
+            if let retention, isRetained(first, by: retention, at: now) {
+                guard let limit = limit(of: retention, age: age) else { return }
+                lastCut = (limit, now)
+            } else if age <= maximumDuration, byteCount <= maximumBytes {
+                let isNeededForStart = newestKeyFrame.map { first >= $0.entry } ?? false
+                if isNeededForStart || age <= Self.retransmissionWindow { return }
             }
             removeFirst()
         }
@@ -114,6 +154,7 @@ struct TrackRing {
         let slot = first & (slots.count - 1)
         byteCount -= slots[slot]?.batch.footprint ?? 0
         slots[slot] = nil
+        keyFrames.removeFirst(ifIn: first)
         first += 1
     }
 

@@ -36,10 +36,39 @@ public struct TappedBatch: Sendable {
     }
 }
 
+/// Where a tap begins.
+public enum TapStart: Sendable, Equatable {
+    /// With what comes next: for video with the next key frame, which the source is asked for.
+    case live
+    /// With the newest key frame, or with the next one if the ring holds none. Sound that is tapped alone begins with
+    /// what comes next.
+    case newestKeyFrame
+    /// With the newest key frame that was captured at or before the moment. If the ring does not reach back so far, it
+    /// is the oldest key frame, or the next one if there is none, and the tap learns what is missing. Sound that is
+    /// tapped alone begins with the packet at that moment.
+    case keyFrame(before: Instant)
+}
+
+/// Where a tap has begun.
+public struct TapBeginning: Sendable, Equatable {
+    /// The moment of the first packet on the monotonic clock, as in ``TappedBatch/capture``.
+    public var capture: Instant
+    /// How much is missing between the moment that was asked for and the first packet.
+    public var shortfall: Duration
+
+    /// Describes a beginning.
+    public init(capture: Instant, shortfall: Duration = .zero) {
+        self.capture = capture
+        self.shortfall = shortfall
+    }
+}
+
 /// A reader of a track that is not a WebRTC viewer: a transcoder, an RTSP client, a recording, a snapshot.
 ///
 /// Every method is called on the relay's thread. It must not wait, and passes expensive work to a thread of its own.
 public protocol TrackTap: AnyObject, Sendable {
+    /// The first batch follows.
+    func tapBegins(_ beginning: TapBeginning)
     /// Receives a batch. For video, the first one contains a key frame.
     func receive(_ batch: TappedBatch)
     /// The source has restarted: what follows cannot be decoded with what came before. Numbers and timestamps continue.
@@ -48,87 +77,22 @@ public protocol TrackTap: AnyObject, Sendable {
     func trackEnded()
 }
 
-/// A tap on a track, and whether it has had its first key frame.
-struct TapEntry {
-    let tap: any TrackTap
-    var hasStarted: Bool
-}
-
-extension RelayTrack {
-    /// Adds a tap and gives it what the ring holds since the newest key frame. A tap of sound starts live.
-    func addTap(_ tap: any TrackTap) {
-        removeTap(tap)
-        guard isVideo, let start = ring.newestKeyFrame else {
-            taps.append(TapEntry(tap: tap, hasStarted: !isVideo))
-            return
-        }
-        for number in start.entry..<ring.end {
-            guard let entry = ring[number] else { continue }
-            tap.receive(tapped(entry, from: number == start.entry ? start.packet : 0))
-        }
-        taps.append(TapEntry(tap: tap, hasStarted: true))
-    }
-
-    /// Removes a tap.
-    func removeTap(_ tap: any TrackTap) {
-        taps.removeAll { $0.tap === tap }
-    }
-
-    /// Passes the ring's newest entry to the taps.
-    func feedTaps(at now: Instant) {
-        guard let entry = ring[ring.end - 1] else { return }
-        for index in taps.indices {
-            if taps[index].hasStarted {
-                taps[index].tap.receive(tapped(entry, from: 0))
-            } else if let start = ring.newestKeyFrame, start.entry == ring.end - 1 {
-                taps[index].hasStarted = true
-                taps[index].tap.receive(tapped(entry, from: start.packet))
-            } else {
-                repeatKeyFrameRequest(at: now)
-            }
-        }
-    }
-
-    /// Reports to the taps that the source has restarted.
-    func restartTaps() {
-        for index in taps.indices {
-            taps[index].hasStarted = !isVideo
-            taps[index].tap.trackRestarted()
-        }
-    }
-
-    /// Reports to the taps that the track has gone.
-    func endTaps() {
-        for entry in taps { entry.tap.trackEnded() }
-        taps = []
-    }
-
-    private func tapped(_ entry: TrackRing.Entry, from packet: Int) -> TappedBatch {
-        let timestamp = entry.batch.packets[packet].timestamp &+ entry.timestampOffset
-        return TappedBatch(
-            batch: entry.batch, firstPacket: packet, firstSequence: entry.firstSequence,
-            timestampOffset: entry.timestampOffset, capture: clock.instant(of: timestamp) ?? entry.batch.arrival)
-    }
-}
-
-extension RelayShard {
-    /// Adds a tap to a track; the camera is asked for a key frame if the ring has none.
-    func addTap(_ tap: any TrackTap, to id: TrackID, at now: Instant) {
-        guard let track = tracks[id] else { return tap.trackEnded() }
-        // A key frame that was handed in before the tap is part of what it begins with. Sound has no such beginning:
-        // the tap comes first, so that it misses nothing of what is handed in while its request is on the way.
-        if track.isVideo { handleInlets(at: now) }
-        track.addTap(tap)
-        if track.ring.newestKeyFrame == nil { track.requestKeyFrame(at: now) }
-    }
+extension TrackTap {
+    /// Most taps take what they get.
+    public func tapBegins(_ beginning: TapBeginning) {}
 }
 
 extension MediaRelay {
-    /// Adds a tap to a track. It gets the newest key frame and everything after it at once, and then every batch. If
-    /// there is no such track, it gets the end of the track.
-    public func addTap(_ tap: any TrackTap, to track: TrackID) {
-        let posted = shard.post { handler, now in handler.addTap(tap, to: track, at: now) }
-        if !posted { tap.trackEnded() }
+    /// Adds a tap to a track. What the ring holds from its beginning on comes at once, and then every batch. If there
+    /// is no such track, the tap gets the end of the track.
+    public func addTap(_ tap: any TrackTap, to track: TrackID, from start: TapStart = .newestKeyFrame) {
+        addTaps([(tap, track)], from: start)
+    }
+
+    /// Adds taps to tracks of one camera. Sound begins at the same moment as the picture: it waits until that is known.
+    public func addTaps(_ taps: [(tap: any TrackTap, track: TrackID)], from start: TapStart = .newestKeyFrame) {
+        let posted = shard.post { handler, now in handler.addTaps(taps, from: start, at: now) }
+        if !posted { for tap in taps { tap.tap.trackEnded() } }
     }
 
     /// Removes a tap from a track; it gets nothing more once `whenRemoved` has been called.

@@ -41,7 +41,7 @@ public final class RTSPServer: Sendable {
         limits.session.serverPorts = ports.map { ($0.rtp.localPort, $0.rtcp.localPort) }
         // The thread needs a port to wait on. Without the pair, it gets one that nobody knows.
         let waiting = if let ports { ports.rtcp } else { try UDPPort(.loopback()) }
-        let inbox = MediaInbox()
+        let inbox = TapQueue(limits: RTSPServerShard.inboxLimits)
         let giveWay = GiveWay()
         let descriptors = ListeningSockets(listening)
         let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)

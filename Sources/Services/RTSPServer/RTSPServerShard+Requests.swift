@@ -74,12 +74,15 @@ extension RTSPServerShard {
             return connection.session.answerPlay(beginnings(of: connection), at: now)
         }
         connection.startDeadline = now + limits.startTimeout
+        var added: [(tap: any TrackTap, track: TrackID)] = []
         for index in connection.tracks.indices {
-            let tap = makeTap()
+            let tap = makeTap(isVideo: connection.tracks[index].queue.isVideo)
             connection.tracks[index].tap = tap
             taps[tap.id] = (connection, index)
-            relay.addTap(tap, to: connection.tracks[index].id)
+            added.append((tap, connection.tracks[index].id))
         }
+        // Picture and sound begin at the same moment.
+        relay.addTaps(added, from: .newestKeyFrame)
     }
 
     /// Answers PLAY as soon as every track has something to send, so that the answer states where each track begins, or

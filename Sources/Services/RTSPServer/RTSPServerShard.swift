@@ -11,7 +11,8 @@ final class RTSPServerShard: ShardHandler {
     let limits: RTSPServerConfiguration
     let relay: MediaRelay
     let ports: DatagramPorts?
-    let inbox: MediaInbox
+    /// What the taps of all readers hand over.
+    let inbox: TapQueue
     let tell: @Sendable (RTSPServerNews) -> Void
     private let listeners: [StreamSocket]
     let ledger: ConnectionLedger
@@ -27,7 +28,7 @@ final class RTSPServerShard: ShardHandler {
     var reporters: [TransportAddress: UInt64] = [:]
     var signIns = RefusedSignIns()
     var counters = RTSPServerCounters()
-    private var arrivals: [MediaInbox.Entry] = []
+    private var arrivals: [TapQueue.Entry] = []
     private var nextConnection: UInt64 = 1
     private var nextTap: UInt64 = 1
     private var nextOrdinal: UInt64 = 0
@@ -35,6 +36,10 @@ final class RTSPServerShard: ShardHandler {
     private var acceptsAgain: Instant?
     private var toldOfRefusal: Instant?
 
+    /// If more than this waits, the server's thread has stopped, and the relay must not fill the memory meanwhile. A
+    /// reader that is so far behind has lost frames long before (``RTSPServerConfiguration/maximumLag``). The bytes are
+    /// four full rings: readers begin with what their track's ring holds.
+    static let inboxLimits = TapQueue.Limits(duration: .seconds(5), bytes: 64 << 20, overflow: .refuse)
     /// How often to check whether a camera's tracks are known.
     static let descriptionInterval = Duration.milliseconds(50)
     /// How long nothing is accepted after the process has run out of descriptors.
@@ -44,7 +49,7 @@ final class RTSPServerShard: ShardHandler {
 
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
-        inbox: MediaInbox, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
+        inbox: TapQueue, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
         clock: WallClockReading, random: RandomSource,
         tell: @escaping @Sendable (RTSPServerNews) -> Void
     ) {
@@ -169,15 +174,18 @@ final class RTSPServerShard: ShardHandler {
 
     /// Reads what the taps have brought, and sends it.
     func handleInbox(at now: Instant) {
-        let cut = inbox.take(into: &arrivals)
-        if !cut.isEmpty {
-            // Once per track, however many readers it has.
-            for id in Set(cut.compactMap { track(ofTap: $0)?.id }) { relay.requestKeyFrame(of: id) }
-        }
+        _ = inbox.take(into: &arrivals)
+        var cut: Set<TrackID> = []
         var touched: [UInt64: RTSPConnection] = [:]
         for entry in arrivals {
-            guard let (connection, index) = taps[entry.tap], connection.tracks.indices.contains(index) else { continue }
+            guard let (connection, index) = taps[entry.tap.id], connection.tracks.indices.contains(index) else {
+                continue
+            }
             switch entry.event {
+            case .begins: continue
+            case .gap:
+                cut.insert(connection.tracks[index].id)
+                continue
             case .batch(let tapped):
                 nextOrdinal += 1
                 connection.tracks[index].append(tapped, ordinal: nextOrdinal, at: now)
@@ -190,17 +198,14 @@ final class RTSPServerShard: ShardHandler {
             touched[connection.id] = connection
         }
         arrivals.removeAll(keepingCapacity: true)
+        // Once per track, however many readers it has.
+        for track in cut { relay.requestKeyFrame(of: track) }
         for connection in touched.values where !connection.isEnded {
             boundQueues(of: connection, at: now)
             if connection.isEnded { continue }
             if connection.startDeadline != nil { answerPlay(connection, at: now) }
             service(connection, at: now)
         }
-    }
-
-    private func track(ofTap tap: UInt64) -> ReaderTrack? {
-        guard let (connection, index) = taps[tap], connection.tracks.indices.contains(index) else { return nil }
-        return connection.tracks[index]
     }
 
     /// A reader that is too slow loses frames. One that loses more than any frame can have loses its connection.
@@ -218,9 +223,9 @@ final class RTSPServerShard: ShardHandler {
         }
     }
 
-    func makeTap() -> ReaderTap {
+    func makeTap(isVideo: Bool) -> QueueTap {
         defer { nextTap += 1 }
-        return ReaderTap(id: nextTap, inbox: inbox)
+        return inbox.makeTap(id: nextTap, resumesAtKeyFrame: isVideo)
     }
 
     func handleDatagrams(_ datagrams: DatagramBatch, at now: Instant) {

@@ -17,7 +17,7 @@ struct ReaderTrack {
     /// The agreed transport; nil before SETUP.
     var transport: RTSPTransport?
     /// The tap that feeds it, while the reader plays.
-    var tap: ReaderTap?
+    var tap: QueueTap?
     var queue: SendQueue
     /// When the next burst of datagrams may be sent.
     var nextBurst: Instant?

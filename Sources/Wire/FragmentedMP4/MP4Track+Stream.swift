@@ -31,7 +31,8 @@ extension MP4Track {
 
     /// Describes sound.
     ///
-    /// Players know no form of G.722 and G.726 in MP4; these must be decoded first.
+    /// G.722 has no sample entry in MP4, and players do not know the one that is registered for G.726: these must be
+    /// decoded first.
     /// - Parameters:
     ///   - name: the encoding name of the RTP payload format, for example `PCMU`, in any case.
     ///   - clockRate: the RTP clock rate.

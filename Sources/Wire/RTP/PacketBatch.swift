@@ -96,7 +96,7 @@ public final class PacketBatch: @unchecked Sendable {
 }
 
 /// Makes batches for one source. It reuses old batches when all holders have released them, so a steady stream
-/// allocates nothing.
+/// allocates nothing. When the holders need far fewer than before, it frees the rest after a while.
 ///
 /// A pool belongs to one source and is used by one thread at a time.
 public struct PacketBatchPool: ~Copyable {
@@ -105,6 +105,8 @@ public struct PacketBatchPool: ~Copyable {
     private var current: PacketBatch?
     /// The average size in bytes of the last few dozen batches.
     private var usualByteCount = 0
+    /// For how many batches in a row half of the lent ones were free.
+    private var spareCount = 0
 
     /// An empty pool.
     public init() {}
@@ -141,7 +143,26 @@ public struct PacketBatchPool: ~Copyable {
         return batch
     }
 
+    /// Frees half of the lent batches if nobody has held that many for two rounds. A ring that releases a group of
+    /// pictures at a time needs all of them again before its next release.
+    private mutating func freeSpares() {
+        let half = lent.count / 2
+        guard half >= 32 else { return }
+        let probed = (next + half) % lent.count
+        guard isKnownUniquelyReferenced(&lent[probed]) else {
+            spareCount = 0
+            return
+        }
+        spareCount += 1
+        guard spareCount >= lent.count * 2 else { return }
+        // The oldest ones go.
+        lent = (half..<lent.count).map { lent[(next + $0) % lent.count] }
+        next = 0
+        spareCount = 0
+    }
+
     private mutating func takeBatch(capacity: Int) -> PacketBatch {
+        freeSpares()
         // A ring releases the oldest lent batch first, so it is enough to look at one.
         if !lent.isEmpty, isKnownUniquelyReferenced(&lent[next]) {
             let batch = lent[next]

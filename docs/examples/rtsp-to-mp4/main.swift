@@ -6,23 +6,40 @@ import RTSP
 import SDP
 import Transport
 
-// Records the video of an RTSP camera into an MP4 file.
+// Records the picture of an RTSP camera, and its sound where MP4 can hold it, into a file.
 //
 //     swift run rtsp-to-mp4 rtsp://user:password@192.0.2.20/stream1 camera.mp4 10
 //
 // The library holds the protocol and does no I/O: this program owns the socket, the clock and the file.
 
+/// The times of one track in the file, counted from its first packet. A file's times must rise.
+struct TrackTimes {
+    private var clock = TimestampUnwrapper()
+    private var first: Int64?
+    private var last: Int64 = -1
+
+    mutating func next(_ timestamp: UInt32) -> Int64? {
+        let time = clock.unwrap(timestamp)
+        let start = first ?? time
+        first = start
+        guard time - start > last else { return nil }
+        last = time - start
+        return last
+    }
+}
+
 /// What the recording needs of the stream between two packets.
 struct Recorder: ~Copyable {
     let file: FileHandle
     let codec: MediaCodec
+    /// The sound as the file describes it; nil for none.
+    let sound: MP4Track?
     var assembler: FrameAssembler
     var writer: FragmentedMP4Writer?
-    var clock = TimestampUnwrapper()
-    var start: Int64?
+    var times = [TrackTimes(), TrackTimes()]
     var frames = 0
 
-    mutating func take(_ bytes: UnsafeRawBufferPointer, at now: Instant) throws {
+    mutating func takePicture(_ bytes: UnsafeRawBufferPointer, at now: Instant) throws {
         guard let packet = try? RTPPacketView(parsing: bytes) else { return }
         assembler.insert(
             sequenceNumber: packet.sequenceNumber, timestamp: packet.timestamp, marker: packet.marker,
@@ -30,20 +47,28 @@ struct Recorder: ~Copyable {
         while let frame = assembler.nextFrame(at: now) {
             if writer == nil {
                 // The first frame is a key frame: it says how large the pictures are.
-                let track = try frame.data.withUnsafeBytes { keyFrame throws(MP4Error) in
+                let picture = try frame.data.withUnsafeBytes { keyFrame throws(MP4Error) in
                     try MP4Track(videoCodec: codec.name, clockRate: codec.clockRate, keyFrame: keyFrame)
                 }
-                writer = try FragmentedMP4Writer(tracks: [track])
+                writer = try FragmentedMP4Writer(tracks: [picture] + (sound.map { [$0] } ?? []))
                 try file.write(contentsOf: writer?.initializationSegment ?? [])
             }
-            guard let track = writer?.tracks[0] else { return }
-            let time = clock.unwrap(frame.timestamp)
-            start = start ?? time
+            guard let track = writer?.tracks[0], let time = times[0].next(frame.timestamp) else { continue }
             let sample = MP4Sample(
-                picture: frame.data, isKeyFrame: frame.isKeyFrame, track: track, decodeTime: time - (start ?? time))
+                picture: frame.data, isKeyFrame: frame.isKeyFrame, track: track, decodeTime: time)
             try file.write(contentsOf: try writer?.append(sample, track: 0) ?? [])
             frames += 1
         }
+    }
+
+    /// The sound of these codecs needs no assembly: a packet is a sample.
+    mutating func takeSound(_ bytes: UnsafeRawBufferPointer) throws {
+        // It begins with the picture.
+        guard writer != nil, let packet = try? RTPPacketView(parsing: bytes), !packet.payload.isEmpty,
+            let time = times[1].next(packet.timestamp)
+        else { return }
+        let sample = MP4Sample(data: Array(packet.payload), decodeTime: time, isKeyFrame: true)
+        try file.write(contentsOf: try writer?.append(sample, track: 1) ?? [])
     }
 
     mutating func finish() throws {
@@ -95,10 +120,22 @@ func record(_ url: RTSPURL, into path: String, for duration: Duration) throws ->
                 else { return "the camera sends no video that can be recorded" }
                 _ = FileManager.default.createFile(atPath: path, contents: nil)
                 guard let file = FileHandle(forWritingAtPath: path) else { return "\(path) cannot be written" }
-                recorder = Recorder(file: file, codec: track.codec, assembler: FrameAssembler(format: format))
-                client.setUp([url.controlURI(track.control, base: base)], at: now)
+                let sound = description.cameraTracks.first { track in
+                    track.kind == .audio && track.role == .source
+                        && ["PCMU", "PCMA", "OPUS"].contains(track.codec.name.uppercased())
+                }
+                recorder = Recorder(
+                    file: file, codec: track.codec,
+                    sound: try sound.map {
+                        try MP4Track(
+                            audioCodec: $0.codec.name, clockRate: $0.codec.clockRate, channels: $0.codec.channels)
+                    }, assembler: FrameAssembler(format: format))
+                let controls = [track.control] + (sound.map { [$0.control] } ?? [])
+                client.setUp(controls.map { url.controlURI($0, base: base) }, at: now)
             case .interleaved(channel: 0, let range):
-                try recorder?.take(client.bytes(in: range), at: now)
+                try recorder?.takePicture(client.bytes(in: range), at: now)
+            case .interleaved(channel: 2, let range):
+                try recorder?.takeSound(client.bytes(in: range))
             case .redirected, .tornDown:
                 return "the camera sends no more"
             default:

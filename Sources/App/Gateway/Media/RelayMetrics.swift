@@ -28,6 +28,16 @@ enum RelayMetrics {
             gauge(
                 "gatehouse_relay_publishers", "Publishers whose media the relay gets.", Double(counters.publishers)),
             gauge("gatehouse_relay_ring_bytes", "Bytes of media that the rings hold.", Double(counters.ringBytes)),
+            gauge(
+                "gatehouse_relay_retentions", "Requests to keep more of a camera than viewers need.",
+                Double(counters.retentions)),
+            gauge(
+                "gatehouse_relay_retentions_short", "Those of them that get less than they ask for.",
+                Double(counters.retentionsShort)),
+            counter(
+                "gatehouse_relay_retention_shortfalls_total",
+                "How often a track could no longer be kept as long as somebody asked.",
+                Double(counters.retentionShortfalls)),
             counter(
                 "gatehouse_relay_packets_received_total", "RTP packets that came from cameras.",
                 Double(counters.packetsReceived)),

@@ -173,20 +173,21 @@ actor SnapshotMaker {
                         ? .failedPrecondition("\(station.id) sends no video, so there is no picture of it")
                         : .cameraUnavailable("\(station.id) is not sending media: \(state.words)")))
         }
-        let tap = SnapshotTap()
-        station.relay.addTap(tap, to: track.id)
+        var feed = SnapshotFeed()
+        let (tap, finish) = (feed.tap, feed.finish)
+        station.relay.addTap(tap, to: track.id, from: .newestKeyFrame)
         let timer = Task {
             // A cancelled sleep means that the picture has arrived.
             try? await Task.sleep(for: timeout)
-            tap.finish()
+            finish()
         }
-        await tap.wait()
+        await feed.wait()
         timer.cancel()
         // The relay hands over the ring's content in one call: once the tap is removed, all of it has arrived.
         await withCheckedContinuation { continuation in
             station.relay.removeTap(tap, from: track.id) { continuation.resume() }
         }
-        guard let batches = tap.batches else {
+        guard let batches = feed.takeBatches() else {
             let state = station.snapshot.state
             return .failure(
                 .other(

@@ -21,12 +21,22 @@ extension CameraStation {
 
     /// The camera delivers for as long as the hold lasts.
     /// - Parameters:
-    ///   - owner: who needs the camera.
+    ///   - owner: who needs the camera. For a pre-roll, the relay keeps that much of it until the hold is ended; an
+    ///     expiry ends only the pulling.
     ///   - expiry: when the hold ends by itself; nil for one that is ended.
-    public func hold(for owner: CameraHold.Owner, until expiry: Instant? = nil) -> CameraHold {
+    ///   - whenChanged: called on the relay's thread when a track's limit begins or ceases to stand in the way of a
+    ///     pre-roll. It must not wait.
+    public func hold(
+        for owner: CameraHold.Owner, until expiry: Instant? = nil,
+        whenChanged: @escaping @Sendable (TrackID, RetentionGrant) -> Void = { _, _ in }
+    ) -> CameraHold {
         let number = state.withLock { $0.schedule.hold(for: owner, until: expiry) }
         reconsider()
-        return CameraHold(for: owner, until: expiry) { [weak self] in
+        var retention: RingRetention?
+        if case .preRoll(let duration) = owner {
+            retention = relay.retain(id, for: duration, whenChanged: whenChanged)
+        }
+        return CameraHold(for: owner, until: expiry, retention: retention) { [weak self] in
             guard let self else { return }
             let now = configuration.now()
             state.withLock { $0.schedule.end(number, at: now) }

@@ -47,6 +47,8 @@ extension CameraStation {
                             if let made { made.requestKeyFrame() } else { source.requestKeyFrame(track: position) }
                         })
                     description.continuing = continues(track) ? inletsBefore[track.id] : nil
+                    // What is made from a track runs only while somebody uses it.
+                    description.keepsHistory = track.derivedFrom == nil
                     return (track.id.index, description)
                 })
             state.inletsByTrack = Dictionary(

@@ -169,7 +169,7 @@ final class DerivedTrack: Sendable {
             state.ticket = ticket
         }
         let worker = TranscoderWorker(
-            bound: description.kind == .audio ? .milliseconds(500) : .seconds(2), begin: MonotonicClock.now)
+            bound: description.kind == .audio ? .milliseconds(500) : .seconds(2), at: MonotonicClock.now)
         let (codec, kind) = (state.source.codec, description.kind)
         let isRunning = worker.start { [weak self] worker in
             if kind == .audio {
@@ -189,7 +189,8 @@ final class DerivedTrack: Sendable {
         state.status.failuresEarlier += state.status.counters.failures
         state.status.counters = TranscodingCounters()
         state.status.share = ProcessorShare(since: MonotonicClock.now)
-        relay.addTap(worker, to: sourceID)
+        // Sound that is older than its listeners helps nobody; a picture needs its key frame.
+        relay.addTap(worker.tap, to: sourceID, from: kind == .audio ? .live : .newestKeyFrame)
     }
 
     private func stop(_ state: inout State) {
@@ -197,7 +198,7 @@ final class DerivedTrack: Sendable {
         guard let worker = state.worker.take() else { return }
         state.status.isRunning = false
         state.status.share = nil
-        relay.removeTap(worker, from: sourceID)
+        relay.removeTap(worker.tap, from: sourceID)
         worker.stop()
         // Nobody must be shown later what is old by then.
         state.inlet?.noteRestart()
@@ -273,13 +274,15 @@ extension DerivedTrack {
                 codec: codec, firstTimestamp: UInt32(truncatingIfNeeded: random.next()),
                 firstSequenceNumber: UInt16(truncatingIfNeeded: random.next()))
             var nextCapture = Instant.zero
-            while let work = worker.take() {
-                for item in work {
-                    switch item {
-                    case .restart: try transcoding.restart(codec: codec)
-                    // The line leaves a gap where numbers are missing.
-                    case .noteOverflow: break
-                    case .transcode(let tapped):
+            var work: [TapQueue.Entry] = []
+            while worker.take(into: &work) {
+                for entry in work {
+                    switch entry.event {
+                    case .restarted: try transcoding.restart(codec: codec)
+                    // The line leaves a gap where numbers are missing. The camera reports the end of its tracks to the
+                    // owner, which decides.
+                    case .begins, .gap, .ended: break
+                    case .batch(let tapped):
                         let output = try transcoding.transcode(tapped)
                         let isDue = output.batch != nil && tapped.batch.arrival >= nextCapture
                         if isDue { nextCapture = tapped.batch.arrival + captureInterval }
@@ -293,6 +296,8 @@ extension DerivedTrack {
                         }
                     }
                 }
+                // A reference left here would keep a batch from being used again.
+                work.removeAll(keepingCapacity: true)
             }
         } catch {
             track()?.fail("its sound cannot be encoded as Opus: \(error.description)", worker)
@@ -317,12 +322,14 @@ extension DerivedTrack {
                 codec: codec, firstPictureID: UInt16(truncatingIfNeeded: random.next()),
                 firstSequenceNumber: UInt16(truncatingIfNeeded: random.next()))
             var nextCapture = Instant.zero
-            while let work = worker.take() {
-                let newest = work.lazy.compactMap(\.arrival).max() ?? .zero
-                for item in work {
-                    switch item {
-                    case .restart, .noteOverflow: try transcoding.restart()
-                    case .transcode(let tapped):
+            var work: [TapQueue.Entry] = []
+            while worker.take(into: &work) {
+                let newest = work.lazy.compactMap(\.event.arrival).max() ?? .zero
+                for entry in work {
+                    switch entry.event {
+                    case .restarted, .gap: try transcoding.restart()
+                    case .begins, .ended: break
+                    case .batch(let tapped):
                         if track()?.takeKeyFrameRequest() == true { transcoding.requestKeyFrame() }
                         let output = try transcoding.transcode(
                             tapped, isBehind: newest - tapped.batch.arrival > pictureBacklog
@@ -341,6 +348,7 @@ extension DerivedTrack {
                         }
                     }
                 }
+                work.removeAll(keepingCapacity: true)
             }
         } catch {
             track()?.fail("its video cannot be encoded as VP8: \(error.description)", worker)
