@@ -89,7 +89,7 @@ public struct DTLSEndpoint: ~Copyable {
         let size = min(max(maximumDatagramSize, 256), 16_384)
         let pipe = DatagramPipe(maximumDatagramSize: size, remoteFingerprints: remoteFingerprints)
         guard let pointer = identity.context.makeConnection() else { throw OpenSSLErrors.failure(of: "SSL_new") }
-        let connection = OpenSSLConnection(pointer)
+        let connection = OpenSSLConnection(pointer, pipe: pipe)
         guard let bio = pipe.makeBIO() else { throw OpenSSLErrors.failure(of: "BIO_new") }
         SSL_set_bio(pointer, bio, bio)
         // This call returns 0 for success.
@@ -306,9 +306,12 @@ extension DTLSEndpoint {
 /// OpenSSL's connection, freed with its last owner: the handshake that ends.
 private final class OpenSSLConnection {
     let pointer: OpaquePointer
+    /// OpenSSL calls it while the connection is freed.
+    private let pipe: DatagramPipe
 
-    init(_ pointer: OpaquePointer) {
+    init(_ pointer: OpaquePointer, pipe: DatagramPipe) {
         self.pointer = pointer
+        self.pipe = pipe
     }
 
     deinit {
