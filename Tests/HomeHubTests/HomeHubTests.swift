@@ -134,6 +134,10 @@ import Testing
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<3 { _ = try await self.start(hub) }
         let id = try await self.start(hub)
+        // The hub has seen the session, so it reports the end as well.
+        while let change = await events.next()?.change {
+            if case .session(.started, let session) = change, session.session.mediaSessionId == id { break }
+        }
         let session = #"{"mediaSessionId":"\#(id)"}"#
         for command in ["extendLiveView", "startTalkback", "stopTalkback", "stopLiveView"] {
             try await self.send(command, session, to: hub)

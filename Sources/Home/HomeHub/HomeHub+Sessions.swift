@@ -23,8 +23,9 @@ extension HomeHub {
     /// Reads a session that has changed, and reports what is new to the watchers: its start, the steps of the start, an
     /// extension, talk, its end.
     func readSession(_ id: String) async {
+        let snapshot = await self.signalling.views.session(id)
         let earlier = self.knownSessions[id]
-        guard let session = await self.signalling.views.session(id).map({ SessionSnapshot($0, now: self.now()) }) else {
+        guard let session = snapshot.map({ SessionSnapshot($0, now: self.now()) }) else {
             guard let earlier else { return }
             self.knownSessions[id] = nil
             self.publish(.session(.ended, earlier.ended))
