@@ -74,8 +74,9 @@ import Transport
         // Sound that is made of the camera's is not kept: nobody uses it.
         world.camera.tellTracks([.vp8, .linear])
         let start = MonotonicClock.now
-        for number in 0..<20 as Range<UInt16> {
-            world.camera.sendKeyFrame(number: number, at: start + .seconds(Int(number)))
+        for second in 0..<20 as Range<UInt16> {
+            // The thirtieth picture of each second.
+            world.camera.sendKeyFrame(number: second * 30, at: start + .seconds(Int(second)))
             // More than two seconds must not wait for the relay.
             _ = await world.relay.counters()
         }
