@@ -159,6 +159,8 @@ import Transport
         let camera = try camera(limits: limits) {
             $0.pictureBytes = 20_000
             $0.hasSound = false
+            // Long groups: what there is is looked at several times in each.
+            $0.keyFrameInterval = 30
         }
         let requests = stride(from: 1_000, through: 7_000, by: 200).map { milliseconds in
             let news = Locked<[RetentionGrant]>([])
