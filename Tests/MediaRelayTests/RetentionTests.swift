@@ -150,6 +150,36 @@ import Transport
         #expect(camera.shard.readCounters().retentionsShort == 0)
     }
 
+    /// The ring is cut by whole groups. A request between the least and the most that it holds is not met again with
+    /// every group.
+    @Test func aRequestNearTheBoundIsReportedOnce() throws {
+        var limits = RelayLimits()
+        limits.ringBytes = 1 << 20
+        limits.retentionBytes = 2 << 20
+        let camera = try camera(limits: limits) {
+            $0.pictureBytes = 20_000
+            $0.hasSound = false
+            // Long groups: what there is is looked at several times in each.
+            $0.keyFrameInterval = 30
+        }
+        let requests = stride(from: 1_000, through: 7_000, by: 200).map { milliseconds in
+            let news = Locked<[RetentionGrant]>([])
+            let status = RetentionStatus { _, grant in news.withLock { $0.append(grant) } }
+            camera.shard.retain("yard", for: .milliseconds(milliseconds), status)
+            return (asked: Duration.milliseconds(milliseconds), news: news, status: status)
+        }
+        camera.run(.seconds(100))
+        for request in requests {
+            let news = request.news.withLock { $0 }
+            #expect(news.count <= 1)
+            let grant = try #require(request.status.grants[camera.video])
+            #expect((grant.limit == nil) == news.isEmpty)
+            #expect(grant.limit != nil || grant.reach >= request.asked)
+        }
+        #expect(requests.first?.news.withLock { $0.isEmpty } == true)
+        #expect(requests.last?.news.withLock { $0.count } == 1)
+    }
+
     @Test func allTracksTogetherAreBoundedAndWithdrawalMakesRoom() throws {
         let pool = RetentionPool(limit: 1 << 20)
         let world = try RelayWorld()

@@ -49,7 +49,7 @@ final class ScriptedCamera {
         announce()
     }
 
-    /// The camera starts, or starts again: its numbers and timestamps begin anew.
+    /// The camera starts, or starts again: its numbers and timestamps begin again.
     func announce() {
         let requests = requests
         inlets = [TrackInlet(lists: [shard.ready]), TrackInlet(lists: [shard.ready])]

@@ -1,11 +1,11 @@
 import Cameras
 import DatagramPort
-import MediaRelay
 import SDP
 import StationFakes
 import Testing
 import Transport
 
+@testable import MediaRelay
 @testable import Signalling
 @testable import Stations
 
@@ -66,6 +66,16 @@ import Transport
         #expect(world.camera.runs.stops == 1)
     }
 
+    /// Waits until the relay has taken in what the camera has sent.
+    private func takeIn(_ world: ServiceWorld) async {
+        await withCheckedContinuation { continuation in
+            world.relay.shard.post { handler, now in
+                handler.handleInlets(at: now)
+                continuation.resume()
+            }
+        }
+    }
+
     @Test func aPreRollPullsTheCameraAndKeepsItsTracks() async throws {
         let world = try await world()
         let hold = world.station.hold(for: .preRoll(.seconds(7)))
@@ -74,10 +84,11 @@ import Transport
         // Sound that is made of the camera's is not kept: nobody uses it.
         world.camera.tellTracks([.vp8, .linear])
         let start = MonotonicClock.now
-        for number in 0..<20 as Range<UInt16> {
-            world.camera.sendKeyFrame(number: number, at: start + .seconds(Int(number)))
+        for second in 0..<20 as Range<UInt16> {
+            // The thirtieth picture of each second.
+            world.camera.sendKeyFrame(number: second * 30, at: start + .seconds(Int(second)))
             // More than two seconds must not wait for the relay.
-            _ = await world.relay.counters()
+            await takeIn(world)
         }
         #expect(await world.relay.counters().retentions == 1)
         let track = TrackID(camera: "door", index: 0)
@@ -106,6 +117,7 @@ import Transport
             news.withLock { $0.append(grant) }
         }
         world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
+        await takeIn(world)
         #expect(await world.relay.counters().retentionsShort == 1)
         #expect(news.withLock { $0 } == [RetentionGrant(reach: .zero, limit: .duration(.seconds(120)))])
         #expect(
