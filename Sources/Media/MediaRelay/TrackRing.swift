@@ -61,6 +61,11 @@ struct TrackRing {
         self.slots = Array(repeating: nil, count: 64)
     }
 
+    /// A ring that keeps what the relay's limits say.
+    init(_ limits: RelayLimits) {
+        self.init(maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes)
+    }
+
     /// How many bytes the batches hold.
     var footprint: Int { byteCount }
 

@@ -38,7 +38,7 @@ public struct TappedBatch: Sendable {
 
 /// A reader of a track that is not a WebRTC viewer: a transcoder, an RTSP client, a recording, a snapshot.
 ///
-/// Every method is called on the relay's thread. It must not wait, and passes expensive work to a thread of its own.
+/// Every method is called on the thread of the track's home shard. It must not wait, and passes expensive work to a thread of its own.
 public protocol TrackTap: AnyObject, Sendable {
     /// Receives a batch. For video, the first one contains a key frame.
     func receive(_ batch: TappedBatch)
@@ -127,7 +127,7 @@ extension MediaRelay {
     /// Adds a tap to a track. It gets the newest key frame and everything after it at once, and then every batch. If
     /// there is no such track, it gets the end of the track.
     public func addTap(_ tap: any TrackTap, to track: TrackID) {
-        let posted = shard.post { handler, now in handler.addTap(tap, to: track, at: now) }
+        let posted = postToHome(of: track) { handler, now in handler.addTap(tap, to: track, at: now) }
         if !posted { tap.trackEnded() }
     }
 
@@ -135,7 +135,7 @@ extension MediaRelay {
     public func removeTap(
         _ tap: any TrackTap, from track: TrackID, whenRemoved: @escaping @Sendable () -> Void = {}
     ) {
-        let posted = shard.post { handler, _ in
+        let posted = postToHome(of: track) { handler, _ in
             handler.tracks[track]?.removeTap(tap)
             whenRemoved()
         }
@@ -144,6 +144,6 @@ extension MediaRelay {
 
     /// Requests a key frame from the source of a track; requests are merged to at most one per second.
     public func requestKeyFrame(of track: TrackID) {
-        shard.post { handler, now in handler.tracks[track]?.requestKeyFrame(at: now) }
+        postToHome(of: track) { handler, now in handler.tracks[track]?.requestKeyFrame(at: now) }
     }
 }

@@ -53,13 +53,6 @@ extension ICECandidate {
     }
 }
 
-extension ICECredentials {
-    /// New credentials, longer than RFC 8445, section 5.3, asks for.
-    init(random: inout RandomSource) {
-        self.init(usernameFragment: random.iceCharacters(8), password: random.iceCharacters(24))
-    }
-}
-
 extension DTLSFingerprint {
     /// The fingerprint of an SDP line, nil when its hash function is not trusted.
     init?(_ fingerprint: Fingerprint) {
