@@ -76,36 +76,6 @@ final class Outbox: DatagramSending {
     }
 }
 
-/// The messages and wake-ups that wait for a shard.
-private final class ShardMailbox: Sendable {
-    private struct State {
-        var messages: [ShardMessage] = []
-        var isAwake = false
-    }
-
-    private let state = Locked(State())
-
-    var link: ShardLinks.Link {
-        ShardLinks.Link(
-            post: { [state] message in
-                state.withLock { $0.messages.append(message) }
-                return true
-            },
-            wake: { [state] in state.withLock { $0.isAwake = true } })
-    }
-
-    var isIdle: Bool { state.withLock { $0.messages.isEmpty && !$0.isAwake } }
-
-    func takeMessages() -> [ShardMessage] {
-        state.withLock { state in
-            defer { state.messages = [] }
-            return state.messages
-        }
-    }
-
-    func rest() { state.withLock { $0.isAwake = false } }
-}
-
 /// A relay on a simulated host. Its shards take turns in a seeded order, each with the messages that wait for it, until
 /// none waits.
 final class RelayHost: SimulatedEndpoint {
@@ -113,7 +83,7 @@ final class RelayHost: SimulatedEndpoint {
     var shard: RelayShard { shards[0] }
     let shards: [RelayShard]
     let relay: MediaRelay
-    private let mailboxes: [ShardMailbox]
+    private let mailboxes: [SteppedMailbox]
     private var random: RandomSource
     /// Added to the number of each address's door.
     var doorShift = 0
@@ -129,7 +99,7 @@ final class RelayHost: SimulatedEndpoint {
         addresses = [address]
         outbox = Outbox()
         outbox.now = now
-        let mailboxes = (0..<shards).map { _ in ShardMailbox() }
+        let mailboxes = (0..<shards).map { _ in SteppedMailbox() }
         let links = ShardLinks(mailboxes.map(\.link))
         self.mailboxes = mailboxes
         random = .seeded(seed &+ 77)

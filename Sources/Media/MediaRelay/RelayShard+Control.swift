@@ -235,6 +235,8 @@ extension RelayShard {
         track.noteRestart()
         guard track.isFed else { return }
         for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
+        // Other shards have viewers that wait.
+        if feeds[track.id] != nil { track.requestKeyFrame(at: now) }
     }
 
     /// What the shard has done.

@@ -94,7 +94,7 @@ final class RelayTrack {
             recentBytes: recentBytes)
     }
 
-    /// Answers whether the feed is the one that was asked for, which it is from now on.
+    /// The home shard has opened the feed. False when this is not the one that was asked for last.
     func openFeed(_ request: UInt64) -> Bool { feed?.open(request) ?? false }
 
     /// Goes on where the home shard stands.
