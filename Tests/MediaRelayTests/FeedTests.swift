@@ -99,6 +99,24 @@ import Transport
         #expect(world.home.feeds.allSatisfy { Array($0.value.keys) == [other] })
     }
 
+    /// The shards hear of the restart one after the other, and only the home knows the source.
+    @Test(arguments: 1...10) func theNewSourceIsAskedForTheKeyFrameThatOtherShardsNeed(_ seed: UInt64) throws {
+        let world = try RelayWorld(seed: seed, shards: 3)
+        let viewer = try world.addViewer(1, onShard: (world.home.index + 1) % 3)
+        #expect(world.connect(viewer))
+        world.run(.seconds(2))
+        let requests = KeyFrameRequests()
+        _ = world.host.relay.setTracks(
+            camera: "door",
+            [
+                RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: { requests.ask() }),
+                RelayTrackDescription(isVideo: false, codec: .opus, requestKeyFrame: {}),
+            ])
+        world.host.settle()
+        #expect(requests.count == 1)
+        #expect(world.camera.requests.count == 0)
+    }
+
     /// The ring of before must not come after the restart.
     @Test func aRingThatWasOnTheWayDuringARestartIsNotShown() throws {
         let world = try RelayWorld(shards: 2)

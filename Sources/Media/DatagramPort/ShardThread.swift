@@ -43,9 +43,7 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
             linux_thread_prepare(name)
             core.identity.store(UInt(pthread_self()), ordering: .relaxed)
             guard let buffers = core.buffers.withLock({ $0.take() }) else { return }
-            let mailbox = core.mailbox
-            let context = ShardContext(
-                port: core.port, epoll: core.epoll, now: MonotonicClock.now, wake: { mailbox.wake() })
+            let context = ShardContext(port: core.port, epoll: core.epoll, now: MonotonicClock.now)
             var loop = ShardLoop(core: core, context: context, handler: makeHandler(context), buffers: buffers)
             loop.run()
             context.removeWatches()
