@@ -29,6 +29,7 @@ import Testing
                   origins: ["https://Home.Example:443", "http://localhost:3000"]
                 media:
                   port: 9000
+                  shards: 3
                   addresses: [203.0.113.7, "2001:db8::7"]
                   iceServers: [{url: "turn:turn.example:3478", username: u, credential: p}]
                 stateDirectory: state
@@ -47,6 +48,7 @@ import Testing
         #expect(configuration.http.origins == ["https://home.example", "http://localhost:3000"])
         #expect(configuration.media.addresses == ["203.0.113.7", "2001:db8::7"])
         #expect(configuration.media.iceServers.first?.credential == "p")
+        #expect(configuration.media.shards == 3)
         #expect(configuration.stateDirectory == "/etc/gatehouse/state")
         #expect(configuration.sessions.perPrincipal == 3)
         #expect(

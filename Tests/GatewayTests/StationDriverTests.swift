@@ -23,7 +23,7 @@ import Transport
     let made = Locked<[TestSource]>([])
 
     init() throws {
-        self.relay = try MediaRelay(port: UDPPort(.loopback()))
+        self.relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
         let made = self.made
         self.registry = CameraRegistry(users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2)) {
             camera throws(SourceMaker.Failure) in

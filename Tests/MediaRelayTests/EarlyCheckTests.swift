@@ -65,21 +65,24 @@ import Transport
         // Large ones fill the bytes before the count.
         var held = EarlyChecks()
         let large = [UInt8](repeating: 0, count: 2_000)
-        let taken = (0..<10).count { _ in
-            large.withUnsafeBytes { held.hold($0, from: viewer.addresses[0], to: viewer.addresses[0]) }
+        let taken = (0..<10).count { _ -> Bool in
+            let path = DatagramPath(source: viewer.addresses[0], local: viewer.addresses[0], door: 0, holder: nil)
+            return large.withUnsafeBytes { held.hold($0, path) }
         }
         #expect(taken == EarlyChecks.maximumBytes / 2_000)
     }
 
     /// The thread is busy while the session is posted and the check arrives, as it is when many viewers join.
-    @Test func aBusyThreadAnswersACheckThatArrivedWithItsSession() throws {
-        let relay = try MediaRelay(port: try UDPPort(.loopback()))
+    @Test(arguments: [1, 2, 3]) func aBusyThreadAnswersACheckThatArrivedWithItsSession(_ shards: Int) throws {
+        let relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: shards))
         defer { relay.stop() }
         let client = try UDPPort(.loopback())
         let host = TransportAddress(ipv4: 0x7F00_0001, port: relay.port.localPort)
         let address = TransportAddress(ipv4: 0x7F00_0001, port: client.localPort)
         var random = RandomSource.system
-        let (viewerCredentials, relayCredentials) = (ICECredentials(using: &random), ICECredentials(using: &random))
+        let placement = relay.place()
+        let viewerCredentials = ICECredentials(using: &random)
+        let relayCredentials = placement.credentials(using: &random)
         let (viewerIdentity, relayIdentity) = (try Identities.viewer.get(), try Identities.gateway.get())
         var connection = try PeerConnection(
             configuration: PeerConnectionConfiguration(
@@ -92,7 +95,7 @@ import Transport
             random: .system, now: MonotonicClock.now)
 
         let (begun, mayGoOn) = (Latch(), Latch())
-        relay.shard.post { _, _ in
+        relay.shards[placement.shard].post { _, _ in
             begun.open()
             mayGoOn.wait()
         }

@@ -9,6 +9,21 @@ import Transport
 
 /// A principal with a session of its own, and the sessions of others.
 @Suite struct HijackingTests {
+    /// How many shards there are, and how the doors of the addresses lie to the shards of the sessions.
+    struct Layout: Sendable, CustomTestStringConvertible {
+        var shards: Int
+        var doorShift: Int
+        var testDescription: String { "\(shards) shards, doors moved by \(doorShift)" }
+
+        static let all = (1...3).flatMap { shards in (0..<shards).map { Layout(shards: shards, doorShift: $0) } }
+    }
+
+    private func makeWorld(_ layout: Layout, seed: UInt64 = 1) throws -> RelayWorld {
+        let world = try RelayWorld(seed: seed, shards: layout.shards)
+        world.host.doorShift = layout.doorShift
+        return world
+    }
+
     /// A valid check of a session, as its owner can make it and send it from any address that it can forge.
     private func check(of viewer: SimulatedViewer, in world: RelayWorld, number: UInt64) throws -> [UInt8] {
         let peer = try world.relayed(viewer).configuration.peer
@@ -35,8 +50,8 @@ import Transport
                 bytes: bytes, source: source, destination: world.host.addresses[0], arrival: world.now))
     }
 
-    @Test func checksFromAnotherViewersAddressTakeNothingFromIt() throws {
-        let world = try RelayWorld()
+    @Test(arguments: Layout.all) func checksFromAnotherViewersAddressTakeNothingFromIt(_ layout: Layout) throws {
+        let world = try makeWorld(layout)
         let victim = try world.addViewer(1, principal: "alice")
         #expect(world.connect(victim))
         let attacker = try world.addViewer(2, principal: "mallory")
@@ -52,12 +67,12 @@ import Transport
             forge(try check(of: attacker, in: world, number: number), from: victim.addresses[0], in: world)
             world.run(.milliseconds(100))
             // The attacker's session fails by itself in the end.
-            if world.shard.viewer(named: attacker.name) == nil { break }
+            if world.viewer(named: attacker.name) == nil { break }
         }
-        #expect(victim.isConnected && world.shard.viewer(named: victim.name) != nil)
-        #expect(world.shard.byAddress[victim.addresses[0]] === (try world.relayed(victim)))
+        #expect(victim.isConnected && world.viewer(named: victim.name) != nil)
+        #expect(world.holder(of: victim.addresses[0]) === (try world.relayed(victim)))
         #expect(victim.missingPictures == 0 && victim.hasContinuousSequence)
-        #expect(world.shard.counters.contestedChecks > 300)
+        #expect(world.counters.contestedChecks > 300)
         #expect(toVictim == 0, "and it is sent no checks of the attacker's session")
         // What the victim sends still reaches its own session.
         victim.askForKeyFrame()
@@ -66,9 +81,10 @@ import Transport
     }
 
     /// While the victim connects, its address is proved by its answer and by nothing else.
-    @Test func checksFromTheAddressOfAViewerThatIsConnectingDoNotKeepItOut() throws {
+    @Test(arguments: Layout.all)
+    func checksFromTheAddressOfAViewerThatIsConnectingDoNotKeepItOut(_ layout: Layout) throws {
         for seed in 1...20 as ClosedRange<UInt64> {
-            let world = try RelayWorld(seed: seed)
+            let world = try makeWorld(layout, seed: seed)
             let attacker = try world.addViewer(2, principal: "mallory")
             attacker.hasVanished = true
             world.run(.milliseconds(5))
@@ -81,13 +97,14 @@ import Transport
             #expect(victim.isConnected, "seed \(seed)")
             #expect(world.now - start < .milliseconds(300))
             world.run(.seconds(40))
-            #expect(victim.isConnected && world.shard.viewer(named: victim.name) != nil)
+            #expect(victim.isConnected && world.viewer(named: victim.name) != nil)
         }
     }
 
     /// A player with a fixed port that was ended without a word, and started again.
-    @Test func aViewerThatRestartsOnTheSamePortIsServedWhenThePreviousOneIsSilent() throws {
-        let world = try RelayWorld()
+    @Test(arguments: Layout.all)
+    func aViewerThatRestartsOnTheSamePortIsServedWhenThePreviousOneIsSilent(_ layout: Layout) throws {
+        let world = try makeWorld(layout)
         let before = try world.addViewer(1)
         #expect(world.connect(before))
         world.run(.seconds(20))
@@ -98,13 +115,13 @@ import Transport
         #expect(world.now - start < .seconds(8), "\(world.now - start)")
         world.run(.seconds(5))
         #expect(!again.pictures.isEmpty)
-        #expect(world.shard.byAddress[again.addresses[0]] === (try world.relayed(again)))
+        #expect(world.holder(of: again.addresses[0]) === (try world.relayed(again)))
     }
 
     /// The old path is silent, so the session of the viewer behind it no longer holds the address that a NAT has given to
     /// somebody else meanwhile.
-    @Test func anAddressThatANATHasGivenToAnotherViewerChangesHands() throws {
-        let world = try RelayWorld()
+    @Test(arguments: Layout.all) func anAddressThatANATHasGivenToAnotherViewerChangesHands(_ layout: Layout) throws {
+        let world = try makeWorld(layout)
         let first = try world.addViewer(1)
         #expect(world.connect(first))
         world.run(.seconds(3))
@@ -116,12 +133,12 @@ import Transport
         #expect(world.now - start < .milliseconds(200))
         // The end of the first session leaves the second one its address.
         world.run(.seconds(30))
-        #expect(world.shard.viewers.count == 1 && second.isConnected)
-        #expect(world.shard.byAddress[second.addresses[0]] === (try world.relayed(second)))
+        #expect(world.viewers.count == 1 && second.isConnected)
+        #expect(world.holder(of: second.addresses[0]) === (try world.relayed(second)))
     }
 
-    @Test func aPrincipalsCandidatesDelayNobodyElse() throws {
-        let world = try RelayWorld()
+    @Test(arguments: Layout.all) func aPrincipalsCandidatesDelayNobodyElse(_ layout: Layout) throws {
+        let world = try makeWorld(layout)
         let attacker = try world.addViewer(2, principal: "mallory")
         attacker.hasVanished = true
         let relayed = try world.relayed(attacker)
@@ -132,16 +149,16 @@ import Transport
                 relayed.peer.addRemoteCandidate(RemoteCandidate(address: victim, priority: 9))
             }
             world.host.now = world.now
-            world.shard.service(relayed, at: world.now)
+            try world.shard(of: attacker).service(relayed, at: world.now)
             world.run(.seconds(1))
         }
         let toVictims = world.host.outbox.sent - before
         #expect(toVictims <= CheckBudget.capacity + 80, "\(toVictims) checks")
-        #expect(world.shard.readCounters().postponedChecks > 0)
+        #expect(world.counters.postponedChecks > 0)
         let viewer = try world.addViewer(1, principal: "alice")
         let start = world.now
         #expect(world.connect(viewer))
         #expect(world.now - start < .milliseconds(120))
-        #expect(world.shard.checkAccounts.count == 2)
+        #expect(Set(world.shards.flatMap { $0.checkAccounts.keys }) == ["mallory", "alice"])
     }
 }

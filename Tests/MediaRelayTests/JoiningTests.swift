@@ -6,8 +6,8 @@ import Transport
 @testable import MediaRelay
 
 @Suite struct JoiningTests {
-    @Test func aViewerGetsTheNewestKeyFrameAndEverythingAfterIt() throws {
-        let world = try RelayWorld()
+    @Test(arguments: 1...3) func aViewerGetsTheNewestKeyFrameAndEverythingAfterIt(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards)
         world.run(.milliseconds(7_300))
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -30,8 +30,8 @@ import Transport
         #expect(viewer.sounds.count > 140)
     }
 
-    @Test func theBacklogIsPaced() throws {
-        let world = try RelayWorld { $0.hasSound = false }
+    @Test(arguments: 1...3) func theBacklogIsPaced(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards) { $0.hasSound = false }
         world.run(.milliseconds(7_300))
         let viewer = try world.addViewer { $0.hasSound = false }
         #expect(world.connect(viewer))
@@ -48,8 +48,8 @@ import Transport
         for (one, next) in zip(times, times.dropFirst()) { #expect(next - one >= limits.burstInterval) }
     }
 
-    @Test func theBacklogsTimestampsAreCompressedAndRise() throws {
-        let world = try RelayWorld()
+    @Test(arguments: 1...3) func theBacklogsTimestampsAreCompressedAndRise(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards)
         world.run(.milliseconds(7_300))
         let live = world.camera.pictureTimes.count - 1
         let viewer = try world.addViewer()
@@ -66,10 +66,10 @@ import Transport
         #expect(last.timestamp &- edge.timestamp == UInt32(last.number - edge.number) * 6_000)
     }
 
-    @Test func withoutAKeyFrameTheSourceIsAskedForOneOnce() throws {
+    @Test(arguments: 1...3) func withoutAKeyFrameTheSourceIsAskedForOneOnce(_ shards: Int) throws {
         var limits = RelayLimits()
         limits.ringDuration = .seconds(2)
-        let world = try RelayWorld(limits: limits) { $0.keyFrameInterval = nil }
+        let world = try RelayWorld(limits: limits, shards: shards) { $0.keyFrameInterval = nil }
         world.run(.seconds(10))
         #expect(world.camera.keyFrames == [0])
         let viewers = try (1...4).map { try world.addViewer($0) }
@@ -83,8 +83,8 @@ import Transport
         }
     }
 
-    @Test func aViewerThatArrivesBeforeTheCameraStartsWithItsFirstPicture() throws {
-        let world = try RelayWorld()
+    @Test(arguments: 1...3) func aViewerThatArrivesBeforeTheCameraStartsWithItsFirstPicture(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards)
         world.camera.isRunning = false
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -96,8 +96,8 @@ import Transport
         #expect(viewer.hasEveryPicture(from: 0))
     }
 
-    @Test func theStepsOfAStartAreRecorded() throws {
-        let world = try RelayWorld()
+    @Test(arguments: 1...3) func theStepsOfAStartAreRecorded(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards)
         world.run(.seconds(1))
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -110,10 +110,10 @@ import Transport
     }
 
     /// A browser that publishes makes key frames on request only, and a request goes over a network.
-    @Test func aLostKeyFrameRequestIsRepeated() throws {
-        let world = try RelayWorld { $0.keyFrameInterval = nil }
+    @Test(arguments: 1...3) func aLostKeyFrameRequestIsRepeated(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards) { $0.keyFrameInterval = nil }
         world.run(.seconds(15))
-        let track = try #require(world.shard.tracks[world.camera.video])
+        let track = try #require(world.home.tracks[world.camera.video])
         #expect(track.ring.newestKeyFrame == nil, "the ring has let go of it")
         let viewer = try world.addViewer { $0.asksAgain = false }
         world.camera.shape.answersRequests = false
@@ -129,8 +129,8 @@ import Transport
         #expect(world.camera.requests.count == 2, "nobody waits any more")
     }
 
-    @Test func keyFrameRequestsOfManyViewersReachTheSourceOnceASecond() throws {
-        let world = try RelayWorld { $0.answersRequests = false }
+    @Test(arguments: 1...3) func keyFrameRequestsOfManyViewersReachTheSourceOnceASecond(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards) { $0.answersRequests = false }
         world.run(.seconds(1))
         let viewers = try (1...20).map { try world.addViewer($0) { $0.asksAgain = false } }
         world.run(.milliseconds(500))
@@ -139,7 +139,9 @@ import Transport
             world.run(.milliseconds(100))
         }
         #expect((5...6).contains(world.camera.requests.count))
-        #expect(world.shard.tracks[world.camera.video]?.keyFrameRequests.asked == 1_000)
+        let asked = world.shards.map { $0.tracks[world.camera.video]?.keyFrameRequests.asked ?? 0 }
+        let merged = world.shards.map { $0.index == world.home.index ? 0 : 6 as UInt64 }.reduce(0, +)
+        #expect((1_000...1_000 + merged).contains(asked.reduce(0, +)), "a shard's own requests are merged before")
         // One that came too early was kept, and made when its time had come.
         world.run(.seconds(3))
         #expect((5...7).contains(world.camera.requests.count))

@@ -23,7 +23,7 @@ private struct PublishingWorld {
         let now = RelayWorld.start
         let relayAddress = try #require(TransportAddress("203.0.113.5", port: 8189))
         let address = try #require(TransportAddress("198.51.100.7", port: 40_000))
-        host = RelayHost(address: relayAddress, limits: RelayLimits(), seed: seed, now: now)
+        host = try RelayHost(address: relayAddress, limits: RelayLimits(), seed: seed, now: now)
         var random = RandomSource.seeded(seed)
         let (theirs, ours) = (ICECredentials(using: &random), ICECredentials(using: &random))
         let (publisherIdentity, relayIdentity) = (try Identities.viewer.get(), try Identities.gateway.get())

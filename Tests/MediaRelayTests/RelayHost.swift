@@ -76,29 +76,78 @@ final class Outbox: DatagramSending {
     }
 }
 
-/// A relay's shard on a simulated host.
+/// A relay on a simulated host. Its shards take turns in a seeded order, each with the messages that wait for it, until
+/// none waits.
 final class RelayHost: SimulatedEndpoint {
-    let shard: RelayShard
+    /// For tests of one shard.
+    var shard: RelayShard { shards[0] }
+    let shards: [RelayShard]
+    let relay: MediaRelay
+    private let mailboxes: [SteppedMailbox]
+    private var random: RandomSource
+    /// Added to the number of each address's door.
+    var doorShift = 0
     let outbox: Outbox
     let addresses: [TransportAddress]
     private let address: TransportAddress
     private var sessions: UInt64 = 0
+    /// The relay asks it only for its number.
+    private static let port = Result { UDPPortGroup(try UDPPort(.loopback())) }
 
-    init(address: TransportAddress, limits: RelayLimits, seed: UInt64, now: Instant) {
+    init(address: TransportAddress, limits: RelayLimits, seed: UInt64, now: Instant, shards: Int = 1) throws {
         self.address = address
         addresses = [address]
         outbox = Outbox()
         outbox.now = now
-        shard = RelayShard(
-            port: outbox, limits: limits,
-            wallClock: WallClockReading(instant: now, unixNanoseconds: 1_800_000_000_000_000_000),
-            random: .seeded(seed))
+        let mailboxes = (0..<shards).map { _ in SteppedMailbox() }
+        let links = ShardLinks(mailboxes.map(\.link))
+        self.mailboxes = mailboxes
+        random = .seeded(seed &+ 77)
+        relay = MediaRelay(shards: [], links: links, port: try Self.port.get())
+        self.shards = (0..<shards).map { [outbox] index in
+            RelayShard(
+                port: outbox, limits: limits,
+                wallClock: WallClockReading(instant: now, unixNanoseconds: 1_800_000_000_000_000_000),
+                random: .seeded(seed &+ UInt64(index) &* 1_000_003), index: index, links: links)
+        }
     }
 
     /// A handle for the next session.
-    func makeHandle() -> SessionHandle {
+    func makeHandle(shard: Int = 0) -> SessionHandle {
         sessions += 1
-        return SessionHandle(number: sessions)
+        return SessionHandle(shard: shard, number: sessions)
+    }
+
+    /// The shard whose socket gets what comes from an address.
+    func door(of address: TransportAddress) -> Int {
+        Int((address.low &+ UInt64(address.port) &+ UInt64(doorShift)) % UInt64(shards.count))
+    }
+
+    /// Lets the shards work until none has anything left.
+    func settle() {
+        while true {
+            let busy = mailboxes.indices.filter { !mailboxes[$0].isIdle }
+            guard !busy.isEmpty else { return }
+            takeTurn(busy[Int(random.next() % UInt64(busy.count))])
+        }
+    }
+
+    /// One turn, in the order of ``ShardLoop``.
+    func takeTurn(_ index: Int) {
+        mailboxes[index].rest()
+        runMessages(of: index)
+        shards[index].handleWake(at: now)
+        takeAwaitedMessages(of: index)
+    }
+
+    private func runMessages(of index: Int) {
+        for message in mailboxes[index].takeMessages() { message(shards[index], now) }
+    }
+
+    private func takeAwaitedMessages(of index: Int) {
+        guard shards[index].awaitsMessages else { return }
+        runMessages(of: index)
+        shards[index].handleMessagesTaken(at: now)
     }
 
     var now: Instant {
@@ -109,22 +158,28 @@ final class RelayHost: SimulatedEndpoint {
     func receive(_ datagram: SimulatedDatagram) {
         now = datagram.arrival
         var bytes = datagram.bytes
+        let door = door(of: datagram.source)
         bytes.withUnsafeMutableBytes {
-            shard.handle($0, from: datagram.source, to: datagram.destination, at: datagram.arrival)
+            shards[door].handle($0, from: datagram.source, to: datagram.destination, at: datagram.arrival)
         }
-        shard.handleEarlyChecks(at: datagram.arrival)
+        shards[door].flushHandOvers()
+        takeAwaitedMessages(of: door)
+        settle()
     }
 
-    func nextDeadline() -> Instant? { shard.nextDeadline }
+    func nextDeadline() -> Instant? { shards.compactMap(\.nextDeadline).min() }
 
     func handleTimeout(at now: Instant) {
         self.now = now
-        shard.handleDeadline(at: now)
+        for shard in shards { shard.handleDeadline(at: now) }
+        settle()
     }
 
     func pollTransmit(
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant
     ) -> (transmit: Transmit, source: TransportAddress)? {
+        if now >= self.now { self.now = now }
+        settle()
         guard !outbox.waiting.isEmpty else { return nil }
         let run = outbox.waiting.removeFirst()
         buffer.copyBytes(from: run.bytes)

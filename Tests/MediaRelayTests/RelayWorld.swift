@@ -18,11 +18,11 @@ struct RelayWorld {
 
     init(
         conditions: LinkConditions = LinkConditions(latency: .milliseconds(10)), seed: UInt64 = 1,
-        limits: RelayLimits = RelayLimits(), _ change: (inout SimulatedCamera.Shape) -> Void = { _ in }
+        limits: RelayLimits = RelayLimits(), shards: Int = 1, _ change: (inout SimulatedCamera.Shape) -> Void = { _ in }
     ) throws {
         let address = try #require(TransportAddress("203.0.113.5", port: 8189))
         self.seed = seed
-        host = RelayHost(address: address, limits: limits, seed: seed, now: Self.start)
+        host = try RelayHost(address: address, limits: limits, seed: seed, now: Self.start, shards: shards)
         var shape = SimulatedCamera.Shape()
         change(&shape)
         camera = SimulatedCamera(host: host, start: Self.start, shape: shape)
@@ -32,22 +32,32 @@ struct RelayWorld {
     }
 
     var now: Instant { simulation.now }
+    /// For tests of one shard.
     var shard: RelayShard { host.shard }
+    var shards: [RelayShard] { host.shards }
+    /// The shard that always gets what the camera sends.
+    var home: RelayShard { shards[ShardMark.home(of: camera.video.camera, of: shards.count)] }
+    /// What all shards have done.
+    var counters: RelayCounters { shards.reduce(into: RelayCounters()) { $0 += $1.readCounters() } }
+    /// The sessions of all shards.
+    var viewers: [Viewer] { shards.flatMap { Array($0.viewers.values) } }
 
     /// Lets a viewer join now; it is connected some round trips later.
     ///
     /// - Parameters:
     ///   - host: the number of the viewer's address, where that is another than the viewer's own.
     ///   - principal: whose session it is.
+    ///   - shard: where its session lives; viewers take turns otherwise.
     func addViewer(
-        _ number: Int = 1, atHost host: Int? = nil, principal: String = "",
+        _ number: Int = 1, atHost host: Int? = nil, principal: String = "", onShard shard: Int? = nil,
         _ change: (inout SimulatedViewer.Shape) -> Void = { _ in }
     ) throws -> SimulatedViewer {
         var shape = SimulatedViewer.Shape()
         change(&shape)
         var random = RandomSource.seeded(seed &* 1_000 &+ UInt64(number))
         let viewerCredentials = ICECredentials(using: &random)
-        let relayCredentials = ICECredentials(using: &random)
+        let shard = shard ?? number % shards.count
+        let relayCredentials = ShardMark.credentials(for: shard, of: shards.count, using: &random)
         let address = try #require(TransportAddress("198.51.100.\(host ?? number)", port: 40_000))
         let viewerIdentity = try Identities.viewer.get()
         let relayIdentity = try Identities.gateway.get()
@@ -83,15 +93,28 @@ struct RelayWorld {
         configuration.principal = principal
         self.host.now = now
         let notices = viewer.notices
-        shard.add(
-            configuration, as: self.host.makeHandle(), status: viewer.status, notify: { notices.add($0) }, at: now)
+        shards[shard].add(
+            configuration, as: self.host.makeHandle(shard: shard), status: viewer.status,
+            notify: { notices.add($0) }, at: now)
         simulation.endpoints.append(viewer)
         return viewer
     }
 
     /// The relay's own side of a viewer.
     func relayed(_ viewer: SimulatedViewer) throws -> Viewer {
-        try #require(shard.viewer(named: viewer.name))
+        try #require(self.viewer(named: viewer.name))
+    }
+
+    /// The session of this name, on whichever shard.
+    func viewer(named name: String) -> Viewer? { shards.lazy.compactMap { $0.viewer(named: name) }.first }
+
+    /// The shard of a viewer's session.
+    func shard(of viewer: SimulatedViewer) throws -> RelayShard { shards[try relayed(viewer).handle.shard] }
+
+    /// The session that what comes from an address leads to.
+    func holder(of address: TransportAddress) -> Viewer? {
+        guard shards.count > 1 else { return shard.byAddress[address] }
+        return shards[host.door(of: address)].holders[address].flatMap { shards[$0].byAddress[address] }
     }
 
     func run(_ duration: Duration) {
@@ -102,7 +125,7 @@ struct RelayWorld {
     /// Runs until the viewer is connected; whether it is.
     func connect(_ viewer: SimulatedViewer) -> Bool {
         simulation.run(for: .seconds(10)) {
-            viewer.isConnected && shard.viewer(named: viewer.name)?.isConnected == true
+            viewer.isConnected && self.viewer(named: viewer.name)?.isConnected == true
         }
     }
 

@@ -100,24 +100,13 @@ final class SimulatedCamera: SimulatedEndpoint {
 
     func setTracks(at now: Instant) {
         let requests = requests
-        inlets = [TrackInlet(lists: [host.shard.ready]), TrackInlet(lists: [host.shard.ready])]
-        var tracks = [
-            (
-                id: video,
-                description: RelayTrackDescription(
-                    isVideo: true, codec: .vp8, requestKeyFrame: { requests.ask() }), inlet: inlets[0]
-            )
-        ]
+        var tracks = [RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: { requests.ask() })]
         if shape.hasSound {
-            tracks.append(
-                (
-                    id: audio,
-                    description: RelayTrackDescription(isVideo: false, codec: .opus, requestKeyFrame: {}),
-                    inlet: inlets[1]
-                ))
+            tracks.append(RelayTrackDescription(isVideo: false, codec: .opus, requestKeyFrame: {}))
         }
         host.now = now
-        host.shard.setTracks(tracks, camera: "door", at: now)
+        inlets = host.relay.setTracks(camera: "door", tracks)
+        host.settle()
     }
 
     /// The camera reboots: other numbers, other timestamps, and a key frame first.
@@ -148,7 +137,7 @@ final class SimulatedCamera: SimulatedEndpoint {
         }
         if shape.hasSound, nextSound <= now { sendSound(at: now) }
         if nextPicture + shape.pictureDelay <= now { sendPicture(at: now) }
-        host.shard.handleInlets(at: now)
+        host.settle()
     }
 
     func receive(_ datagram: SimulatedDatagram) {}
@@ -214,7 +203,7 @@ final class SimulatedCamera: SimulatedEndpoint {
     private func sendReports(at now: Instant) {
         func report(_ track: TrackID, _ timestamp: UInt32, of capture: Instant) {
             let ntp = NTPTimestamp(unixNanoseconds: capture.nanoseconds)
-            host.shard.noteSenderReport(track, ntp: ntp.rawValue, rtpTimestamp: timestamp, at: now)
+            host.relay.noteSenderReport(track, ntp: ntp.rawValue, rtpTimestamp: timestamp)
         }
         report(video, videoTimestamp, of: nextPicture)
         report(audio, audioTimestamp, of: nextSound)

@@ -7,9 +7,9 @@ import Transport
 @testable import MediaRelay
 
 @Suite struct StreamTests {
-    @Test(arguments: [UInt16(20), 30_000, 64_900, 65_100])
-    func theStreamContinuesWhenTheCameraRestarts(sequence: UInt16) throws {
-        let world = try RelayWorld { $0.keyFrameInterval = 30 }
+    @Test(arguments: [UInt16(20), 30_000, 64_900, 65_100], 1...2)
+    func theStreamContinuesWhenTheCameraRestarts(sequence: UInt16, shards: Int) throws {
+        let world = try RelayWorld(shards: shards) { $0.keyFrameInterval = 30 }
         world.run(.seconds(3))
         let viewer = try world.addViewer()
         #expect(world.connect(viewer))
@@ -83,8 +83,8 @@ import Transport
 
     /// Picture and sound reach the relay with different delays, and the camera's clock is wrong; a player still learns
     /// which sound belongs to which picture.
-    @Test func senderReportsGiveTheRightLipSync() throws {
-        let world = try RelayWorld { $0.pictureDelay = .milliseconds(230) }
+    @Test(arguments: 1...2) func senderReportsGiveTheRightLipSync(_ shards: Int) throws {
+        let world = try RelayWorld(shards: shards) { $0.pictureDelay = .milliseconds(230) }
         world.camera.startReports(at: world.now + .milliseconds(500))
         world.run(.seconds(3))
         let viewer = try world.addViewer()

@@ -100,7 +100,7 @@ private struct SharedDoor {
         change: (inout RTSPServerConfiguration) -> Void = { _ in },
         tell: @escaping @Sendable (RTSPServerNews) -> Void = { _ in }
     ) throws {
-        let relay = try MediaRelay(port: try UDPPort(.loopback()))
+        let relay = try MediaRelay(ports: try UDPPortGroup(.loopback(), count: 2))
         let station = CameraStation(
             id: "door", source: BuiltInCamera(BuiltInCamera.Configuration(name: "Door")), relay: relay)
         var configuration = try #require(

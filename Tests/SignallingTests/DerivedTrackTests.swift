@@ -110,7 +110,7 @@ import Transport
             #expect(await eventually { derived.status.counters.packets >= 18 })
             lease.end()
             let held = await withCheckedContinuation { continuation in
-                world.relay.shard.post { handler, now in
+                world.relay.postToHome(of: derived.id) { handler, now in
                     handler.handleInlets(at: now)
                     continuation.resume(returning: handler.tracks[derived.id]?.ring.footprint)
                 }

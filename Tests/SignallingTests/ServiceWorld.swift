@@ -75,7 +75,7 @@ final class ServiceWorld: Sendable {
     ) async throws {
         var limits = SessionLimits()
         change(&limits)
-        relay = try MediaRelay(port: UDPPort(.loopback()))
+        relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
         var configuration = SignallingConfiguration(
             identity: try Identities.gateway.get(), limits: limits,
             addresses: [try #require(TransportAddress("127.0.0.1", port: 0))])

@@ -1,6 +1,7 @@
 import DatagramPort
 import Foundation
 import Glibc
+import ICE
 import MediaRelay
 import RTP
 import Synchronization
@@ -104,6 +105,10 @@ private final class ThreadedBenchmarkRelay: ConnectableRelay {
             throw BenchmarkFailure("the relay did not make an inlet")
         }
         self.inlet = inlet
+    }
+
+    func credentials(using random: inout RandomSource) -> ICECredentials {
+        relay.place().credentials(using: &random)
     }
 
     func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {

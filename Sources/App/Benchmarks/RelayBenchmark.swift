@@ -47,7 +47,7 @@ public final class RelayBenchmark {
         self.viewers = viewers
         drain = try DrainingPort()
         relay = try SteppedBenchmarkRelay(drain: drain)
-        let maker = try ViewerMaker(relay: relay, drain: drain, track: relay.track)
+        let maker = try ViewerMaker(relay: relay, drain: drain, track: SteppedBenchmarkRelay.track)
         // The first handshake makes OpenSSL load what it then keeps for the process.
         try ViewerMaker.warmUp(drain: drain)
         let before = HeapUse.bytesInUse

@@ -1,4 +1,5 @@
 import DatagramPort
+import ICE
 import MediaRelay
 import SDP
 import Transport
@@ -20,9 +21,9 @@ extension UDPPort {
     }
 }
 
-/// A relay with one track, on its caller's thread.
+/// A shard of a relay with one track, on its caller's thread.
 final class SteppedBenchmarkRelay: ConnectableRelay {
-    let track = TrackID(camera: "benchmark", index: 0)
+    static let track = TrackID(camera: "benchmark", index: 0)
     let shard: SteppedRelay
     let inlet: TrackInlet
     let address: TransportAddress
@@ -31,8 +32,27 @@ final class SteppedBenchmarkRelay: ConnectableRelay {
         let port = try UDPPort.benchmark()
         address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
         shard = SteppedRelay(port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
-        inlet = shard.addTrack(track, .benchmark, at: MonotonicClock.now)
+        inlet = shard.addTrack(Self.track, .benchmark, at: MonotonicClock.now)
     }
+
+    /// Shard number `shard` of a group that has the track.
+    init(drain: DrainingPort, group: SteppedRelayGroup, shard: Int, inlet: TrackInlet) throws {
+        let port = try UDPPort.benchmark()
+        address = TransportAddress(ipv4: 0x7F00_0001, port: port.localPort)
+        self.shard = SteppedRelay(
+            shard, of: group, port: DrainedSender(port: port, drain: drain), at: MonotonicClock.now)
+        self.inlet = inlet
+    }
+
+    /// Adds the track to a group.
+    static func makeTrack(of group: SteppedRelayGroup) throws -> TrackInlet {
+        guard let inlet = group.setTracks(camera: track.camera, [.benchmark]).first else {
+            throw BenchmarkFailure("the relay did not make an inlet")
+        }
+        return inlet
+    }
+
+    func credentials(using random: inout RandomSource) -> ICECredentials { shard.credentials(using: &random) }
 
     func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus {
         shard.addViewer(configuration, at: now)

@@ -10,6 +10,8 @@ import Transport
 protocol ConnectableRelay {
     /// Where its socket is.
     var address: TransportAddress { get }
+    /// Credentials for the relay's side of a viewer, made before it is added.
+    func credentials(using random: inout RandomSource) -> ICECredentials
     /// Adds a viewer.
     func addViewer(_ configuration: ViewerConfiguration, at now: Instant) -> ViewerStatus
     /// Accepts a datagram from a viewer.
@@ -40,7 +42,7 @@ struct ViewerMaker {
     /// Connects one viewer to a relay that is then released.
     static func warmUp(drain: DrainingPort) throws {
         let relay = try SteppedBenchmarkRelay(drain: drain)
-        try ViewerMaker(relay: relay, drain: drain, track: relay.track).connect(0)
+        try ViewerMaker(relay: relay, drain: drain, track: SteppedBenchmarkRelay.track).connect(0)
     }
 
     /// Connects viewer `index`.
@@ -48,7 +50,7 @@ struct ViewerMaker {
         var random = RandomSource.system
         let address = drain.address(of: index)
         let gatewayAddress = relay.address
-        let gatewayCredentials = ICECredentials(using: &random)
+        let gatewayCredentials = relay.credentials(using: &random)
         let viewerCredentials = ICECredentials(using: &random)
         let started = MonotonicClock.now
         let egress = EgressConfiguration(

@@ -33,16 +33,12 @@ public final class ShardContext {
     /// call.
     public let sendBuffer: UnsafeMutableRawBufferPointer
 
-    /// Lets the thread take a turn, from any thread. It costs a system call.
-    public let wake: @Sendable () -> Void
-
     private let epoll: Int32
     private var nextToken = ShardToken.firstWatch
     private var watches: [UInt64: (Readiness) -> Void] = [:]
 
-    init(port: UDPPort, epoll: Int32, now: Instant, wake: @escaping @Sendable () -> Void) {
+    init(port: UDPPort, epoll: Int32, now: Instant) {
         self.port = port
-        self.wake = wake
         self.epoll = epoll
         self.now = now
         sendBuffer = .allocate(byteCount: 65_536, alignment: 64)

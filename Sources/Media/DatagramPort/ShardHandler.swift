@@ -4,7 +4,7 @@ public import Transport
 ///
 /// An object lives only on its thread, from its creation to its end. So it needs no lock and is not `Sendable`.
 public protocol ShardHandler: AnyObject, SendableMetatype {
-    /// The thread is awake, and its messages have run: something may wait elsewhere that ``ShardContext/wake`` was called
+    /// The thread is awake, and its messages have run: something may wait elsewhere that ``ShardAddress/wake()`` was called
     /// for. Called once in each turn, before datagrams.
     func handleWake(at now: Instant)
 

@@ -23,17 +23,27 @@ public final class ShardThread<Handler: ShardHandler>: Sendable {
     /// Starts the thread and makes its handler there.
     ///
     /// - Parameter name: The thread's name in tools, at most 15 bytes.
-    public init(
+    public convenience init(
         name: String, port: UDPPort, makeHandler: @escaping @Sendable (ShardContext) -> Handler
     ) throws(SystemCallError) {
-        let core = try ShardCore<Message>(port: port)
+        try self.init(name: name, port: port, address: ShardAddress(), makeHandler: makeHandler)
+    }
+
+    /// Starts the thread of an address that is known already, and makes its handler there.
+    ///
+    /// - Parameters:
+    ///   - name: The thread's name in tools, at most 15 bytes.
+    ///   - address: Where the thread's messages are posted. An address serves one thread.
+    public init(
+        name: String, port: UDPPort, address: ShardAddress<Handler>,
+        makeHandler: @escaping @Sendable (ShardContext) -> Handler
+    ) throws(SystemCallError) {
+        let core = try ShardCore<Message>(port: port, mailbox: address.mailbox)
         let thread = try startThread {
             linux_thread_prepare(name)
             core.identity.store(UInt(pthread_self()), ordering: .relaxed)
             guard let buffers = core.buffers.withLock({ $0.take() }) else { return }
-            let mailbox = core.mailbox
-            let context = ShardContext(
-                port: core.port, epoll: core.epoll, now: MonotonicClock.now, wake: { mailbox.wake() })
+            let context = ShardContext(port: core.port, epoll: core.epoll, now: MonotonicClock.now)
             var loop = ShardLoop(core: core, context: context, handler: makeHandler(context), buffers: buffers)
             loop.run()
             context.removeWatches()
@@ -121,8 +131,7 @@ final class ShardCore<Message: Sendable>: Sendable {
     /// Made with the core, so that the creator gets the error when memory is short. The thread then takes it.
     let buffers: Locked<DatagramBuffers?>
 
-    init(port: UDPPort) throws(SystemCallError) {
-        let mailbox = try ShardMailbox<Message>()
+    init(port: UDPPort, mailbox: ShardMailbox<Message>) throws(SystemCallError) {
         let buffers = try DatagramBuffers()
         let epoll = try SystemCallError.check(linux_epoll_create(), "epoll_create1", "cannot start a media thread")
         // Edge-triggered: each write to the mailbox wakes the thread once, and the counter need not be read.

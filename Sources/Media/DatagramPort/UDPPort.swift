@@ -75,6 +75,18 @@ public final class UDPPort: DatagramSending, Sendable {
         }
     }
 
+    /// Opens the port of `first` once more, with sockets of its own. The kernel gives each datagram to one of the ports.
+    init(joining first: UDPPort, _ configuration: Configuration) throws(SystemCallError) {
+        func join(_ socket: UDPSocket?) throws(SystemCallError) -> UDPSocket? {
+            guard let socket else { return nil }
+            try socket.share()
+            return try UDPSocket(bindingTo: socket.localAddress, configuration: configuration, joins: true)
+        }
+        ipv4 = try join(first.ipv4)
+        ipv6 = try join(first.ipv6)
+        localPort = first.localPort
+    }
+
     /// Returns nil for a family that the host does not have.
     private static func open(
         _ address: TransportAddress?, port: UInt16, _ configuration: Configuration

@@ -14,12 +14,16 @@ final class UDPSocket: Sendable {
     let segmentationError = Atomic<Int32>(0)
     let segmentationRefused: (@Sendable (SegmentationRefusal) -> Void)?
 
-    init(bindingTo address: TransportAddress, configuration: UDPPort.Configuration) throws(SystemCallError) {
+    /// - Parameter joins: Whether other sockets have this address, which were opened for sharing (``share()``).
+    init(
+        bindingTo address: TransportAddress, configuration: UDPPort.Configuration, joins: Bool = false
+    ) throws(SystemCallError) {
         let descriptor = try SystemCallError.check(
             linux_udp_socket(address.family.rawValue), "socket", "cannot open a UDP socket for \(address)")
         var requested = linux_udp_address(address)
         var bound = linux_udp_address()
         do throws(SystemCallError) {
+            if joins { try Self.share(descriptor, address) }
             _ = try SystemCallError.check(
                 linux_udp_bind(descriptor, &requested), "bind",
                 "cannot bind UDP \(address) (choose another media port, or stop the program that uses this one)")
@@ -37,6 +41,16 @@ final class UDPSocket: Sendable {
         self.localAddress = TransportAddress(bound)
         self.segmentsInKernel = Atomic(
             configuration.usesSegmentationOffload && linux_udp_supports_segmentation(descriptor))
+    }
+
+    /// Lets further sockets have this address.
+    func share() throws(SystemCallError) {
+        try Self.share(descriptor, localAddress)
+    }
+
+    private static func share(_ descriptor: Int32, _ address: TransportAddress) throws(SystemCallError) {
+        _ = try SystemCallError.check(
+            linux_udp_share(descriptor), "setsockopt", "cannot open UDP \(address) for several threads")
     }
 
     deinit {

@@ -1,9 +1,14 @@
 import ICE
 import Transport
 
-/// The budget that all sessions of one principal share. It lives on its shard's thread only.
+/// The budget that all sessions of one principal on one shard share. It lives on its shard's thread only.
 final class CheckAccount {
-    var budget = CheckBudget()
+    var budget: CheckBudget
+
+    /// - Parameter shards: How many shards the principal's budget is divided among.
+    init(shards: Int) {
+        budget = CheckBudget(parts: shards)
+    }
 }
 
 extension RelayShard {
@@ -14,7 +19,7 @@ extension RelayShard {
         let isUsed = { (account: CheckAccount) in !account.budget.isFull(at: now) }
         let principals = Set(viewers.values.map(\.configuration.principal))
         checkAccounts = checkAccounts.filter { isUsed($0.value) || principals.contains($0.key) }
-        let account = CheckAccount()
+        let account = CheckAccount(shards: links.count)
         checkAccounts[principal] = account
         return account
     }

@@ -1,14 +1,14 @@
 import Transport
 
 /// Connectivity checks for sessions that are not known yet. They wait until the messages that were posted before they
-/// arrived have run, because one of those may add the session.
+/// arrived have run, because one of those may add the session. Where there are several shards, other datagrams from
+/// addresses that no shard holds wait as well, because a message may be the claim of one.
 ///
-/// Anybody can send such checks. So only a few are kept, they are small, and they stay for one batch of datagrams.
+/// Anybody can send such datagrams. So only a few are kept, they are small, and they stay for one batch of datagrams.
 struct EarlyChecks {
     struct Check {
         var bytes: [UInt8]
-        var source: TransportAddress
-        var local: TransportAddress
+        var path: DatagramPath
     }
 
     /// As many datagrams as one batch holds.
@@ -21,12 +21,10 @@ struct EarlyChecks {
 
     var isEmpty: Bool { checks.isEmpty }
 
-    /// Keeps a copy of a check. False when there are too many.
-    mutating func hold(
-        _ datagram: UnsafeRawBufferPointer, from source: TransportAddress, to local: TransportAddress
-    ) -> Bool {
+    /// Keeps a copy of a datagram. False when there are too many.
+    mutating func hold(_ datagram: UnsafeRawBufferPointer, _ path: DatagramPath) -> Bool {
         guard checks.count < Self.maximumCount, byteCount + datagram.count <= Self.maximumBytes else { return false }
-        checks.append(Check(bytes: Array(datagram), source: source, local: local))
+        checks.append(Check(bytes: Array(datagram), path: path))
         byteCount += datagram.count
         return true
     }

@@ -36,10 +36,9 @@ extension MediaRelay {
         whenChanged: @escaping @Sendable (TrackID, RetentionGrant) -> Void = { _, _ in }
     ) -> RingRetention {
         let status = RetentionStatus(notify: whenChanged)
-        shard.post { handler, _ in handler.retain(camera, for: duration, status) }
-        let shard = shard
-        return RingRetention(camera: camera, duration: duration, status: status) {
-            shard.post { handler, _ in handler.endRetention(status, of: camera) }
+        postToHome(of: camera) { shard, _ in shard.retain(camera, for: duration, status) }
+        return RingRetention(camera: camera, duration: duration, status: status) { [self] in
+            postToHome(of: camera) { shard, _ in shard.endRetention(status, of: camera) }
         }
     }
 }

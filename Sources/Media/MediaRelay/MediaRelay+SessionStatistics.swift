@@ -5,8 +5,8 @@ extension MediaRelay {
     public func statistics(of sessionID: String) async -> ViewerStatistics? {
         guard let handle = sessions[sessionID] else { return nil }
         return await withCheckedContinuation { continuation in
-            let posted = shard.post { handler, _ in
-                continuation.resume(returning: handler.viewers[handle]?.readStatistics())
+            let posted = links.post(to: handle.shard) { shard, _ in
+                continuation.resume(returning: shard.viewers[handle]?.readStatistics())
             }
             if !posted { continuation.resume(returning: nil) }
         }

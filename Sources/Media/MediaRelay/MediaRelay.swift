@@ -11,7 +11,7 @@ public struct RelayTrackDescription: Sendable {
     public var isVideo: Bool
     /// What the packets hold.
     public var codec: MediaCodec
-    /// Asks the source for a key frame. Called on the shard's thread: it must not wait.
+    /// Asks the source for a key frame. Called on a shard's thread: it must not wait.
     public var requestKeyFrame: @Sendable () -> Void
     /// The track's inlet where its source has not started again, so that everything goes on as it was; nil for a track
     /// that is new or whose source has started again.
@@ -29,28 +29,72 @@ public struct RelayTrackDescription: Sendable {
 
 /// Carries each camera's packets to all of its viewers, over one UDP port.
 ///
-/// This object is the way in from other threads. All the work is done by one ``RelayShard`` on a thread of its own.
+/// This object is the way in from other threads: it knows which shard to ask. All the work is done by the shards, each a
+/// ``RelayShard`` on a thread of its own. Each session lives on one shard, and each camera has a home shard.
 public final class MediaRelay: Sendable {
-    let shard: ShardThread<RelayShard>
+    /// The threads, by the shards' numbers. A test that drives the shards itself has none.
+    let shards: [ShardThread<RelayShard>]
+    let links: ShardLinks
     let sessions = SessionDirectory()
-    private let ready = ReadyList()
+    let placements: Placements
+    /// Keeps the order of the messages about tracks the same on all shards.
+    private let tracksOrder = Locked(0)
     /// The UDP port that all sessions share.
-    public let port: UDPPort
+    public let port: UDPPortGroup
 
-    /// Starts the relay's thread on `port`.
+    /// Starts a relay with one shard on `port`.
     /// - Throws: `SystemCallError` when the thread cannot be started.
-    public init(port: UDPPort, limits: RelayLimits = RelayLimits()) throws(SystemCallError) {
-        self.port = port
-        let ready = ready
-        shard = try ShardThread(name: "relay", port: port) { context in
-            ready.attach(wake: context.wake)
-            return RelayShard(
-                port: context.port, limits: limits,
-                wallClock: WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now),
-                random: .system, ready: ready)
-        }
+    public convenience init(port: UDPPort, limits: RelayLimits = RelayLimits()) throws(SystemCallError) {
+        try self.init(ports: UDPPortGroup(port), limits: limits)
     }
 
+    /// Starts a relay with one shard for each member of `ports`.
+    /// - Throws: `SystemCallError` when a thread cannot be started.
+    public convenience init(ports: UDPPortGroup, limits: RelayLimits = RelayLimits()) throws(SystemCallError) {
+        var addresses: [ShardAddress<RelayShard>] = []
+        for _ in ports.ports { addresses.append(try ShardAddress()) }
+        let links = ShardLinks(
+            addresses.map { address in
+                ShardLinks.Link(post: { address.post($0) }, wake: { address.wake() })
+            })
+        let retentionPool = RetentionPool(limit: limits.totalRetentionBytes)
+        var shards: [ShardThread<RelayShard>] = []
+        for (index, port) in ports.ports.enumerated() {
+            shards.append(
+                try ShardThread(name: "relay-\(index)", port: port, address: addresses[index]) { context in
+                    RelayShard(
+                        port: context.port, limits: limits,
+                        wallClock: WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now),
+                        random: .system, index: index, links: links, retentionPool: retentionPool)
+                })
+        }
+        self.init(shards: shards, links: links, port: ports)
+    }
+
+    init(shards: [ShardThread<RelayShard>], links: ShardLinks, port: UDPPortGroup) {
+        self.shards = shards
+        self.links = links
+        self.port = port
+        placements = Placements(shards: links.count)
+    }
+
+    /// How many shards, and so threads, the relay has.
+    public var shardCount: Int { links.count }
+
+    /// The processor time that the relay's threads have used.
+    public var processorTime: Duration { processorTimes.reduce(.zero, +) }
+
+    /// The processor time that each of the relay's threads has used.
+    public var processorTimes: [Duration] { shards.map(\.counters.processorTime) }
+
+    /// Says goodbye to every viewer and ends the threads; returns when they have ended.
+    public func stop() {
+        for shard in shards { shard.stop() }
+        for shard in shards { shard.join() }
+    }
+}
+
+extension MediaRelay {
     /// Says which tracks a camera sends, again after each of its restarts.
     /// - Returns: for each track, where to hand in its batches.
     public func setTracks(camera: String, _ tracks: [RelayTrackDescription]) -> [TrackInlet] {
@@ -62,140 +106,69 @@ public final class MediaRelay: Sendable {
     public func setTracks(
         camera: String, _ tracks: [(index: Int, description: RelayTrackDescription)]
     ) -> [TrackInlet] {
+        let home = home(of: camera)
         let entries = tracks.map { index, track in
-            (id: TrackID(camera: camera, index: index), description: track, inlet: track.continuing ?? makeInlet())
+            (
+                id: TrackID(camera: camera, index: index), description: track,
+                inlet: track.continuing ?? TrackInlet(lists: links.lists, home: home)
+            )
         }
-        shard.post { handler, now in handler.setTracks(entries, camera: camera, at: now) }
+        postToAll(of: camera) { shard, now in shard.setTracks(entries, camera: camera, at: now) }
         return entries.map(\.inlet)
     }
 
-    private func makeInlet() -> TrackInlet { TrackInlet(lists: [ready]) }
-
     /// Takes a camera's tracks out and ends the sessions of its viewers.
     public func removeCamera(_ camera: String) {
-        shard.post { handler, now in handler.removeCamera(camera, at: now) }
+        postToAll(of: camera) { shard, now in shard.removeCamera(camera, at: now) }
+    }
+
+    /// Empties a camera's rings: it is not pulled any more, and nobody is to be shown what is old.
+    public func clearTracks(of camera: String) {
+        postToAll(of: camera) { shard, now in shard.clearTracks(of: camera, at: now) }
+    }
+
+    /// Ends the sessions of all viewers of a track with a goodbye; taps stay.
+    public func dismissViewers(of track: TrackID, reason: String) {
+        postToAll(of: track.camera) { shard, now in
+            for viewer in shard.tracks[track]?.viewers ?? [] { shard.dismiss(viewer, reason: reason, at: now) }
+        }
     }
 
     /// Takes a report of a camera's clock (RFC 3550, section 6.4.1).
     public func noteSenderReport(_ track: TrackID, ntp: UInt64, rtpTimestamp: UInt32) {
-        shard.post { handler, now in
-            handler.noteSenderReport(track, ntp: ntp, rtpTimestamp: rtpTimestamp, at: now)
+        postToHome(of: track) { shard, now in
+            shard.noteSenderReport(track, ntp: ntp, rtpTimestamp: rtpTimestamp, at: now)
         }
     }
 
     /// Takes what moment a packet of a track stands for, where the gateway itself knows it: for a track that it makes.
     public func noteCapture(_ track: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
-        shard.post { handler, now in
-            handler.handleInlets(at: now)
-            handler.noteCapture(track, rtpTimestamp: rtpTimestamp, at: instant)
+        postToHome(of: track) { shard, now in
+            shard.noteOwnCapture(track, rtpTimestamp: rtpTimestamp, at: instant, now: now)
         }
     }
 
-    /// Empties a camera's rings: it is not pulled any more, and nobody is to be shown what is old.
-    public func clearTracks(of camera: String) {
-        shard.post { handler, now in handler.clearTracks(of: camera, at: now) }
+    private func home(of camera: String) -> Int { ShardMark.home(of: camera, of: links.count) }
+
+    /// Runs `body` on the home shard of a track.
+    @discardableResult
+    func postToHome(of track: TrackID, _ body: @escaping ShardMessage) -> Bool {
+        postToHome(of: track.camera, body)
     }
 
-    /// Takes a viewer in. `notify` is called on the shard's thread: it must not wait.
-    public func addViewer(
-        _ configuration: ViewerConfiguration, status: ViewerStatus,
-        notify: @escaping @Sendable (ViewerEvent) -> Void
-    ) {
-        let handle = sessions.add(configuration.sessionID)
-        let notify = forgetting(configuration.sessionID, handle, notify)
-        let posted = shard.post { handler, now in
-            handler.add(configuration, as: handle, status: status, notify: notify, at: now)
+    /// Runs `body` on the home shard of a camera.
+    @discardableResult
+    func postToHome(of camera: String, _ body: @escaping ShardMessage) -> Bool {
+        links.post(to: home(of: camera), body)
+    }
+
+    /// Runs `body` on every shard, on the camera's home shard last: what the home then says to another shard comes there
+    /// after `body`.
+    private func postToAll(of camera: String, _ body: @escaping ShardMessage) {
+        let home = home(of: camera)
+        tracksOrder.withLock { _ in
+            for shard in 0..<links.count where shard != home { links.post(to: shard, body) }
+            links.post(to: home, body)
         }
-        if !posted { sessions.remove(configuration.sessionID, handle) }
-    }
-
-    /// Lets the directory forget a session that has ended, before anybody else hears of its end.
-    func forgetting(
-        _ sessionID: String, _ handle: SessionHandle, _ notify: @escaping @Sendable (ViewerEvent) -> Void
-    ) -> @Sendable (ViewerEvent) -> Void {
-        let sessions = sessions
-        return { event in
-            if case .ended = event { sessions.remove(sessionID, handle) }
-            notify(event)
-        }
-    }
-
-    /// Runs `body` on the thread of a session, if there is one of this name.
-    func post(
-        to sessionID: String, _ body: @escaping @Sendable (RelayShard, Viewer, Instant) -> Void
-    ) {
-        guard let handle = sessions[sessionID] else { return }
-        shard.post { handler, now in
-            if let viewer = handler.viewers[handle] { body(handler, viewer, now) }
-        }
-    }
-
-    /// Ends a viewer's session with a goodbye.
-    public func removeViewer(_ sessionID: String, reason: String) {
-        post(to: sessionID) { handler, viewer, now in handler.dismiss(viewer, reason: reason, at: now) }
-    }
-
-    /// Ends the sessions of all viewers of a track with a goodbye; taps stay.
-    public func dismissViewers(of track: TrackID, reason: String) {
-        shard.post { handler, now in
-            for viewer in handler.tracks[track]?.viewers ?? [] { handler.dismiss(viewer, reason: reason, at: now) }
-        }
-    }
-
-    /// Opens the gate for a viewer's microphone, or shuts it with nil.
-    public func setTalkbackSink(_ sessionID: String, _ sink: (any TalkbackSink)?) {
-        post(to: sessionID) { _, viewer, _ in viewer.talkback.setSink(sink) }
-    }
-
-    /// Sends a viewer no sound for `duration`, or sound again with nil: half duplex while the viewer talks.
-    public func holdSound(_ sessionID: String, for duration: Duration?) {
-        post(to: sessionID) { _, viewer, now in viewer.holdSound(until: duration.map { now + $0 }, at: now) }
-    }
-
-    /// Adds candidates that came after the offer.
-    /// - Parameter areComplete: whether the viewer has said that no others follow.
-    public func addRemoteCandidates(
-        _ sessionID: String, _ candidates: [RemoteCandidate], areComplete: Bool = false
-    ) {
-        post(to: sessionID) { handler, viewer, now in
-            for candidate in candidates { viewer.peer.addRemoteCandidate(candidate) }
-            if areComplete { viewer.peer.endOfRemoteCandidates(at: now) }
-            handler.service(viewer, at: now)
-        }
-    }
-
-    /// Starts ICE again with other credentials; media goes on over the old path meanwhile.
-    public func restartICE(_ sessionID: String, local: ICECredentials, remote: ICECredentials) {
-        post(to: sessionID) { handler, viewer, now in
-            handler.restartICE(viewer, local: local, remote: remote, at: now)
-        }
-    }
-
-    /// The counters of the viewers now connected, by session.
-    public func statistics() async -> [String: ViewerStatistics] {
-        await withCheckedContinuation { continuation in
-            let posted = shard.post { handler, _ in
-                let viewers = handler.viewers.values.map { ($0.sessionID, $0.readStatistics()) }
-                continuation.resume(returning: Dictionary(viewers, uniquingKeysWith: { first, _ in first }))
-            }
-            if !posted { continuation.resume(returning: [:]) }
-        }
-    }
-
-    /// What the relay has done since it started.
-    public func counters() async -> RelayCounters {
-        await withCheckedContinuation { continuation in
-            let posted = shard.post { handler, _ in continuation.resume(returning: handler.readCounters()) }
-            if !posted { continuation.resume(returning: RelayCounters()) }
-        }
-    }
-
-    /// The processor time that the relay's thread has used.
-    public var processorTime: Duration { shard.counters.processorTime }
-
-    /// Says goodbye to every viewer and ends the thread; returns when it has ended.
-    public func stop() {
-        shard.stop()
-        shard.join()
     }
 }

@@ -84,12 +84,11 @@ extension MediaRelay {
         _ configuration: PublisherConfiguration, status: ViewerStatus, sink: any PublisherSink,
         notify: @escaping @Sendable (ViewerEvent) -> Void
     ) {
-        let handle = sessions.add(configuration.sessionID)
-        let notify = forgetting(configuration.sessionID, handle, notify)
-        let posted = shard.post { handler, now in
-            handler.add(configuration, as: handle, status: status, sink: sink, notify: notify, at: now)
+        add(configuration.sessionID, configuration.peer, notify) { handle, notify in
+            { shard, now in
+                shard.add(configuration, as: handle, status: status, sink: sink, notify: notify, at: now)
+            }
         }
-        if !posted { sessions.remove(configuration.sessionID, handle) }
     }
 
     /// Requests a key frame of a track from a publisher. Requests that come close together are merged.

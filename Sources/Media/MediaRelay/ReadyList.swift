@@ -17,15 +17,6 @@ final class ReadyList: Sendable {
         state.withLock { $0.wake = wake }
     }
 
-    /// The shard runs now. What was added before wakes it.
-    func attach(wake: @escaping @Sendable () -> Void) {
-        let isWaiting = state.withLock { state in
-            state.wake = wake
-            return !state.inlets.isEmpty
-        }
-        if isWaiting { wake() }
-    }
-
     /// Adds an inlet that had nothing for this shard before.
     func add(_ inlet: TrackInlet) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in

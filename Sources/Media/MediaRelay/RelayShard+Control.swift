@@ -10,10 +10,14 @@ extension RelayShard: ShardHandler {
         for datagram in datagrams {
             handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now)
         }
+        // Not only at the end of the turn: another shard can begin while this one reads the next batch.
+        flushHandOvers()
     }
 
     func handleWake(at now: Instant) {
         handleInlets(at: now)
+        takeHandOvers(at: now)
+        flushHandOvers()
     }
 
     var awaitsMessages: Bool { !earlyChecks.isEmpty }
@@ -47,16 +51,20 @@ extension RelayShard {
                 track.setSource(description.requestKeyFrame)
                 setInlet(inlet, of: track)
                 restart(track, at: now)
+                reopenFeeds(of: track)
                 takeIn(track, from: inlet, at: now)
                 continue
             }
             removeTrack(id, at: now)
+            let home = home(of: id.camera)
             let track = RelayTrack(
-                id: id, handle: makeTrackHandle(), description: description, limits: limits, deadlines: deadlines)
+                id: id, handle: makeTrackHandle(), description: description, limits: limits, deadlines: deadlines,
+                feed: home == index ? nil : TrackFeed(of: id, from: home, to: index, links: links))
             tracks[id] = track
             tracksByHandle[track.handle] = track
             setInlet(inlet, of: track)
             applyRetention(to: track)
+            reopenFeeds(of: track)
             // Sound that had gone, and whose viewers stayed for the picture.
             for viewer in viewers.values { viewer.takeBack(track, at: now) }
             // The shard may have looked for its track too early.
@@ -75,7 +83,7 @@ extension RelayShard {
         setInlet(nil, of: track)
         tracksByHandle[track.handle] = nil
         deadlines.remove(.track(track.handle))
-        track.endTaps()
+        track.end()
         track.retain(nil, in: retention.pool)
         for viewer in track.viewers {
             for index in viewer.egress.indices where viewer.egress[index].nextTrack === track {
@@ -92,8 +100,11 @@ extension RelayShard {
     /// Exchanges where a track's batches come from. What a source still hands in at the old place goes nowhere.
     private func setInlet(_ inlet: TrackInlet?, of track: RelayTrack) {
         if let old = track.inlet, old !== inlet {
-            old.close()
-            counters.inletDrops += old.drops
+            // Only the home shard looks after the inlet itself.
+            if track.feed == nil {
+                old.close()
+                counters.inletDrops += old.drops
+            }
             tracksByInlet[ObjectIdentifier(old)] = nil
         }
         track.inlet = inlet
@@ -118,8 +129,10 @@ extension RelayShard {
     ) {
         let peer: PeerConnection
         do {
+            var configuration = configuration.peer
+            if links.count > 1 { configuration.transactionMark = UInt8(truncatingIfNeeded: index) }
             peer = try PeerConnection(
-                configuration: configuration.peer, random: RandomSource.derived(from: &random), now: now)
+                configuration: configuration, random: RandomSource.derived(from: &random), now: now)
         } catch {
             status.noteEnd(reason: "\(error)")
             notify(.ended(reason: "\(error)"))
@@ -143,7 +156,7 @@ extension RelayShard {
         }
         viewers[handle] = viewer
         byFragment[configuration.peer.localCredentials.usernameFragment] = viewer
-        for index in egress.indices { egress[index].track.viewers.append(viewer) }
+        for index in egress.indices { egress[index].track.add(viewer) }
         status.note(.offer, at: configuration.offerReceived)
         status.note(.answer, at: configuration.answerReady)
         service(viewer, at: now)
@@ -176,20 +189,40 @@ extension RelayShard {
     func noteSenderReport(_ id: TrackID, ntp: UInt64, rtpTimestamp: UInt32, at now: Instant) {
         // What was handed in before the report comes first.
         handleInlets(at: now)
-        guard let track = tracks[id], ntp != 0 else { return }
+        guard tracks[id] != nil, ntp != 0 else { return }
         let (instant, correction) = wallClocks[id.camera, default: SourceWallClock()]
             .instant(of: ntp, receivedAt: now)
-        if correction != .zero {
-            for other in tracks.values where other.id.camera == id.camera { other.clock.correct(by: correction) }
+        if correction != .zero { correctClocks(of: id.camera, by: correction) }
+        noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+        for shard in fedShards(of: id.camera) {
+            links.post(to: shard) { shard, now in
+                shard.handleInlets(at: now)
+                if correction != .zero { shard.correctClocks(of: id.camera, by: correction) }
+                shard.noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+            }
         }
-        guard let offset = track.newestTimestampOffset else { return }
-        track.clock.noteReport(timestamp: rtpTimestamp &+ offset, at: instant)
     }
 
-    /// Takes what moment a packet of a track that the gateway makes stands for.
+    private func correctClocks(of camera: String, by correction: Duration) {
+        for track in tracks.values where track.id.camera == camera { track.clock.correct(by: correction) }
+    }
+
+    /// Takes what moment a packet of a track stands for.
     func noteCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant) {
         guard let track = tracks[id], let offset = track.newestTimestampOffset else { return }
         track.clock.noteReport(timestamp: rtpTimestamp &+ offset, at: instant)
+    }
+
+    /// Takes it for a track that the gateway makes, whose home this shard is.
+    func noteOwnCapture(_ id: TrackID, rtpTimestamp: UInt32, at instant: Instant, now: Instant) {
+        handleInlets(at: now)
+        noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+        for shard in feeds[id, default: [:]].keys {
+            links.post(to: shard) { shard, now in
+                shard.handleInlets(at: now)
+                shard.noteCapture(id, rtpTimestamp: rtpTimestamp, at: instant)
+            }
+        }
     }
 
     /// Empties a camera's rings. Its viewers stay, and go on when it comes back.
@@ -202,7 +235,10 @@ extension RelayShard {
     /// Empties a track's ring: its source starts again. Its viewers stay.
     func restart(_ track: RelayTrack, at now: Instant) {
         track.noteRestart()
+        guard track.isFed else { return }
         for viewer in track.viewers { viewer.sourceRestarted(track, at: now) }
+        // Other shards have viewers that wait.
+        if feeds[track.id] != nil { track.requestKeyFrame(at: now) }
     }
 
     /// What the shard has done.
@@ -214,7 +250,8 @@ extension RelayShard {
         result.publishers = viewers.values.count { $0.ingest != nil }
         result.viewers = viewers.count - result.publishers
         for viewer in viewers.values { result.add(viewer.peer.connectivityCounters) }
-        for track in tracks.values {
+        // The home shard counts what came in; the other shards share it.
+        for track in tracks.values where track.feed == nil {
             if let inlet = track.inlet { result.inletDrops += inlet.drops }
             result.ringBytes += track.ring.footprint
             result.packetsReceived += track.packetsReceived

@@ -7,51 +7,36 @@ extension RelayShard {
     /// How many addresses may lead to one viewer: those of its candidates, and a few that its router invents.
     private static let maximumAddressesPerViewer = 8
 
-    /// Takes one datagram from the socket. It is decrypted where it stands.
-    ///
-    /// A check for a session that is not known is held until ``handleEarlyChecks(at:)``.
-    func handle(
-        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
-        at now: Instant
-    ) {
+    /// Takes one datagram that is for this shard, as far as anybody knows. It is decrypted where it stands.
+    func handle(_ datagram: UnsafeMutableRawBufferPointer, _ path: DatagramPath, at now: Instant) {
         let bytes = UnsafeRawBufferPointer(datagram)
-        if let viewer = viewer(for: bytes, from: source) {
-            pass(datagram, from: source, to: local, on: viewer, at: now)
+        if let viewer = viewer(for: bytes, from: path.source) {
+            pass(datagram, path, on: viewer, at: now)
             return
         }
-        let isCheck = DatagramKind(bytes) == .stun && ICE.localUsernameFragment(inBindingRequest: bytes) != nil
-        if isCheck, earlyChecks.hold(bytes, from: source, to: local) { return }
+        if mayBeEarly(bytes, path), earlyChecks.hold(bytes, path) { return }
         counters.strayDatagrams += 1
     }
 
-    /// All messages that were posted before the held checks came have run: their sessions are known by now, or never will be.
-    func handleEarlyChecks(at now: Instant) {
-        guard !earlyChecks.isEmpty else { return }
-        for var check in earlyChecks.takeAll() {
-            check.bytes.withUnsafeMutableBytes { datagram in
-                guard let viewer = viewer(for: UnsafeRawBufferPointer(datagram), from: check.source) else {
-                    counters.strayDatagrams += 1
-                    return
-                }
-                counters.earlyChecks += 1
-                pass(datagram, from: check.source, to: check.local, on: viewer, at: now)
-            }
-        }
+    /// Whether a message that is on the way may explain a datagram: a check names a session that is still to be added, or
+    /// another shard's claim to the source has not been read.
+    private func mayBeEarly(_ datagram: UnsafeRawBufferPointer, _ path: DatagramPath) -> Bool {
+        if DatagramKind(datagram) == .stun { return ICE.localUsernameFragment(inBindingRequest: datagram) != nil }
+        return links.count > 1 && path.door == index && path.holder == nil
     }
 
-    private func pass(
-        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
-        on viewer: Viewer, at now: Instant
+    func pass(
+        _ datagram: UnsafeMutableRawBufferPointer, _ path: DatagramPath, on viewer: Viewer, at now: Instant
     ) {
         let kind = DatagramKind(UnsafeRawBufferPointer(datagram))
-        if kind == .stun, belongsToAnother(source, than: viewer, at: now) {
+        if kind == .stun, belongsToAnother(path.source, than: viewer, at: now) {
             counters.contestedChecks += 1
             return
         }
         let proofs = viewer.peer.authenticatedChecks
-        switch viewer.peer.handle(datagram, from: source, to: local, at: now) {
+        switch viewer.peer.handle(datagram, from: path.source, to: path.local, at: now) {
         case .nothing:
-            if viewer.peer.authenticatedChecks != proofs { noteAddress(source, local: local, of: viewer) }
+            if viewer.peer.authenticatedChecks != proofs { noteAddress(path, of: viewer, at: now) }
         case .rtp(let count):
             viewer.receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         case .rtcp(let count):
@@ -63,7 +48,7 @@ extension RelayShard {
 
     /// A connectivity check names its session by the username, and the answer to one by its transaction; everything else
     /// is known by its address.
-    private func viewer(for datagram: UnsafeRawBufferPointer, from source: TransportAddress) -> Viewer? {
+    func viewer(for datagram: UnsafeRawBufferPointer, from source: TransportAddress) -> Viewer? {
         let kind = DatagramKind(datagram)
         if kind == .stun, let fragment = ICE.localUsernameFragment(inBindingRequest: datagram) {
             return byFragment[String(decoding: fragment, as: UTF8.self)]
@@ -84,9 +69,13 @@ extension RelayShard {
     /// loses the address when it falls silent, which is asked at once: a viewer that starts again on the port of the one
     /// before is served some four seconds later.
     private func belongsToAnother(_ source: TransportAddress, than viewer: Viewer, at now: Instant) -> Bool {
-        guard let holder = byAddress[source], holder !== viewer,
-            holder.peer.hasFreshConsent(from: source, at: now)
-        else { return false }
+        guard let holder = byAddress[source], holder !== viewer else { return false }
+        return defends(holder, source, at: now)
+    }
+
+    /// Whether a session that holds an address still answers there. It is asked again at once.
+    func defends(_ holder: Viewer, _ address: TransportAddress, at now: Instant) -> Bool {
+        guard holder.peer.hasFreshConsent(from: address, at: now) else { return false }
         holder.peer.hastenConsentCheck(at: now)
         service(holder, at: now)
         return true
@@ -113,16 +102,38 @@ extension RelayShard {
     private static let maximumAskedAddresses = 32
 
     /// The address leads back to the viewer once the agent has authenticated a check from it.
-    private func noteAddress(_ source: TransportAddress, local: TransportAddress, of viewer: Viewer) {
+    private func noteAddress(_ path: DatagramPath, of viewer: Viewer, at now: Instant) {
+        let source = path.source
         guard viewer.peer.knowsRemoteAddress(source) else { return }
-        guard byAddress[source] !== viewer else { return }
+        // Another shard may have claimed the address since this one did.
+        guard byAddress[source] !== viewer || path.holder != index else { return }
         byAddress[source] = viewer
-        viewer.knownAddresses.removeAll { $0 == source }
-        viewer.knownAddresses.append(source)
+        claim(source, from: path.door, at: now)
+        let known = KnownAddress(address: source, door: path.door)
+        viewer.knownAddresses.removeAll { $0 == known }
+        viewer.knownAddresses.append(known)
         guard viewer.knownAddresses.count > Self.maximumAddressesPerViewer,
-            let oldest = viewer.knownAddresses.firstIndex(where: { $0 != viewer.peer.remoteAddress })
+            let oldest = viewer.knownAddresses.firstIndex(where: { $0.address != viewer.peer.remoteAddress })
         else { return }
-        let address = viewer.knownAddresses.remove(at: oldest)
-        if byAddress[address] === viewer { byAddress[address] = nil }
+        forget(viewer.knownAddresses.remove(at: oldest), of: viewer)
     }
+
+    /// The address no longer leads to the viewer.
+    func forget(_ known: KnownAddress, of viewer: Viewer) {
+        let holder = byAddress[known.address]
+        if holder === viewer {
+            // One address may have come in by two doors, where the kernel chooses by the destination as well.
+            let isStillKnown = viewer.knownAddresses.contains { $0.address == known.address && $0 != known }
+            if !isStillKnown { byAddress[known.address] = nil }
+        } else if holder?.knownAddresses.contains(known) == true {
+            return
+        }
+        release(known.address, from: known.door)
+    }
+}
+
+/// An address that authenticated checks came from, and the shard whose socket received them.
+struct KnownAddress: Hashable, BitwiseCopyable {
+    var address: TransportAddress
+    var door: Int
 }

@@ -6,17 +6,22 @@ import RTP
 import SDP
 import Transport
 
-/// All that lives on one thread: the tracks, the viewers, and the socket that they share.
+/// All that lives on one thread: sessions, the tracks that they get, and a socket on the port that all shards share.
 ///
 ///     camera threads ─▶ TrackInlet ─┐
 ///     signalling ─────▶ mailbox ────┼─▶ this shard ─▶ one send per viewer and batch
-///     socket ─▶ datagrams ──────────┘
+///     socket ─▶ datagrams ──────────┤
+///     other shards ─▶ HandOverQueue ┘
+///
+/// Every shard knows every track. What a camera sends always comes to the track's home shard, and to the others while
+/// they have viewers of it (``TrackFeed``).
 final class RelayShard {
     let limits: RelayLimits
     var sender: MediaSender
     /// The number of this shard among the relay's.
     let index: Int
-    let ready: ReadyList
+    let links: ShardLinks
+    var ready: ReadyList { links.lists[index] }
     var tracks: [TrackID: RelayTrack] = [:]
     var tracksByInlet: [ObjectIdentifier: RelayTrack] = [:]
     var tracksByHandle: [TrackHandle: RelayTrack] = [:]
@@ -28,6 +33,15 @@ final class RelayShard {
     var byAskedAddress: [TransportAddress: [Viewer]] = [:]
     /// Viewers by the addresses from which their authenticated checks came.
     var byAddress: [TransportAddress: Viewer] = [:]
+    /// Where there are several shards: which of them holds an address whose door this one is.
+    var holders: [TransportAddress: Int] = [:]
+    /// What has been received for other shards since the last ``flushHandOvers()``.
+    var handingOver: [HandOver]
+    var handsOver = false
+    /// Memory for what others have received for this shard.
+    var received: [HandOver]
+    /// The shards that want to be fed a track whose home this one is, with the numbers of their requests.
+    var feeds: [TrackID: [Int: UInt64]] = [:]
     /// What each principal's sessions may spend on checks to addresses that have never answered.
     var checkAccounts: [String: CheckAccount] = [:]
     var earlyChecks = EarlyChecks()
@@ -45,11 +59,13 @@ final class RelayShard {
 
     init(
         port: any DatagramSending, limits: RelayLimits, wallClock: WallClockReading, random: RandomSource,
-        index: Int = 0, ready: ReadyList = ReadyList(), retentionPool: RetentionPool? = nil
+        index: Int = 0, links: ShardLinks = .single(), retentionPool: RetentionPool? = nil
     ) {
         retention = ShardRetention(pool: retentionPool ?? RetentionPool(limit: limits.totalRetentionBytes))
         self.index = index
-        self.ready = ready
+        self.links = links
+        handingOver = Array(repeating: HandOver(), count: links.count)
+        received = handingOver
         self.limits = limits
         self.wallClock = wallClock
         self.random = random
@@ -69,12 +85,14 @@ final class RelayShard {
         for inlet in readyInlets {
             counters.inletsAsked &+= 1
             // One whose track has gone may still stand in the list.
-            if let track = tracksByInlet[ObjectIdentifier(inlet)] { takeIn(track, from: inlet, at: now) }
+            // What comes for one that is not fed yet stays where it is until the ring before it has come.
+            if let track = tracksByInlet[ObjectIdentifier(inlet)], track.isFed { takeIn(track, from: inlet, at: now) }
         }
         readyInlets.removeAll(keepingCapacity: true)
     }
 
     func takeIn(_ track: RelayTrack, from inlet: TrackInlet, at now: Instant) {
+        guard track.isFed else { return }
         if inlet.take(for: index, into: &waiting) { restart(track, at: now) }
         guard !waiting.isEmpty else { return }
         for batch in waiting where track.append(batch) {
@@ -87,7 +105,7 @@ final class RelayShard {
     }
 
     @inline(__always)
-    private func forward(_ track: RelayTrack, to viewer: Viewer, at now: Instant) {
+    func forward(_ track: RelayTrack, to viewer: Viewer, at now: Instant) {
         for index in viewer.egress.indices {
             if viewer.egress[index].nextTrack === track {
                 viewer.completeMove(index, at: now)
@@ -197,12 +215,15 @@ final class RelayShard {
         viewers[viewer.handle] = nil
         for fragment in viewer.fragments { byFragment[fragment] = nil }
         for address in viewer.askedAddresses { forgetAsked(address, by: viewer) }
-        for address in viewer.knownAddresses where byAddress[address] === viewer { byAddress[address] = nil }
+        for known in viewer.knownAddresses.reversed() {
+            viewer.knownAddresses.removeLast()
+            forget(known, of: viewer)
+        }
         deadlines.remove(.session(viewer.handle))
         counters.add(viewer.peer.connectivityCounters)
         for index in viewer.egress.indices {
-            viewer.egress[index].track.viewers.removeAll { $0 === viewer }
-            viewer.egress[index].nextTrack?.viewers.removeAll { $0 === viewer }
+            viewer.egress[index].track.remove(viewer)
+            viewer.egress[index].nextTrack?.remove(viewer)
         }
         viewer.talkback.close()
         viewer.status.noteEnd(reason: reason)
@@ -211,7 +232,7 @@ final class RelayShard {
     }
 }
 
-/// What a shard has done since it started.
+/// What the shards have done since they started.
 public struct RelayCounters: Sendable, Equatable {
     /// Viewers whose transport came up.
     public var connected: UInt64 = 0
@@ -227,6 +248,10 @@ public struct RelayCounters: Sendable, Equatable {
     public var postponedChecks: UInt64 = 0
     /// Connectivity checks that were read before the message that added their session had run.
     public var earlyChecks: UInt64 = 0
+    /// Datagrams that one shard received for another.
+    public var handedOver: UInt64 = 0
+    /// Datagrams that were dropped because the shard that they were for did not take them in time.
+    public var handOverDrops: UInt64 = 0
     /// Datagrams sent, and the system calls that took.
     public var datagramsSent: UInt64 = 0
     /// System calls that sent them.
@@ -251,6 +276,31 @@ public struct RelayCounters: Sendable, Equatable {
     var inletsAsked: UInt64 = 0
     /// What came from cameras and was thrown away, because the relay's thread did not take it in time.
     public var inletDrops = TrackInlet.Drops()
+
+    /// Adds what another shard has done.
+    static func += (left: inout RelayCounters, right: RelayCounters) {
+        left.connected += right.connected
+        left.ended += right.ended
+        left.strayDatagrams += right.strayDatagrams
+        left.contestedChecks += right.contestedChecks
+        left.ignoredCandidates += right.ignoredCandidates
+        left.postponedChecks += right.postponedChecks
+        left.earlyChecks += right.earlyChecks
+        left.handedOver += right.handedOver
+        left.handOverDrops += right.handOverDrops
+        left.datagramsSent += right.datagramsSent
+        left.sendCalls += right.sendCalls
+        left.datagramsRefused += right.datagramsRefused
+        left.viewers += right.viewers
+        left.publishers += right.publishers
+        left.ringBytes += right.ringBytes
+        left.retentions += right.retentions
+        left.retentionsShort += right.retentionsShort
+        left.retentionShortfalls += right.retentionShortfalls
+        left.packetsReceived += right.packetsReceived
+        left.inletsAsked += right.inletsAsked
+        left.inletDrops += right.inletDrops
+    }
 
     /// Adds what one session's ICE has counted.
     mutating func add(_ connectivity: ICECounters) {

@@ -9,6 +9,8 @@ final class RelayTrack {
     let handle: TrackHandle
     /// Where its batches come from; nil only in tests.
     var inlet: TrackInlet?
+    /// How its batches come to this shard; nil on the track's home shard, which always gets them.
+    private(set) var feed: TrackFeed?
     let isVideo: Bool
     let codec: MediaCodec
     var clockRate: Int { codec.clockRate }
@@ -16,7 +18,7 @@ final class RelayTrack {
     private(set) var timeline: TrackTimeline
     var clock: TrackClock
     /// The sessions that this track is sent to, in the order in which they came.
-    var viewers: [Viewer] = []
+    private(set) var viewers: [Viewer] = []
     /// Consumers that are no viewers.
     var taps: [TapEntry] = []
     /// Whether a retention of its camera covers this track.
@@ -24,7 +26,6 @@ final class RelayTrack {
     /// What somebody asked to keep of the camera; nil for nothing.
     private(set) var retention: CameraRetention?
     private var nextReview = Instant.zero
-    private let limits: RelayLimits
     /// What to add to the newest source timestamps to get the track's; nil before the first packet.
     private(set) var newestTimestampOffset: UInt32?
     /// Asks the source for a key frame.
@@ -37,6 +38,7 @@ final class RelayTrack {
     private(set) var bytesReceived: UInt64 = 0
     private(set) var recentBytes = RecentBytes()
     private let deadlines: ShardDeadlines
+    private let limits: RelayLimits
 
     /// A source is asked at most once in this time, however many viewers ask.
     static let keyFrameRequestInterval = Duration.seconds(1)
@@ -49,17 +51,17 @@ final class RelayTrack {
 
     init(
         id: TrackID, handle: TrackHandle, description: RelayTrackDescription, limits: RelayLimits,
-        deadlines: ShardDeadlines
+        deadlines: ShardDeadlines, feed: TrackFeed? = nil
     ) {
+        self.feed = feed
+        self.limits = limits
         self.id = id
         self.handle = handle
         self.deadlines = deadlines
         self.isVideo = description.isVideo
         self.codec = description.codec
         self.keepsHistory = description.keepsHistory
-        self.limits = limits
-        self.ring = TrackRing(
-            maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes, isVideo: description.isVideo)
+        self.ring = TrackRing(limits, isVideo: description.isVideo)
         self.timeline = TrackTimeline(clockRate: description.codec.clockRate)
         self.clock = TrackClock(clockRate: description.codec.clockRate)
         self.askSource = description.requestKeyFrame
@@ -70,6 +72,59 @@ final class RelayTrack {
         askSource = requestKeyFrame
         requestWaiting = false
         lastKeyFrameRequest = nil
+    }
+
+    /// Whether the ring holds what the camera sends: always on the track's home shard.
+    var isFed: Bool { feed?.isOpen ?? true }
+
+    /// A session is to get the track. Where the track's home is another shard, the first one brings the feed.
+    func add(_ viewer: Viewer) {
+        if !viewers.contains(where: { $0 === viewer }) { viewers.append(viewer) }
+        feed?.request()
+    }
+
+    /// A session no longer gets the track.
+    func remove(_ viewer: Viewer) {
+        viewers.removeAll { $0 === viewer }
+        guard viewers.isEmpty, feed != nil else { return }
+        feed?.shut()
+        forgetFeed()
+    }
+
+    /// The track has been taken out, although sessions may still hold it.
+    func end() {
+        feed?.end()
+        endTaps()
+    }
+
+    /// What another shard needs to go on with the feed where this one stands.
+    var feedStart: TrackFeed.Start {
+        TrackFeed.Start(
+            ring: ring.forViewers, timeline: timeline, clock: clock, timestampOffset: newestTimestampOffset,
+            recentBytes: recentBytes)
+    }
+
+    /// The home shard has opened the feed. False when this is not the one that was asked for last.
+    func openFeed(_ request: UInt64) -> Bool { feed?.open(request) ?? false }
+
+    /// Goes on where the home shard stands.
+    func begin(with start: TrackFeed.Start) {
+        ring = start.ring
+        timeline = start.timeline
+        clock = start.clock
+        newestTimestampOffset = start.timestampOffset
+        recentBytes = start.recentBytes
+    }
+
+    /// The home shard's ring is not kept here without viewers.
+    private func forgetFeed() {
+        ring = TrackRing(limits, isVideo: isVideo)
+        timeline = TrackTimeline(clockRate: clockRate)
+        clock = TrackClock(clockRate: clockRate)
+        newestTimestampOffset = nil
+        recentBytes = RecentBytes()
+        requestWaiting = false
+        deadlines.remove(.track(handle))
     }
 
     /// Takes a batch into the ring. Answers false when it held nothing.
@@ -120,6 +175,7 @@ final class RelayTrack {
 
     /// The source starts again: what follows cannot be decoded with what came before.
     func noteRestart() {
+        feed?.noteRestart()
         timeline.noteRestart()
         clock.reset()
         newestTimestampOffset = nil
@@ -131,7 +187,8 @@ final class RelayTrack {
     /// A viewer needs a key frame. The source is asked at most once in ``keyFrameRequestInterval``; a request that
     /// comes too early is kept and made when the time has come (``nextDeadline``).
     func requestKeyFrame(at now: Instant) {
-        guard isVideo else { return }
+        // The ring on its way from the home shard may bring one.
+        guard isVideo, isFed else { return }
         keyFrameRequests.asked += 1
         requestWaiting = true
         handleDeadline(at: now)
@@ -162,7 +219,7 @@ final class RelayTrack {
         requestWaiting = false
         lastKeyFrameRequest = now
         keyFrameRequests.forwarded += 1
-        askSource()
+        if let feed { feed.requestKeyFrame() } else { askSource() }
     }
 
     /// A key frame has come: nobody needs another one.

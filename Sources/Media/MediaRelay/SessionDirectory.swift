@@ -10,7 +10,7 @@ final class SessionDirectory: Sendable {
     private let state = Locked(State())
 
     /// Gives a session a handle on `shard`. A session of the same name is no longer found.
-    func add(_ sessionID: String, shard: Int = 0) -> SessionHandle {
+    func add(_ sessionID: String, shard: Int) -> SessionHandle {
         state.withLock { state in
             state.next += 1
             let handle = SessionHandle(shard: shard, number: state.next)

@@ -175,14 +175,6 @@ extension TrackInlet {
         state.withLock { $0.feeds[shard] = Feed() }
     }
 
-    /// Feeds the shards that `other` feeds. Called before anything is handed in here.
-    func adoptFeeds(of other: TrackInlet) {
-        let open = other.openFeeds
-        state.withLock { state in
-            for index in state.feeds.indices where open & 1 << UInt64(index) != 0 { state.feeds[index].isOpen = true }
-        }
-    }
-
     /// The shards that are fed, one bit for each.
     var openFeeds: UInt64 {
         state.withLock { state in

@@ -74,6 +74,21 @@ struct TrackRing {
         self.slots = Array(repeating: nil, count: 64)
     }
 
+    /// A ring that keeps what the relay's limits say.
+    init(_ limits: RelayLimits, isVideo: Bool) {
+        self.init(maximumDuration: limits.ringDuration, maximumBytes: limits.ringBytes, isVideo: isVideo)
+    }
+
+    /// The ring as viewers need it, without what is kept for others.
+    var forViewers: TrackRing {
+        var ring = self
+        // The room stays with the original.
+        ring.retention = nil
+        ring.lastCut = nil
+        if let newest = ring[ring.end - 1] { ring.trim(now: newest.batch.arrival) }
+        return ring
+    }
+
     /// How many bytes the batches hold.
     var footprint: Int { byteCount }
 

@@ -65,7 +65,8 @@ public struct TapBeginning: Sendable, Equatable {
 
 /// A reader of a track that is not a WebRTC viewer: a transcoder, an RTSP client, a recording, a snapshot.
 ///
-/// Every method is called on the relay's thread. It must not wait, and passes expensive work to a thread of its own.
+/// Every method is called on the thread of the track's home shard. It must not wait, and passes expensive work to a
+/// thread of its own.
 public protocol TrackTap: AnyObject, Sendable {
     /// The first batch follows.
     func tapBegins(_ beginning: TapBeginning)
@@ -91,7 +92,8 @@ extension MediaRelay {
 
     /// Adds taps to tracks of one camera. Sound begins at the same moment as the picture: it waits until that is known.
     public func addTaps(_ taps: [(tap: any TrackTap, track: TrackID)], from start: TapStart = .newestKeyFrame) {
-        let posted = shard.post { handler, now in handler.addTaps(taps, from: start, at: now) }
+        guard let camera = taps.first?.track.camera else { return }
+        let posted = postToHome(of: camera) { handler, now in handler.addTaps(taps, from: start, at: now) }
         if !posted { for tap in taps { tap.tap.trackEnded() } }
     }
 
@@ -99,7 +101,7 @@ extension MediaRelay {
     public func removeTap(
         _ tap: any TrackTap, from track: TrackID, whenRemoved: @escaping @Sendable () -> Void = {}
     ) {
-        let posted = shard.post { handler, _ in
+        let posted = postToHome(of: track) { handler, _ in
             handler.tracks[track]?.removeTap(tap)
             whenRemoved()
         }
@@ -108,6 +110,6 @@ extension MediaRelay {
 
     /// Requests a key frame from the source of a track; requests are merged to at most one per second.
     public func requestKeyFrame(of track: TrackID) {
-        shard.post { handler, now in handler.tracks[track]?.requestKeyFrame(at: now) }
+        postToHome(of: track) { handler, now in handler.tracks[track]?.requestKeyFrame(at: now) }
     }
 }

@@ -11,11 +11,11 @@ extension Viewer {
     func move(
         _ index: Int, to track: RelayTrack, at now: Instant, whenLeft: @escaping @Sendable () -> Void = {}
     ) {
-        egress[index].nextTrack?.viewers.removeAll { $0 === self }
+        egress[index].nextTrack?.remove(self)
         egress[index].nextTrack = nil
         egress[index].takeWhenLeft()?()
         guard egress[index].track !== track, egress[index].track.clockRate == track.clockRate else { return whenLeft() }
-        if !track.viewers.contains(where: { $0 === self }) { track.viewers.append(self) }
+        track.add(self)
         egress[index].nextTrack = track
         egress[index].whenLeft = whenLeft
         completeMove(index, at: now)
@@ -31,7 +31,7 @@ extension Viewer {
         let old = egress[index].track
         egress[index].move(to: next, at: now)
         if !egress.contains(where: { $0.track === old || $0.nextTrack === old }) {
-            old.viewers.removeAll { $0 === self }
+            old.remove(self)
         }
         egress[index].takeWhenLeft()?()
         guard mediaFlows else { return }

@@ -42,7 +42,7 @@ final class Viewer {
     /// What the session may spend, together with others, on checks to addresses that have never answered.
     let checkAccount: CheckAccount
     /// The addresses that authenticated checks came from: they lead back to this viewer.
-    var knownAddresses: [TransportAddress] = []
+    var knownAddresses: [KnownAddress] = []
     /// The addresses that were sent a check and have not sent one themselves yet.
     var askedAddresses: [TransportAddress] = []
     /// The username fragments that this viewer was given, newest last.
@@ -100,17 +100,29 @@ final class Viewer {
         mediaDue = nil
         mediaFlows = true
         for index in egress.indices {
-            let ring = egress[index].track.ring
-            if !egress[index].configuration.isVideo {
-                egress[index].start(at: ring.head, now: now)
-            } else if let keyFrame = ring.newestKeyFrame {
-                egress[index].start(at: keyFrame, now: now)
-            } else {
-                egress[index].cursor = nil
-                egress[index].track.requestKeyFrame(at: now)
-            }
+            start(index, at: now)
         }
         reports.start(at: now)
+    }
+
+    /// Begins with one track. A track whose ring is still on the way from its home shard begins when it has come.
+    private func start(_ index: Int, at now: Instant) {
+        guard egress[index].track.isFed else { return }
+        let ring = egress[index].track.ring
+        if !egress[index].configuration.isVideo {
+            egress[index].start(at: ring.head, now: now)
+        } else if let keyFrame = ring.newestKeyFrame {
+            egress[index].start(at: keyFrame, now: now)
+        } else {
+            egress[index].cursor = nil
+            egress[index].track.requestKeyFrame(at: now)
+        }
+    }
+
+    /// The ring of a track has come from its home shard.
+    func startLate(_ track: RelayTrack, at now: Instant) {
+        guard mediaFlows else { return }
+        for index in egress.indices where egress[index].track === track { start(index, at: now) }
     }
 
     /// Sends no sound until `until`, or resumes it at the live edge.
@@ -121,7 +133,7 @@ final class Viewer {
         for index in egress.indices where !egress[index].configuration.isVideo {
             egress[index].nextBurst = nil
             egress[index].behindSince = nil
-            if until == nil { egress[index].start(at: egress[index].track.ring.head, now: now) }
+            if until == nil { start(index, at: now) }
         }
     }
 }

@@ -63,7 +63,8 @@ extension Viewer {
             if egress[index].configuration.isVideo {
                 egress[index].cursor = nil
                 egress[index].leftOutFrom = nil
-                track.requestKeyFrame(at: now)
+                // The home shard asks for all shards: it knows when the source to ask is the new one.
+                if track.feed == nil { track.requestKeyFrame(at: now) }
             } else {
                 egress[index].start(at: track.ring.head, now: now)
             }

@@ -19,11 +19,24 @@ public struct CheckBudget: Sendable, BitwiseCopyable {
     /// When the budget will be full again.
     private var fullAt = Instant.zero
     private let isUnlimited: Bool
+    /// How many equal parts a budget has been divided into; this is one of them.
+    private let parts: Int
 
     /// A full budget.
-    public init() { isUnlimited = false }
+    public init() {
+        self.init(parts: 1)
+    }
 
-    private init(isUnlimited: Bool) { self.isUnlimited = isUnlimited }
+    /// One of `parts` equal parts of a full budget, for as many threads: together they pay for as much as one budget.
+    public init(parts: Int) {
+        isUnlimited = false
+        self.parts = Swift.min(Swift.max(parts, 1), Self.capacity)
+    }
+
+    private init(isUnlimited: Bool) {
+        self.isUnlimited = isUnlimited
+        parts = 1
+    }
 
     /// An unlimited budget, for an agent whose peer is trusted.
     public static let unlimited = CheckBudget(isUnlimited: true)
@@ -31,8 +44,9 @@ public struct CheckBudget: Sendable, BitwiseCopyable {
     /// Pays for one check and returns nil, or returns the time at which it can.
     mutating func pay(at now: Instant) -> Instant? {
         if isUnlimited { return nil }
-        let paid = max(fullAt, now) + Self.refill
-        let affordable = paid - Self.refill * Self.capacity
+        let refill = Self.refill * parts
+        let paid = max(fullAt, now) + refill
+        let affordable = paid - refill * (Self.capacity / parts)
         guard affordable <= now else { return affordable }
         fullAt = paid
         return nil

@@ -95,7 +95,7 @@ extension ICEAgent {
 
     private mutating func writeCheck(_ index: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         if pairs[index].check != .inProgress {
-            pairs[index].transactionID = STUNTransactionID(using: &random)
+            pairs[index].transactionID = STUNTransactionID(using: &random, mark: transactionMark)
             pairs[index].transmissions = 0
             pairs[index].firstSent = now
             pairs[index].carriesNomination =
@@ -116,7 +116,7 @@ extension ICEAgent {
 
     private mutating func writeConsentCheck(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard let selected else { return nil }
-        let id = STUNTransactionID(using: &random)
+        let id = STUNTransactionID(using: &random, mark: transactionMark)
         consent.sent(id, at: now, timing: timing, random: &random)
         let pair = CandidatePair(
             remote: selected.path.remote, local: selected.path.local, remotePriority: selected.remotePriority)

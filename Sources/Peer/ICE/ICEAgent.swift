@@ -44,6 +44,7 @@ public struct ICEAgent: ~Copyable, Sendable {
     let nomination: ICENomination
     let timing: ICETiming
     let reach: ICEReach
+    let transactionMark: UInt8?
     var random: RandomSource
     var tieBreaker: UInt64
 
@@ -89,6 +90,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         nomination = configuration.nomination
         timing = configuration.timing
         reach = configuration.reach
+        transactionMark = configuration.transactionMark
         self.random = random
         tieBreaker = self.random.next()
         generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)

@@ -61,6 +61,8 @@ public struct ICEConfiguration: Sendable {
     public var timing = ICETiming()
     /// Where the agent may send checks to.
     public var reach = ICEReach()
+    /// The first byte of the transaction identifiers of the agent's checks; nil for a random one.
+    public var transactionMark: UInt8?
 
     /// Describes an agent.
     public init(

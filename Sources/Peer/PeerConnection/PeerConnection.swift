@@ -91,6 +91,7 @@ public struct PeerConnection: ~Copyable {
             remoteIsLite: configuration.remoteIsLite, nomination: configuration.nomination)
         connectivity.timing = configuration.timing
         connectivity.reach = configuration.reach
+        connectivity.transactionMark = configuration.transactionMark
         ice = ICEAgent(configuration: connectivity, random: random, now: now)
         do {
             dtls = try DTLSEndpoint(

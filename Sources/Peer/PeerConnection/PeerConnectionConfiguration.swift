@@ -47,6 +47,8 @@ public struct PeerConnectionConfiguration: Sendable {
     public var timing = ICETiming()
     /// Where checks may go.
     public var reach = ICEReach()
+    /// The first byte of the transaction identifiers of our checks; nil for a random one.
+    public var transactionMark: UInt8?
     /// How a controlling side nominates a pair; aggressive saves a round trip where the peer allows it.
     public var nomination: ICENomination = .aggressive
     /// The SRTP profiles that this side supports, the preferred one first; the DTLS server's order decides.

@@ -10,6 +10,8 @@ import Transport
 /// trickled fragments. Live views and publishers share this path from an offer to a connection.
 struct SessionTransport {
     private(set) var credentials: ICECredentials
+    /// The session's shard of the relay, which all of its credentials name. It is kept for as long as the session.
+    private let placement: RelayPlacement
     /// Our candidates, as the answer named them.
     let addresses: [TransportAddress]
     /// Changes with each ICE restart.
@@ -21,7 +23,8 @@ struct SessionTransport {
 
     /// What the gateway offers to the sender of a request.
     init(for request: StartLiveViewRequest, in registry: SignallingRegistry, random: inout RandomSource) {
-        credentials = ICECredentials(using: &random)
+        placement = registry.relay.place()
+        credentials = placement.credentials(using: &random)
         addresses = Self.addresses(reached: request.reachedAddresses, in: registry)
         identity = registry.configuration.identity
         timing = registry.configuration.connectivity
@@ -64,7 +67,7 @@ struct SessionTransport {
             relay.addRemoteCandidates(sessionID, candidates, areComplete: fragment.endsCandidates)
             return .added
         }
-        credentials = ICECredentials(using: &random)
+        credentials = placement.credentials(using: &random)
         remoteFragment = remote.usernameFragment
         generation += 1
         relay.restartICE(

@@ -90,6 +90,36 @@ int linux_udp_socket(uint8_t family) {
     return descriptor;
 }
 
+int linux_udp_share(int descriptor) {
+    return set_option(descriptor, SOL_SOCKET, SO_REUSEPORT, 1);
+}
+
+int linux_udp_steer_by_source(int descriptor, uint8_t family, uint32_t count, uint32_t key) {
+    // Offsets from the IP header. Options or extension headers move the port; such datagrams may then reach another
+    // socket, but always the same one.
+    const uint32_t ip = (uint32_t)SKF_NET_OFF;
+    const uint32_t odd = 0x9E3779B1;
+    struct sock_filter code[32];
+    unsigned short length = 0;
+    uint32_t first = family == 6 ? 8 : 12, last = family == 6 ? 20 : 12, port = family == 6 ? 40 : 20;
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_IMM, key);
+    for (uint32_t offset = first; offset <= last; offset += 4) {
+        code[length++] = (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TAX, 0);
+        code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ip + offset);
+        code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0);
+        code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, odd);
+    }
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TAX, 0);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_H | BPF_ABS, ip + port);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, odd);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 15);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, count);
+    code[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_A, 0);
+    struct sock_fprog program = {.len = length, .filter = code};
+    return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof(program)) == 0 ? 0 : -errno;
+}
+
 int linux_udp_bind(int descriptor, const struct linux_udp_address *address) {
     struct sockaddr_storage storage;
     socklen_t length = to_sockaddr(address, &storage);

@@ -51,9 +51,17 @@ public struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Makes an identifier that cannot be guessed if `random` is secure.
-    public init(using random: inout RandomSource) {
-        self.init(high: UInt32(truncatingIfNeeded: random.next()), low: random.next())
+    ///
+    /// - Parameter mark: The first byte; nil for a random one. Deviation from RFC 8489, section 5, which wants all 96
+    ///   bits uniformly random: one port may serve several threads, and the mark says which of them an answer is for
+    ///   without asking all of them. 88 bits stay random, and an answer is authenticated besides.
+    public init(using random: inout RandomSource, mark: UInt8? = nil) {
+        let high = UInt32(truncatingIfNeeded: random.next())
+        self.init(high: mark.map { UInt32($0) << 24 | high & 0x00FF_FFFF } ?? high, low: random.next())
     }
+
+    /// The identifier's first byte, see ``init(using:mark:)``.
+    public var mark: UInt8 { UInt8(high >> 24) }
 }
 
 /// The types of the attributes that this module knows (RFC 8489, section 18.3; RFC 8445, section 16.1).

@@ -1,3 +1,4 @@
+import DatagramPort
 import Foundation
 import HomeTypes
 import Transport
@@ -133,9 +134,10 @@ struct ConfigurationLoader {
     }
 
     private func media(_ place: YAMLReader.Place) -> GatewayConfiguration.Media {
-        let keys = self.reader.mapping(place, keys: ["port", "addresses", "iceServers"])
+        let keys = self.reader.mapping(place, keys: ["port", "addresses", "iceServers", "shards"])
         var result = GatewayConfiguration.Media()
         if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        result.shards = self.reader.integer(keys["shards"], in: 1...UDPPortGroup.maximumCount)
         result.addresses = self.reader.sequence(keys["addresses"]).compactMap { place in
             guard let text = self.reader.string(place) else { return nil }
             guard TransportAddress(text, port: 1) != nil else {

@@ -73,6 +73,8 @@ extension GatewayConfiguration {
         public var addresses: [String] = []
         /// STUN and TURN servers for viewers to use.
         public var iceServers: [ICEServer] = []
+        /// How many threads send media; nil for one on each processor core.
+        public var shards: Int?
 
         /// The defaults.
         public init() {}

@@ -15,7 +15,7 @@ extension MediaComposition {
         shared: ConnectionGuard = ConnectionGuard(), logger: Logger
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
-        let relay = try MediaRelay(port: try port(for: configuration, logger: logger))
+        let relay = try MediaRelay(ports: try ports(for: configuration, logger: logger))
         let signalling = SignallingComposition(
             configuration: SignallingConfiguration(
                 identity: identity, limits: SessionLimits(configuration.sessions),
@@ -44,7 +44,7 @@ extension MediaComposition {
             })
     }
 
-    private static func port(for configuration: GatewayConfiguration, logger: Logger) throws -> UDPPort {
+    private static func ports(for configuration: GatewayConfiguration, logger: Logger) throws -> UDPPortGroup {
         var settings = UDPPort.Configuration(port: UInt16(clamping: configuration.media.port))
         settings.segmentationRefused = { refusal in
             logger.warning(
@@ -52,7 +52,9 @@ extension MediaComposition {
                 metadata: ["reason": "\(refusal)"])
         }
         do {
-            return try UDPPort(settings)
+            let cores = ProcessInfo.processInfo.activeProcessorCount
+            return try UDPPortGroup(
+                settings, count: configuration.media.shards ?? min(cores, UDPPortGroup.maximumCount))
         } catch {
             throw GatewayService.StartFailure(
                 description: "the media port cannot be opened (\(error)); is another gateway running? "

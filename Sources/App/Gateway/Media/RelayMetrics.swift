@@ -67,6 +67,14 @@ enum RelayMetrics {
                 "Connectivity checks that were read before their session was added.",
                 Double(counters.earlyChecks)),
             counter(
+                "gatehouse_relay_handed_over_datagrams_total",
+                "Datagrams that one of the relay's threads received for another.",
+                Double(counters.handedOver)),
+            counter(
+                "gatehouse_relay_hand_over_drops_total",
+                "Datagrams that were dropped because the thread that they were for did not read them in time.",
+                Double(counters.handOverDrops)),
+            counter(
                 "gatehouse_relay_inlet_dropped_packets_total",
                 "RTP packets of cameras that were dropped because the relay's thread did not read them in time.",
                 Double(counters.inletDrops.packets)),
@@ -74,9 +82,13 @@ enum RelayMetrics {
                 "gatehouse_relay_inlet_dropped_bytes_total", "Payload bytes of these packets.",
                 Double(counters.inletDrops.bytes)),
             counter("gatehouse_relay_connected_total", "Live views that connected.", Double(counters.connected)),
-            counter(
-                "gatehouse_relay_processor_seconds_total", "Processor time of the relay's thread.",
-                relay.processorTime.inSeconds),
+            gauge("gatehouse_relay_shards", "Threads that send media.", Double(relay.shardCount)),
+            MetricFamily(
+                name: "gatehouse_relay_processor_seconds_total", help: "Processor time of each of the relay's threads.",
+                kind: .counter,
+                samples: relay.processorTimes.enumerated().map { shard, time in
+                    MetricFamily.Sample(time.inSeconds, labels: [("shard", "\(shard)")])
+                }),
             counter(
                 "gatehouse_media_port_datagrams_received_total", "Datagrams that the media port received.",
                 Double(port.datagramsReceived)),

@@ -8,30 +8,73 @@ struct BenchRelayCommand: AsyncParsableCommand {
         commandName: "relay", abstract: "Measure the relay's cost per packet and viewer.",
         discussion: """
             Compares it with the floor of the same run: one AES-128-GCM encryption and one eighth of a send of 8 \
-            datagrams.
+            datagrams. With --shards, several threads serve one camera's viewers.
             """)
 
     @Option(help: ArgumentHelp("Numbers of viewers, separated by commas.", valueName: "numbers"))
     var viewers = "1,10,100,500"
 
+    @Option(
+        help: ArgumentHelp(
+            "Numbers of shards, 1 to 64, separated by commas: measures what they carry together instead.",
+            valueName: "numbers"))
+    var shards: String?
+
     @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    private func counts() throws -> [Int] {
-        let parts = viewers.split(separator: ",").map { Int($0.trimmingCharacters(in: .whitespaces)) }
-        let counts = parts.compactMap { $0 }
-        guard counts.count == parts.count, !counts.isEmpty, counts.allSatisfy({ (1...1000).contains($0) }) else {
-            throw ValidationError("--viewers must be numbers from 1 to 1000 separated by commas, not \(viewers)")
+    private func numbers(_ text: String, of option: String, in range: ClosedRange<Int>) throws -> [Int] {
+        let parts = text.split(separator: ",").map { Int($0.trimmingCharacters(in: .whitespaces)) }
+        let numbers = parts.compactMap { $0 }
+        guard numbers.count == parts.count, !numbers.isEmpty, numbers.allSatisfy(range.contains) else {
+            throw ValidationError(
+                "\(option) must be numbers from \(range.lowerBound) to \(range.upperBound) separated by commas, not "
+                    + text)
         }
-        return counts
+        return numbers
+    }
+
+    private func counts() throws -> [Int] { try numbers(viewers, of: "--viewers", in: 1...1000) }
+
+    private func shardCounts() throws -> [Int]? {
+        try shards.map { try numbers($0, of: "--shards", in: 1...64) }
     }
 
     func validate() throws {
         _ = try counts()
+        _ = try shardCounts()
     }
 
     func run() async throws {
         warnWithoutOptimization()
+        if let shards = try shardCounts() {
+            try measure(shards)
+        } else {
+            try measure()
+        }
+    }
+
+    private func measure(_ shards: [Int]) throws {
+        if !json { print("shards  viewers  ns/packet  packets/s") }
+        for viewers in try counts() {
+            for shards in shards {
+                let result = try reportingFailures {
+                    try ShardedRelayBenchmark(shards: shards, viewers: viewers).measure()
+                }
+                if json {
+                    try printJSONLine(result)
+                } else {
+                    print(
+                        String(
+                            format: "%6d  %7d  %9.0f  %9.0f", result.shards, result.viewers,
+                            result.nanosecondsPerPacketViewer, result.packetsPerSecond))
+                }
+                report(overflowed: result.overflowedDatagrams)
+            }
+        }
+    }
+
+    private func measure() throws {
         if !json { print("viewers  ns/packet  floor ns  ratio  allocations/packet  KiB/viewer") }
         for count in try counts() {
             let result = try reportingFailures { try RelayBenchmark(viewers: count).measure() }
@@ -45,11 +88,14 @@ struct BenchRelayCommand: AsyncParsableCommand {
                         result.nanosecondsPerPacketViewer, result.floorNanoseconds, result.ratio,
                         allocations as NSString, Double(result.bytesPerViewer) / 1024))
             }
-            if result.overflowedDatagrams > 0 {
-                printError(
-                    "gatehouse: the receiving socket overflowed \(result.overflowedDatagrams) times, so the costs are "
-                        + "too small; raise net.core.rmem_max or run as root")
-            }
+            report(overflowed: result.overflowedDatagrams)
         }
+    }
+
+    private func report(overflowed: Int) {
+        guard overflowed > 0 else { return }
+        printError(
+            "gatehouse: the receiving socket overflowed \(overflowed) times, so the costs are too small; raise "
+                + "net.core.rmem_max or run as root")
     }
 }

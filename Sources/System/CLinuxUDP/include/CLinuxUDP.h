@@ -29,6 +29,13 @@ struct linux_udp_address {
 // receives. An IPv6 socket carries IPv6 only.
 int linux_udp_socket(uint8_t family);
 int linux_udp_bind(int descriptor, const struct linux_udp_address *address);
+// Lets further sockets of this user that have been shared in the same way bind the address of `descriptor`
+// (SO_REUSEPORT). A socket that is bound first and shared then still finds out that another program uses the address.
+int linux_udp_share(int descriptor);
+// Lets the kernel choose among `count` shared sockets of one address by a datagram's source address and port alone,
+// mixed with `key`. The kernel's own choice depends on the destination as well. `descriptor` is any of the sockets,
+// `family` theirs. The sockets count from 0 in the order in which they were bound.
+int linux_udp_steer_by_source(int descriptor, uint8_t family, uint32_t count, uint32_t key);
 int linux_udp_local_address(int descriptor, struct linux_udp_address *address);
 // Asks for buffers of these sizes in bytes, beyond the system's limit where the process may.
 void linux_udp_set_buffers(int descriptor, int receive, int send);

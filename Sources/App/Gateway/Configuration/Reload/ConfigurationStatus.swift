@@ -38,6 +38,7 @@ extension GatewayConfiguration {
             ("media.port", self.media.port == other.media.port),
             ("media.addresses", self.media.addresses == other.media.addresses),
             ("media.iceServers", self.media.iceServers == other.media.iceServers),
+            ("media.shards", self.media.shards == other.media.shards),
             ("stateDirectory", self.stateDirectory == other.stateDirectory),
             ("sessions", self.sessions == other.sessions), ("log", self.log == other.log),
             ("rtsp", self.rtsp == other.rtsp),

@@ -1,0 +1,52 @@
+import Synchronization
+import Transport
+
+/// Work for a shard, on its thread.
+typealias ShardMessage = @Sendable (_ shard: RelayShard, _ now: Instant) -> Void
+
+/// What the shards of one relay know of each other: where each takes messages and datagrams.
+final class ShardLinks: Sendable {
+    /// The way to one shard.
+    struct Link: Sendable {
+        /// Posts a message, after those that were posted before it. False when the shard has ended.
+        var post: @Sendable (@escaping ShardMessage) -> Bool
+        /// Lets the shard take a turn.
+        var wake: @Sendable () -> Void
+    }
+
+    private let links: [Link]
+    /// The shards' lists of inlets, by the shards' numbers.
+    let lists: [ReadyList]
+    /// The shards' queues of datagrams that others have received for them.
+    let handOvers: [HandOverQueue]
+    private let feedRequests = Atomic<UInt64>(0)
+
+    /// Links shards, at least one.
+    init(_ links: [Link]) {
+        self.links = links
+        lists = links.map { ReadyList(wake: $0.wake) }
+        handOvers = links.map { _ in HandOverQueue(sources: links.count) }
+    }
+
+    /// The links of a relay with one shard, which nobody has to wake.
+    static func single() -> ShardLinks {
+        ShardLinks([Link(post: { _ in false }, wake: {})])
+    }
+
+    /// How many shards there are.
+    var count: Int { links.count }
+
+    /// Runs `message` on a shard. False when the shard has ended.
+    @discardableResult
+    func post(to shard: Int, _ message: @escaping ShardMessage) -> Bool {
+        links[shard].post(message)
+    }
+
+    /// Lets a shard take a turn.
+    func wake(_ shard: Int) { links[shard].wake() }
+
+    /// A number that no request for a feed has had before.
+    func makeFeedRequest() -> UInt64 {
+        feedRequests.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}
