@@ -114,6 +114,9 @@ import Transport
             ])
         world.host.settle()
         #expect(requests.count == 1)
+        world.camera.isRunning = false
+        world.run(.seconds(3))
+        #expect(requests.count == 1, "no other request was kept")
         #expect(world.camera.requests.count == 0)
     }
 

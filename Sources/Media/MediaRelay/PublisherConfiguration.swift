@@ -41,7 +41,7 @@ public struct PublishedTrack: Sendable {
     }
 }
 
-/// Receives what a publisher sends. Every method is called on the relay's thread and must not wait.
+/// Receives what a publisher sends. Every method is called on the thread of the session's shard and must not wait.
 public protocol PublisherSink: AnyObject, Sendable {
     /// One plain RTP packet of a track. Packets come in order; a gap in the sequence numbers is a loss that could not
     /// be repaired. `packet` is valid only during the call.
