@@ -69,8 +69,8 @@ import Transport
     /// Waits until the relay has taken in what the camera has sent.
     private func takeIn(_ world: ServiceWorld) async {
         await withCheckedContinuation { continuation in
-            world.relay.shard.post { handler, now in
-                handler.handleInlets(at: now)
+            world.relay.postToHome(of: "door") { shard, now in
+                shard.handleInlets(at: now)
                 continuation.resume()
             }
         }

@@ -24,10 +24,10 @@ final class RetentionPool: Sendable {
     }
 }
 
-/// One ring's part of a ``RetentionPool``. It returns to the pool with this object.
-final class RetentionRoom {
+/// One ring's part of a ``RetentionPool``. It returns to the pool with this object. Only the ring's thread changes it.
+final class RetentionRoom: Sendable {
     let pool: RetentionPool
-    private(set) var bytes = 0
+    private let held = Atomic<Int>(0)
 
     init(pool: RetentionPool) {
         self.pool = pool
@@ -37,11 +37,14 @@ final class RetentionRoom {
         pool.give(bytes)
     }
 
+    /// The size of the part.
+    var bytes: Int { held.load(ordering: .relaxed) }
+
     /// Makes the part at least this large. False if the pool does not have so much.
     func take(upTo wanted: Int) -> Bool {
         guard wanted > bytes else { return true }
         guard pool.take(wanted - bytes) else { return false }
-        bytes = wanted
+        held.store(wanted, ordering: .relaxed)
         return true
     }
 
@@ -49,6 +52,6 @@ final class RetentionRoom {
     func release(downTo wanted: Int) {
         guard wanted < bytes else { return }
         pool.give(bytes - wanted)
-        bytes = wanted
+        held.store(wanted, ordering: .relaxed)
     }
 }
