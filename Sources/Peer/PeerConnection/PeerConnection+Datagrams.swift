@@ -76,7 +76,9 @@ extension PeerConnection {
 
     private mutating func unprotectRTP(_ datagram: UnsafeMutableRawBufferPointer) -> Received {
         do throws(SRTPError) {
-            if let plain = try media?.receiver.unprotectRTP(datagram) { return .rtp(byteCount: plain.payload.upperBound) }
+            if let plain = try media?.receiver.unprotectRTP(datagram) {
+                return .rtp(byteCount: plain.payload.upperBound)
+            }
         } catch {
             // It is counted below, as one that came before the keys is.
         }
