@@ -109,6 +109,23 @@ import Transport
         #expect(viewer.numbers.last == world.camera.pictureTimes.count - 1)
     }
 
+    @Test func halfAFrameIsNotMistakenForAWholeOneWhenTheCameraRestarts() throws {
+        let world = try RelayWorld {
+            $0.keyFrameSize = 40_000
+            $0.keyFrameInterval = 15
+        }
+        world.run(.milliseconds(50))
+        let viewer = try world.addViewer()
+        let relayed = try world.relayed(viewer)
+        world.simulation.run(for: .seconds(1)) { relayed.egress[0].packetsSent > 0 }
+        #expect(relayed.egress[0].isInsideFrame)
+        world.camera.restart(at: world.now, videoSequence: 9_000, pause: .seconds(1))
+        world.run(.seconds(4))
+        #expect(viewer.brokenFrames == 0)
+        #expect(!viewer.hasContinuousSequence, "the gap shows that the rest of the frame is missing")
+        #expect(viewer.pictures.first?.isKeyFrame == true && viewer.pictures.count > 30)
+    }
+
     @Test func anUnreachableDestinationDisturbsNobody() throws {
         let world = try RelayWorld()
         world.run(.seconds(1))

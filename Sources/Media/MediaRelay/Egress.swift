@@ -88,6 +88,9 @@ struct Egress {
     /// Moves the viewer to `cursor`, with the next free number.
     mutating func start(at cursor: TrackRing.Cursor, now: Instant) {
         self.cursor = cursor
+        // The player must not take the first half of a frame for a whole one: the gap says that the rest is missing.
+        if isInsideFrame, configuration.isVideo { nextIndex += 1 }
+        isInsideFrame = false
         let live = track.timeline.newestTimestamp
         var epoch = EgressEpoch(
             trackSequence: track.timeline.nextSequence, index: nextIndex, liveTimestamp: live, backlogTicks: 0,

@@ -82,8 +82,6 @@ extension Viewer {
             egress[index].start(at: ring.head, now: now)
             return
         }
-        // The gap keeps the player from mistaking the first half of a frame for a whole one.
-        if egress[index].isInsideFrame { egress[index].nextIndex += 1 }
         goOnWithKeyFrame(ring.newestKeyFrame, index, at: now)
     }
 
