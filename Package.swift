@@ -305,7 +305,9 @@ if fuzzing {
         targets += [
             .target(
                 name: "Gateway",
-                dependencies: ["DatagramPort", "HomeTypes", "RTSP", "Transport", .product(name: "Yams", package: "Yams")],
+                dependencies: [
+                    "DatagramPort", "HomeTypes", "RTSP", "Transport", .product(name: "Yams", package: "Yams"),
+                ],
                 path: "Sources/App/Gateway",
                 sources: [
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
