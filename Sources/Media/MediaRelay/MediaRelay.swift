@@ -62,8 +62,7 @@ public final class MediaRelay: Sendable {
         for (index, port) in ports.ports.enumerated() {
             shards.append(
                 try ShardThread(name: "relay-\(index)", port: port, address: addresses[index]) { context in
-                    ThreadPriority.raiseForMedia()
-                    return RelayShard(
+                    RelayShard(
                         port: context.port, limits: limits,
                         wallClock: WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now),
                         random: .system, index: index, links: links, retentionPool: retentionPool)

@@ -8,8 +8,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,13 +103,4 @@ void linux_thread_prepare(const char *name) {
     sigdelset(&signals, SIGABRT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-}
-
-int linux_thread_set_niceness(int niceness) {
-    // Linux gives each thread a niceness of its own; POSIX has one for the whole process.
-    return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), niceness) == 0 ? 0 : -errno;
-}
-
-int linux_thread_niceness(void) {
-    return getpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid));
 }

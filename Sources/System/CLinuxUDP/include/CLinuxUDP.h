@@ -127,10 +127,6 @@ int linux_eventfd_signal(int descriptor);
 // Names the calling thread, keeps signals away from it and asks the kernel for wake-ups without the usual 50 µs slack.
 void linux_thread_prepare(const char *name);
 
-// The niceness of the calling thread, -20 (first) to 19 (last). Setting a lower one needs CAP_SYS_NICE or RLIMIT_NICE.
-int linux_thread_set_niceness(int niceness);
-int linux_thread_niceness(void);
-
 #ifdef __cplusplus
 }
 #endif
