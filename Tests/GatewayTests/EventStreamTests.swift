@@ -29,12 +29,14 @@ import Testing
             #expect(whole.headers[.contentType] == "text/event-stream")
             return whole.text
         }
-        let parts = text.split(separator: "\n\n").map { $0.split(separator: "\n") }
-        #expect(parts.count == 6)
-        #expect(parts[0] == ["retry: 2000"])
-        #expect(
-            parts.map { $0[0] }[1...5] == [
-                "event: device", "event: device", "event: device", "event: DoorbellPressed", ": still here",
+        let all = text.split(separator: "\n\n").map { $0.split(separator: "\n") }
+        // On a slow machine the time of a further heartbeat may come at any place.
+        let parts = all.filter { $0 != [": still here"] }
+        #expect(all.count > parts.count)
+        #expect(parts.first == ["retry: 2000"])
+        try #require(
+            parts.dropFirst().map { $0[0] } == [
+                "event: device", "event: device", "event: device", "event: DoorbellPressed",
             ])
         // Each event is three lines: what a person named cannot break the framing. Only with the last of the state does
         // a client have a place to return to.
