@@ -319,6 +319,7 @@ private final class OpenSSLConnection {
     }
 }
 
-// The connection and its pipe belong to this one value, which cannot be copied. Only mutating methods change them, and
-// these need exclusive access. The context is shared, and is safe to share. So the value may move between threads.
+// Proof for @unchecked: the endpoint cannot be copied, and its pipe and `OpenSSLConnection` never leave it. Only mutating
+// methods change them, and these need exclusive access. The context is shared, and is safe to share. So the value may
+// move between threads.
 extension DTLSEndpoint: @unchecked Sendable {}
