@@ -120,13 +120,14 @@ extension RelayTrack {
     /// ring is empty.
     private func sound(at moment: Instant) -> TrackRing.Cursor? {
         var number = ring.end - 1
-        while let entry = ring[number] {
+        let oldest = max(ring.first, ring.readableFrom)
+        while number >= oldest, let entry = ring[number] {
             if let packet = entry.batch.packets.indices.last(where: { capture(of: $0, in: entry) <= moment }) {
                 return TrackRing.Cursor(entry: number, packet: packet)
             }
             number -= 1
         }
-        return ring.first < ring.end ? TrackRing.Cursor(entry: ring.first, packet: 0) : nil
+        return oldest < ring.end ? TrackRing.Cursor(entry: oldest, packet: 0) : nil
     }
 
     private func capture(of packet: Int, in entry: TrackRing.Entry) -> Instant {

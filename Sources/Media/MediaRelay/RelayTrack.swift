@@ -184,6 +184,12 @@ final class RelayTrack {
         restartTaps()
     }
 
+    /// Nobody who begins from now on gets what the ring holds.
+    func hideHistory() {
+        ring.hide()
+        if isVideo { retention?.notePictures(of: handle, since: nil) }
+    }
+
     /// A viewer needs a key frame. The source is asked at most once in ``keyFrameRequestInterval``; a request that
     /// comes too early is kept and made when the time has come (``nextDeadline``).
     func requestKeyFrame(at now: Instant) {

@@ -9,10 +9,11 @@ public struct StationTrack: Sendable, Equatable {
     public var id: TrackID
     /// What it is.
     public var description: TrackDescription
-    /// The camera's track that the gateway makes this one from; nil for the camera's own.
-    public var derivedFrom: TrackID?
     /// The position of this track, or of the one that it is made from, among the tracks that the source announced.
     public var position: Int
+
+    /// The camera's track that the gateway makes this one from; nil for the camera's own.
+    public var derivedFrom: TrackID? { id.derivedFrom }
 }
 
 /// The tracks of a station, worked out from what its camera sends.
@@ -22,11 +23,6 @@ public struct TrackLayout: Sendable, Equatable {
     /// In words, why a track cannot be transcoded to one that browsers play.
     public internal(set) var notes: [String] = []
 
-    /// Tracks of the smaller stream are numbered from here, so that a change of the main one does not move them.
-    private static let firstOfSubstream = 100
-    /// The number of a derived track is that of its source plus this.
-    private static let derivation = 1_000
-
     static let empty = TrackLayout()
 
     /// Works out the tracks.
@@ -35,25 +31,16 @@ public struct TrackLayout: Sendable, Equatable {
     ///   - described: what the camera sends.
     ///   - transcodesVideo: whether video that a viewer cannot play is transcoded to VP8.
     public init(camera: String, tracks described: [TrackDescription], transcodesVideo: TranscodingMode) {
-        var count = (main: 0, sub: 0)
+        var counts: [CameraStream: Int] = [:]
         for (position, description) in described.enumerated() {
-            let index: Int
-            if description.stream == .main {
-                index = count.main
-                count.main += 1
-            } else {
-                index = Self.firstOfSubstream + count.sub
-                count.sub += 1
-            }
-            tracks.append(
-                StationTrack(
-                    id: TrackID(camera: camera, index: index), description: description, derivedFrom: nil,
-                    position: position))
+            let id = TrackID(
+                camera: camera, stream: description.stream, index: counts[description.stream, default: 0])
+            counts[description.stream, default: 0] += 1
+            tracks.append(StationTrack(id: id, description: description, position: position))
         }
         for track in tracks {
             var derived = track
-            derived.id.index += Self.derivation
-            derived.derivedFrom = track.id
+            derived.id = track.id.derived
             derived.description.reordersPictures = false
             do throws(CodecError) {
                 switch track.description.kind {
