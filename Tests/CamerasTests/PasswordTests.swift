@@ -172,6 +172,32 @@ import Transport
         #expect(!camera.toldPassword)
     }
 
+    @Test func `a password that is refused to a talk is not sent for the next one at once`() async throws {
+        let heard = Locked<[String]>([])
+        let simulator = try CameraSimulator(
+            CameraSimulator.answers(special: { request in
+                heard.withLock { $0.append(request.head) }
+                return [.text(Self.unauthorized + Self.digest + "\r\n")]
+            }))
+        defer { simulator.stop() }
+        let url = try RTSPURL(parsing: "rtsp://admin:\(Self.password)@127.0.0.1:\(simulator.port)/live")
+        let speaker = BackChannelSpeaker(url: url)
+        for _ in 0..<2 {
+            let (states, told) = AsyncStream<SpeakerState>.makeStream()
+            speaker.begin { told.yield($0) }
+            for await state in states {
+                guard case .refused(let refusal) = state else { continue }
+                guard case .unauthorized = refusal else {
+                    Issue.record("\(refusal)")
+                    break
+                }
+                break
+            }
+            speaker.end()
+        }
+        #expect(heard.withLock { $0 }.filter { $0.contains("Authorization") }.count == 1)
+    }
+
     @Test func aDeviceIsNotSentThePassword() async throws {
         let heard = Locked<[String]>([])
         let device = try CameraSimulator { request in

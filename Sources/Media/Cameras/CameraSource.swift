@@ -14,19 +14,11 @@ public struct TrackDescription: Sendable, Hashable {
     /// picture as it comes, so the stream would stutter: it is never passed to them.
     public var reordersPictures: Bool
     /// Which of the camera's streams the track belongs to.
-    public var stream: Stream = .main
+    public var stream: CameraStream = .main
     /// The number of the connection that carries the track, where a source has several connections. When the tracks are
     /// reported again, a track whose number has not changed goes on without a break. Nil where the source has one
     /// connection: if its tracks are reported again, all of them restart.
     public var connection: Int?
-
-    /// A camera encodes its picture once or twice.
-    public enum Stream: String, Sendable, Hashable {
-        /// The full-size stream.
-        case main
-        /// The smaller one.
-        case sub
-    }
 
     /// Describes a track.
     public init(kind: MediaKind, codec: MediaCodec, payloadType: UInt8, reordersPictures: Bool = false) {

@@ -17,7 +17,8 @@ struct LoginLedger: Sendable {
     private var circuit = CircuitBreaker()
     private var hasTriedOther = false
     private var blockedUntil: Instant?
-    private var reason = ""
+    /// Why the last login was refused.
+    private(set) var reason = ""
 
     /// Why a source may not log in now: until when, and the state that it reports meanwhile. Nil if it may log in.
     mutating func admit(at now: Instant) -> (until: Instant, state: SourceState)? {

@@ -58,7 +58,7 @@ public final class MultiStreamSource: CameraSource {
 extension MultiStreamSource {
     /// The sink of one of the two sources.
     private struct Part: CameraSink {
-        let stream: TrackDescription.Stream
+        let stream: CameraStream
         let combined: Combined
 
         func open(_ tracks: [TrackDescription]) -> [any PacketInlet] { combined.open(tracks, of: stream) }
@@ -102,7 +102,7 @@ extension MultiStreamSource {
         }
 
         /// The source of a track and its index there.
-        func place(of track: Int) -> (TrackDescription.Stream, Int)? {
+        func place(of track: Int) -> (CameraStream, Int)? {
             tracks.withLock { tracks in
                 if tracks.main.indices.contains(track) { return (.main, track) }
                 let index = track - tracks.main.count
@@ -110,11 +110,11 @@ extension MultiStreamSource {
             }
         }
 
-        private func index(_ track: Int, of stream: TrackDescription.Stream) -> Int {
+        private func index(_ track: Int, of stream: CameraStream) -> Int {
             stream == .main ? track : tracks.withLock { $0.main.count } + track
         }
 
-        func open(_ described: [TrackDescription], of stream: TrackDescription.Stream) -> [any PacketInlet] {
+        func open(_ described: [TrackDescription], of stream: CameraStream) -> [any PacketInlet] {
             // A source that is being stopped has nowhere to send to.
             guard let sink = sink.withLock({ $0 }) else { return described.map { _ in ClosedInlet() } }
             return order.withLock { progress in
@@ -123,7 +123,7 @@ extension MultiStreamSource {
             }
         }
 
-        func handle(_ event: CameraEvent, of stream: TrackDescription.Stream) {
+        func handle(_ event: CameraEvent, of stream: CameraStream) {
             guard let sink = sink.withLock({ $0 }) else { return }
             order.withLock { progress in
                 switch event {
@@ -138,7 +138,7 @@ extension MultiStreamSource {
         }
 
         private func take(
-            _ described: [TrackDescription], of stream: TrackDescription.Stream, _ progress: inout Progress
+            _ described: [TrackDescription], of stream: CameraStream, _ progress: inout Progress
         ) -> [TrackDescription] {
             // Tracks that only say more about the same packets do not mean a new connection.
             let isMain = stream == .main
@@ -171,7 +171,7 @@ extension MultiStreamSource {
 
         /// The camera's state after a source has reported its own; nil if it does not change.
         private func take(
-            _ state: SourceState, of stream: TrackDescription.Stream, _ progress: inout Progress
+            _ state: SourceState, of stream: CameraStream, _ progress: inout Progress
         ) -> SourceState? {
             let before = Self.overall(progress.states)
             let isSettled = state == .playing || state == .flowing

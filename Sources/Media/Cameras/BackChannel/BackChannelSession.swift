@@ -1,42 +1,44 @@
 import Codecs
 import Glibc
-import RTP
 import RTSP
 import SDP
 import Transport
 
 /// One RTSP session that carries a talk to a camera, on the talk's thread: OPTIONS, DESCRIBE, SETUP of the speaker's
-/// track only, PLAY, packets, TEARDOWN.
+/// track only, PLAY, packets, TEARDOWN. ``RTSPDriver`` moves the bytes.
 struct BackChannelSession: ~Copyable {
     private enum Ending {
         case finished
         case redirected(RTSPURL)
+        /// The camera refused the credentials, with this login where it says how.
+        case loginRefused(reason: String, RTSPClient.RefusedLogin?)
         case refused(SpeakerRefusal)
     }
 
-    private static let maximumRedirections = 5
-    /// How long queued sound may still play after the talk.
-    static let lastWords: Duration = .milliseconds(250)
+    /// How far the session has come.
+    private enum Stage {
+        /// The camera has not described itself.
+        case describing
+        /// The speaker's track is being set up.
+        case settingUp(BackChannelChoice, TalkSender.Channels?, refusal: RTSPError?)
+        /// The camera plays the sound.
+        case open(TalkSender)
+        case ended(Ending)
+    }
 
     private let url: RTSPURL
     private let talk: BackChannelTalk
-    private let connection: CameraConnection
-    private var encoder: (any AudioEncoder)?
+    private let findings: SourceFindings
     private let begun: Instant
-    private var client: RTSPClient
+    private var driver: RTSPDriver
     private var random: RandomSource
-    private var codec: BackChannelCodec?
-    private var stream: BackChannelStream?
-    private var channel: (media: UInt8, control: UInt8) = (0, 1)
-    private var lastRefusal: RTSPError?
-    private var ending: Ending?
-    private var finishBy: Instant?
+    private var stage = Stage.describing
 
     /// Runs a talk from beginning to end. `previous` is the talk before. Its session must have ended first: cameras
     /// have one speaker, and many accept one session for it.
     static func run(
-        url: RTSPURL, configuration: BackChannelSpeaker.Configuration, talk: BackChannelTalk,
-        after previous: SourceControl?, orElse shared: SharedSpeaker? = nil
+        _ dialer: CameraDialer, isTunnelled: Bool, talk: BackChannelTalk, after previous: SourceControl?,
+        orElse shared: SharedSpeaker? = nil
     ) {
         var isHandedOver = false
         defer {
@@ -47,10 +49,15 @@ struct BackChannelSession: ~Copyable {
         }
         let begun = monotonicNow()
         if let previous { talk.control.wait(forEndOf: previous, upTo: .seconds(2)) }
-        var target = url
-        var home: SocketAddress?
-        for _ in 0...maximumRedirections where !talk.control.isStopping {
-            switch attempt(target, from: url, at: &home, configuration: configuration, talk: talk, begun: begun) {
+        // While an attempt would only help to lock the account, the talk is refused as the last login was.
+        let refusal = dialer.findings.logins.withLock { $0.admit(at: monotonicNow()) == nil ? nil : $0.reason }
+        if let refusal { return talk.refuse(.unauthorized(refusal)) }
+        var dialer = dialer
+        var random = RandomSource.system
+        var target = dialer.url
+        var redirections = 0
+        while !talk.control.isStopping {
+            switch attempt(target, dialer: &dialer, isTunnelled: isTunnelled, talk: talk, begun: begun, &random) {
             case .finished: return
             case .refused(.sessionRefused(let reason)):
                 // A camera that serves only one client already serves the source: the talk goes over that session.
@@ -58,83 +65,69 @@ struct BackChannelSession: ~Copyable {
                 if !isHandedOver { talk.refuse(.sessionRefused(reason)) }
                 return
             case .refused(let refusal): return talk.refuse(refusal)
-            case .redirected(let next): target = next
+            case .loginRefused(let reason, let login):
+                // Another authentication scheme follows once without a pause.
+                if dialer.findings.logins.withLock({ $0.refuse(login) }) { continue }
+                let reason = dialer.reason(reason, ofRefusalAt: target)
+                dialer.findings.logins.withLock { _ = $0.fail(reason, at: monotonicNow(), random: &random) }
+                return talk.refuse(.unauthorized(reason))
+            case .redirected(let next):
+                redirections += 1
+                guard redirections <= CameraDialer.maximumRedirections else {
+                    return talk.refuse(.unreachable("the camera redirects in a circle"))
+                }
+                target = next
             }
         }
-        if !talk.control.isStopping { talk.refuse(.unreachable("the camera redirects in a circle")) }
     }
 
     private static func attempt(
-        _ url: RTSPURL, from origin: RTSPURL, at home: inout SocketAddress?,
-        configuration: BackChannelSpeaker.Configuration, talk: BackChannelTalk, begun: Instant
+        _ target: RTSPURL, dialer: inout CameraDialer, isTunnelled: Bool, talk: BackChannelTalk, begun: Instant,
+        _ random: inout RandomSource
     ) -> Ending {
-        let addresses: [SocketAddress]
-        let port = configuration.isTunnelled ? RTSPTunnel.port(of: url) : url.port
-        switch talk.control.resolve({ CameraSocket.lookUp(host: url.host, port: port) }) {
-        case .notBegun, .abandoned: return .finished
-        case .found(.failure(let error)): return .refused(.unreachable(error.description))
-        case .found(.success(let list)): addresses = Redirection.followed(list, to: url, from: origin, at: home)
+        switch dialer.connect(target, isTunnelled: isTunnelled, control: talk.control, random: &random) {
+        case .stopped, .abandoned: return .finished
+        case .failed(let error) where error.isRefused: return .loginRefused(reason: error.description, nil)
+        case .failed(let error): return .refused(.unreachable(error.description))
+        case .connected(let connection):
+            var configuration = dialer.clientConfiguration(for: target)
+            configuration.require = RTSPFeature.backChannel
+            let driver = RTSPDriver(target, over: connection, configuration: configuration, random: random)
+            var session = BackChannelSession(
+                target, driver: driver, talk: talk, findings: dialer.findings, begun: begun, random: random)
+            return session.run()
         }
-        if addresses.isEmpty { return .refused(.unreachable(Redirection.refusedReason(url))) }
-        var refusal = SpeakerRefusal.unreachable("no address")
-        var random = RandomSource.system
-        for address in addresses where !talk.control.isStopping {
-            do throws(CameraUnreachable) {
-                let connection = try CameraConnection.open(
-                    url, at: address, isTunnelled: configuration.isTunnelled, timeout: configuration.connectTimeout,
-                    control: talk.control, random: &random, refusesBasic: { configuration.refusesBasic }
-                ) { (fingerprint: String?) throws(CameraUnreachable) in
-                    guard let fingerprint, let pin = configuration.certificateFingerprint else { return }
-                    guard pin.isSameFingerprint(as: fingerprint) else {
-                        throw CameraUnreachable(
-                            "the camera's certificate is not the one that the config names; its fingerprint is "
-                                + "\(fingerprint)"
-                        )
-                    }
-                }
-                if url.host == origin.host { home = address }
-                var session = BackChannelSession(
-                    url, over: connection, configuration: configuration, talk: talk, begun: begun)
-                return session.run()
-            } catch {
-                refusal = error.isRefused ? .unauthorized(error.description) : .unreachable(error.description)
-            }
-        }
-        return talk.control.isStopping ? .finished : .refused(refusal)
     }
 
     private init(
-        _ url: RTSPURL, over connection: CameraConnection, configuration: BackChannelSpeaker.Configuration,
-        talk: BackChannelTalk, begun: Instant
+        _ url: RTSPURL, driver: consuming RTSPDriver, talk: BackChannelTalk, findings: SourceFindings, begun: Instant,
+        random: RandomSource
     ) {
-        var clientConfiguration = RTSPClient.Configuration()
-        clientConfiguration.answerTimeout = configuration.answerTimeout
-        clientConfiguration.require = RTSPFeature.backChannel
-        clientConfiguration.prefersBasic = configuration.prefersBasic
-        clientConfiguration.refusesBasic = configuration.refusesBasic || connection.hasTakenDigest && !url.isSecure
         self.url = url
+        self.driver = driver
         self.talk = talk
-        self.connection = connection
+        self.findings = findings
         self.begun = begun
-        random = .system
-        client = RTSPClient(url: url, configuration: clientConfiguration, random: random)
+        self.random = random
     }
 
     private mutating func run() -> Ending {
-        client.start(at: monotonicNow())
         while true {
             let now = monotonicNow()
-            if talk.control.isStopping, !mayGoOn(at: now) {
-                farewell(at: now)
+            if talk.control.isStopping, isOver(at: now) {
+                sender?.finish(over: &driver)
+                if !hasEnded { driver.tearDown() }
                 return .finished
             }
             sendSound(at: now)
-            writeOutput()
-            if let ending { return ending }
-            wait()
+            if !hasEnded, let loss = driver.writeOutput() { breakOff("\(loss)") }
+            if case .ended(let ending) = stage { return ending }
+            let deadline = min(driver.client.nextDeadline() ?? .distantFuture, sender?.nextFrame ?? .distantFuture)
+            // Once the owner has requested a stop, the pipe stays readable and carries no more information.
+            _ = driver.wait(until: deadline, or: talk.control.isStopping ? nil : talk.control)
             readInput()
             do throws(RTSPError) {
-                try client.handleTimeout(at: monotonicNow())
+                try driver.client.handleTimeout(at: monotonicNow())
                 try drainEvents(at: monotonicNow())
             } catch {
                 fail(error)
@@ -142,101 +135,55 @@ struct BackChannelSession: ~Copyable {
         }
     }
 
-    /// After the talk's end: whether queued sound must still be sent.
-    private mutating func mayGoOn(at now: Instant) -> Bool {
-        guard stream != nil else { return false }
-        let deadline = finishBy ?? now + Self.lastWords
-        finishBy = deadline
-        return talk.drain() && now < deadline
-    }
+    private var sender: TalkSender? { if case .open(let sender) = stage { sender } else { nil } }
 
-    // MARK: Bytes
+    private var hasEnded: Bool { if case .ended = stage { true } else { false } }
 
-    private mutating func wait() {
-        var deadline = client.nextDeadline() ?? .distantFuture
-        if let next = stream?.nextFrame { deadline = min(deadline, next) }
-        waitForConnection(until: deadline)
-    }
-
-    private func waitForConnection(until deadline: Instant) {
-        withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 4) { waiting in
-            var count = 0
-            connection.watch(hasOutput: client.hasOutput) { entry in
-                waiting[count] = entry
-                count += 1
-            }
-            // Once the owner has requested a stop, the pipe stays readable and carries no more information.
-            if !talk.control.isStopping {
-                waiting[count] = pollfd(fd: talk.control.wakeUp, events: Int16(POLLIN), revents: 0)
-                count += 1
-            }
-            _ = poll(waiting.baseAddress, nfds_t(count), pollTimeout(deadline - monotonicNow()))
-        }
-    }
-
-    private mutating func writeOutput() {
-        guard ending == nil else { return }
-        let connection = connection
-        var outcome = connection.flush()
-        while client.hasOutput, !connection.hasPendingOutput {
-            client.write { bytes in
-                outcome = connection.send(bytes)
-                if case .bytes(let count) = outcome { return count }
-                return 0
-            }
-            guard case .bytes = outcome else { break }
-        }
-        if case .failed(let number) = outcome {
-            breakOff(CameraUnreachable("the connection was lost", errorNumber: number).description)
-        }
-    }
+    /// After the talker's end: whether nothing is left to send.
+    private func isOver(at now: Instant) -> Bool { sender?.isOver(at: now) ?? true }
 
     private mutating func readInput() {
         // On this session the camera sends answers and reports only: a few reads are plenty.
         for _ in 0..<16 {
-            guard read() else { return }
-            do throws(RTSPError) {
-                try drainEvents(at: monotonicNow())
-            } catch {
-                return fail(error)
+            switch driver.readInput() {
+            case .nothing: return
+            case .lost(let loss): return breakOff("\(loss)")
+            case .bytes:
+                do throws(RTSPError) {
+                    try drainEvents(at: monotonicNow())
+                } catch {
+                    return fail(error)
+                }
             }
         }
     }
 
-    /// Reads what has come; returns false when nothing has.
-    private mutating func read() -> Bool {
-        var outcome = CameraSocket.Outcome.wouldBlock
-        let connection = connection
-        client.receive { buffer in
-            outcome = connection.receive(buffer)
-            if case .bytes(let count) = outcome { return count }
-            return 0
+    private mutating func sendSound(at now: Instant) {
+        do throws(CodecError) {
+            try sender?.send(over: &driver, at: now)
+        } catch {
+            end(.refused(.gatewayFault("\(error)")))
         }
-        switch outcome {
-        case .bytes: return true
-        case .wouldBlock: return false
-        case .closed: breakOff("the camera closed the connection")
-        case .failed(let number):
-            breakOff(CameraUnreachable("the connection was lost", errorNumber: number).description)
-        }
-        return false
     }
 
     // MARK: Events
 
     private mutating func drainEvents(at now: Instant) throws(RTSPError) {
-        while ending == nil, let event = try client.nextEvent(at: now) {
+        while !hasEnded, let event = try driver.client.nextEvent(at: now) {
             switch event {
             case .described(let text, let baseURI):
+                findings.learnLogin(from: driver.client)
                 describe(text, baseURI: baseURI, at: now)
             case .trackSetUp(_, let media, let control, _):
-                channel = (media, control)
+                guard case .settingUp(let choice, _, let refusal) = stage else { continue }
+                stage = .settingUp(choice, (media, control), refusal: refusal)
             case .trackRefused(_, let reason):
-                lastRefusal = reason
+                recordRefusal(reason)
             case .playing:
-                open(at: now)
+                guard case .settingUp(let choice, let channels?, _) = stage else { continue }
+                stage = .open(TalkSender(talk, choice, over: channels, begun: begun, random: &random, at: now))
             case .redirected(let target):
-                ending = .redirected(target)
+                end(.redirected(target))
             case .tornDown:
                 breakOff("the camera ended the session")
             default:
@@ -251,91 +198,51 @@ struct BackChannelSession: ~Copyable {
         do throws(SDPError) {
             session = try SessionDescription(parsing: text)
         } catch {
-            ending = .refused(.sessionRefused("its description cannot be read: \(error)"))
-            return
+            return end(.refused(.sessionRefused("its description cannot be read: \(error)")))
         }
         do throws(SpeakerRefusal) {
             let choice = try BackChannelChoice(from: session, baseURI: baseURI, url: url)
-            (codec, encoder) = (choice.codec, choice.encoder)
-            client.setUp(
+            stage = .settingUp(choice, nil, refusal: nil)
+            driver.client.setUp(
                 [choice.codec.controlURI], presentationURI: url.controlURI(session.control, base: baseURI), at: now)
         } catch {
-            ending = .refused(error)
+            end(.refused(error))
         }
     }
 
-    private mutating func open(at now: Instant) {
-        guard let codec, let encoder, stream == nil else { return }
-        stream = BackChannelStream(codec, encoder: encoder, random: &random, at: now)
-        talk.open(codec: codec.name, after: now - begun)
-    }
-
-    // MARK: Sound
-
-    private mutating func sendSound(at now: Instant) {
-        guard ending == nil, var stream = stream.take() else { return }
-        let waiting = client.waitingOutput + connection.unacknowledgedBytes
-        let backlog = Duration.milliseconds(Int(Double(waiting) / stream.bytesPerSecond * 1000))
-        let (talk, channel) = (talk, channel)
-        do {
-            try stream.run(
-                at: now, ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds()), backlog: backlog,
-                pull: { talk.pull(into: $0) },
-                send: { output, packet in
-                    client.sendInterleaved(channel: output == .media ? channel.media : channel.control, packet)
-                })
-        } catch {
-            ending = .refused(.gatewayFault("\(error)"))
-        }
-        talk.note(stream)
-        self.stream = consume stream
+    private mutating func recordRefusal(_ reason: RTSPError) {
+        guard case .settingUp(let choice, let channels, _) = stage else { return }
+        stage = .settingUp(choice, channels, refusal: reason)
     }
 
     // MARK: Ending
 
+    /// Ends the session; the first reason counts.
+    private mutating func end(_ ending: Ending) {
+        if !hasEnded { stage = .ended(ending) }
+    }
+
     private mutating func fail(_ error: RTSPError) {
-        guard ending == nil else { return }
-        if stream != nil {
-            ending = .refused(.brokenOff(error.description))
-            return
+        if hasEnded { return }
+        if sender != nil { return end(.refused(.brokenOff(error.description))) }
+        if case .unauthorized(let reason) = error {
+            return end(.loginRefused(reason: reason, driver.client.refusedLogin))
         }
         // The client throws before it has reported why the track was refused.
-        if case .noTrack = error, let event = try? client.nextEvent(at: monotonicNow()) {
-            if case .trackRefused(_, let reason) = event { lastRefusal = reason }
+        if case .noTrack = error, let event = try? driver.client.nextEvent(at: monotonicNow()),
+            case .trackRefused(_, let reason) = event
+        {
+            recordRefusal(reason)
         }
-        ending = .refused(SpeakerRefusal(error, trackRefusal: lastRefusal))
+        var refusal: RTSPError?
+        if case .settingUp(_, _, let reason) = stage { refusal = reason }
+        end(.refused(SpeakerRefusal(error, trackRefusal: refusal)))
     }
 
     private mutating func breakOff(_ reason: String) {
-        guard ending == nil else { return }
-        ending = .refused(stream != nil ? .brokenOff(reason) : .sessionRefused(reason))
-    }
-
-    /// Sends an RTCP goodbye and ends the session, so that the camera's speaker is free at once.
-    private mutating func farewell(at now: Instant) {
-        let channel = channel
-        if var stream = stream.take() {
-            stream.finish(ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds())) { _, packet in
-                client.sendInterleaved(channel: channel.control, packet)
-            }
-        }
-        client.tearDown(at: now)
-        let deadline = now + .milliseconds(500)
-        while ending == nil, monotonicNow() < deadline {
-            writeOutput()
-            waitForConnection(until: deadline)
-            guard read() else { continue }
-            do throws(RTSPError) {
-                while let event = try client.nextEvent(at: monotonicNow()) {
-                    if event == .tornDown { return }
-                }
-            } catch {
-                return
-            }
-        }
+        end(.refused(sender != nil ? .brokenOff(reason) : .sessionRefused(reason)))
     }
 }
-
 extension SpeakerRefusal {
     /// Makes a refusal from the RTSP client's error before the camera plays. `trackRefusal` says why the speaker's
     /// track was refused.

@@ -22,9 +22,9 @@ public final class BackChannelSpeaker: CameraSpeaker {
         /// The most of the talker's sound that waits; the excess is dropped.
         public var longestQueue: Duration = .milliseconds(200)
 
-        /// Whether the camera refuses the Digest that it offers, and accepts Basic.
-        var prefersBasic = false
-        /// Whether the password itself must not be sent to the camera.
+        /// The keep-alive to use whatever the camera says; nil finds one that it accepts.
+        var keepAlive: RTSPKeepAlive?
+        /// Whether the password itself is never sent without TLS (Basic), whatever is known about the camera.
         var refusesBasic = false
 
         /// The usual timeouts, with the talker's loudness unchanged.
@@ -36,6 +36,8 @@ public final class BackChannelSpeaker: CameraSpeaker {
     private let configuration: Configuration
     /// Carries a talk over the source's session, where the camera accepts no second one.
     private let shared: SharedSpeaker?
+    /// What is known about the camera.
+    private let findings: SourceFindings
     private let talk = Locked<BackChannelTalk?>(nil)
 
     /// A speaker of the camera at `url`.
@@ -47,6 +49,7 @@ public final class BackChannelSpeaker: CameraSpeaker {
         self.url = url
         self.configuration = configuration
         self.shared = shared
+        findings = shared?.findings ?? SourceFindings(profile: CameraProfile(), profileChanged: nil)
     }
 
     deinit {
@@ -67,13 +70,11 @@ public final class BackChannelSpeaker: CameraSpeaker {
         }
         previous?.control.requestStop()
         if let shared, shared.isNeeded, shared.take(talk) { return }
-        let (url, shared) = (url, shared)
-        var configuration = configuration
-        configuration.prefersBasic = shared?.prefersBasic ?? false
-        if shared?.refusesBasic(isSecure: url.isSecure) == true { configuration.refusesBasic = true }
-        let isRunning = startDetachedThread { [configuration] in
+        let dialer = CameraDialer(url, settings: configuration.dialing, findings: findings)
+        let (isTunnelled, shared) = (configuration.isTunnelled, shared)
+        let isRunning = startDetachedThread(name: "back-channel") {
             BackChannelSession.run(
-                url: url, configuration: configuration, talk: talk, after: previous?.control, orElse: shared)
+                dialer, isTunnelled: isTunnelled, talk: talk, after: previous?.control, orElse: shared)
         }
         if !isRunning {
             control.markEnded()
@@ -91,5 +92,14 @@ public final class BackChannelSpeaker: CameraSpeaker {
 
     public var delivery: SpeakerDelivery {
         talk.withLock { $0 }?.delivery ?? SpeakerDelivery()
+    }
+}
+
+extension BackChannelSpeaker.Configuration {
+    /// What concerns the connections.
+    fileprivate var dialing: CameraDialer.Settings {
+        CameraDialer.Settings(
+            connectTimeout: connectTimeout, answerTimeout: answerTimeout, keepAlive: keepAlive,
+            certificateFingerprint: certificateFingerprint, refusesBasic: refusesBasic)
     }
 }

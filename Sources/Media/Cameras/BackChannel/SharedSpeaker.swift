@@ -17,7 +17,7 @@ final class SharedSpeaker: Sendable {
     private static let patience: Duration = .seconds(600)
 
     private let state = Locked(State())
-    private let findings: SourceFindings
+    let findings: SourceFindings
 
     init(findings: SourceFindings) {
         self.findings = findings
@@ -25,12 +25,6 @@ final class SharedSpeaker: Sendable {
 
     /// Whether the camera is known to refuse a second session.
     var isNeeded: Bool { findings.profile.quirks.contains(.oneSession) }
-
-    /// Whether the camera is known to refuse the Digest that it offers, and to accept Basic.
-    var prefersBasic: Bool { findings.profile.quirks.contains(.brokenDigest) }
-
-    /// Whether the password itself must not be sent to the camera; see ``SourceFindings/refusesBasic(isSecure:)``.
-    func refusesBasic(isSecure: Bool) -> Bool { findings.refusesBasic(isSecure: isSecure) }
 
     // MARK: The speaker's side
 

@@ -49,6 +49,7 @@ public final class BuiltInCamera: CameraSource, CameraButton {
                 &thread, nil,
                 { argument in
                     guard let argument else { return nil }
+                    nameThisThread("camera")
                     // Balances `passRetained` below, and keeps the run alive as long as its thread.
                     Unmanaged<Run>.fromOpaque(argument).takeRetainedValue().main()
                     return nil

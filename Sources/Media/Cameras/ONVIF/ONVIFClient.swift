@@ -110,11 +110,11 @@ struct ONVIFClient {
 
     private func connect(
         _ hosts: [SocketAddress], _ address: HTTPAddress, until deadline: Instant
-    ) throws(ONVIFError) -> CameraStream {
+    ) throws(ONVIFError) -> StreamSocket {
         var reason = "the camera has no address"
         for host in hosts where !control.isStopping {
             do throws(CameraUnreachable) {
-                return try CameraStream.open(
+                return try StreamSocket.open(
                     host, serverName: address.isSecure ? address.host : nil,
                     timeout: min(.seconds(5), deadline - monotonicNow()), control: control)
             } catch {
@@ -133,7 +133,7 @@ struct ONVIFClient {
     }
 
     private func receive(
-        from stream: CameraStream, until deadline: Instant, for timeout: Duration
+        from stream: StreamSocket, until deadline: Instant, for timeout: Duration
     ) throws(ONVIFError) -> HTTPResponse {
         var reader = HTTPResponseReader()
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)

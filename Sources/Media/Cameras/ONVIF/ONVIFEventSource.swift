@@ -97,7 +97,7 @@ public final class ONVIFEventSource: Sendable {
         let worker = Worker(
             configuration: configuration, intake: intake, control: control,
             report: { [weak self] state, information in self?.report(state, information, from: control) })
-        if !startDetachedThread({ worker.run() }) {
+        if !startDetachedThread(name: "camera-events", { worker.run() }) {
             shared.withLock { $0.control = nil }
             report(.backingOff(seconds: 0, reason: "no thread could be started"), nil, from: nil)
         }

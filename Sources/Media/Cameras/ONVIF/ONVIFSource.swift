@@ -69,7 +69,7 @@ public final class ONVIFSource: CameraSource {
         }
         guard let control else { return }
         let (device, credentials, stream, makeSource) = (device, credentials, stream, makeSource)
-        let isRunning = startDetachedThread { [weak self] in
+        let isRunning = startDetachedThread(name: "camera-onvif") { [weak self] in
             var finder = StreamFinder(device: device, credentials: credentials, stream: stream, control: control)
             // The inner source is kept where requests find it. This source itself may be gone by then.
             let publish: @Sendable ((any CameraSource)?) -> Void = { [weak self] inner in

@@ -3,24 +3,24 @@ import RTSP
 import Transport
 
 /// One TCP connection, through TLS where the address asks for it. It never blocks once it is open.
-final class CameraStream {
+final class StreamSocket {
     private let socket: CameraSocket
     private let tls: TLSClient?
 
     /// Opens a connection and, where `serverName` is given, TLS inside it.
     static func open(
         _ address: SocketAddress, serverName: String?, timeout: Duration, control: SourceControl
-    ) throws(CameraUnreachable) -> CameraStream {
+    ) throws(CameraUnreachable) -> StreamSocket {
         let deadline = monotonicNow() + timeout
         let socket = try CameraSocket.connect(address, timeout: timeout, control: control)
-        guard let serverName else { return CameraStream(socket: socket, tls: nil) }
+        guard let serverName else { return StreamSocket(socket: socket, tls: nil) }
         guard let tls = TLSClient(serverName: serverName) else { throw CameraUnreachable("no memory for TLS") }
         while try !tls.handshake(socket.descriptor) {
             let events = Int16(tls.hasPendingOutput ? POLLIN | POLLOUT : POLLIN)
             try CameraSocket.wait(
                 socket.descriptor, events, until: deadline, control: control, for: "the end of the TLS handshake")
         }
-        return CameraStream(socket: socket, tls: tls)
+        return StreamSocket(socket: socket, tls: tls)
     }
 
     private init(socket: consuming CameraSocket, tls: TLSClient?) {
@@ -66,9 +66,9 @@ final class CameraStream {
 /// two connections of a tunnel in HTTP.
 final class CameraConnection {
     /// Carries bytes from the camera, and without a tunnel also to it.
-    private let inbound: CameraStream
+    private let inbound: StreamSocket
     /// The POST of a tunnel.
-    private let outbound: CameraStream?
+    private let outbound: StreamSocket?
     /// RTSP bytes that came together with the answer to the GET.
     private var early: [UInt8]
     /// Base64 that waits for the POST's connection.
@@ -80,7 +80,7 @@ final class CameraConnection {
     let hasTakenDigest: Bool
 
     private init(
-        inbound: CameraStream, outbound: CameraStream?, early: [UInt8], address: SocketAddress,
+        inbound: StreamSocket, outbound: StreamSocket?, early: [UInt8], address: SocketAddress,
         hasTakenDigest: Bool = false
     ) {
         self.hasTakenDigest = hasTakenDigest
@@ -99,7 +99,7 @@ final class CameraConnection {
     ) throws(CameraUnreachable) -> CameraConnection {
         let name = url.isSecure ? url.host : nil
         guard isTunnelled else {
-            let stream = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
+            let stream = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
             try verify(stream.certificateFingerprint)
             return CameraConnection(inbound: stream, outbound: nil, early: [], address: address)
         }
@@ -107,7 +107,7 @@ final class CameraConnection {
         // The second attempt carries the credentials that the server asked for at the first.
         for _ in 0..<2 {
             let deadline = monotonicNow() + timeout
-            let inbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
+            let inbound = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
             try verify(inbound.certificateFingerprint)
             var current = tunnel ?? RTSPTunnel(url: url, refusesBasic: refusesBasic(), random: &random)
             defer { tunnel = current }
@@ -125,7 +125,7 @@ final class CameraConnection {
                 }
             }
             guard case .open(let length) = answer else { continue }
-            let outbound = try CameraStream.open(address, serverName: name, timeout: timeout, control: control)
+            let outbound = try StreamSocket.open(address, serverName: name, timeout: timeout, control: control)
             try verify(outbound.certificateFingerprint)
             try outbound.sendAll(current.post(), until: deadline, control: control)
             return CameraConnection(
@@ -136,7 +136,7 @@ final class CameraConnection {
     }
 
     private static func readMore(
-        _ stream: CameraStream, _ bytes: inout [UInt8], until deadline: Instant, control: SourceControl
+        _ stream: StreamSocket, _ bytes: inout [UInt8], until deadline: Instant, control: SourceControl
     ) throws(CameraUnreachable) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let outcome = buffer.withUnsafeMutableBytes { stream.receive($0) }

@@ -1,15 +1,35 @@
-import Glibc
 import Intake
 import RTP
 import RTSP
 import SDP
 import Transport
 
-/// One RTSP session on the source's thread: moves bytes between the sockets and the client, sorts packets into tracks,
-/// reports to the camera, and notices when the media stops.
+/// One RTSP session on the source's thread: sorts the camera's packets into tracks, reports to the camera, and notices
+/// when the media stops. ``RTSPDriver`` moves the bytes.
 struct RTSPSession: ~Copyable {
-    var client: RTSPClient
-    let connection: CameraConnection
+    /// How far the session has come. Each stage owns what exists only there.
+    enum Stage {
+        /// The camera is asked what it sends. `featureRefusal` is the status with which it refused the question for its
+        /// back channel.
+        case describing(featureRefusal: Int?)
+        /// The transport of each track is agreed on.
+        case settingUp(TrackAgreement)
+        /// The camera plays.
+        case playing(PlayingTracks)
+        /// The session is over, after it had come so far.
+        case ended(SessionEnding, after: Progress)
+    }
+
+    /// What a session has reached, from which the next one learns.
+    enum Progress: Comparable {
+        case connected
+        /// The camera has described itself.
+        case described
+        /// Packets of the first track have come.
+        case flowing
+    }
+
+    var driver: RTSPDriver
     let url: RTSPURL
     let configuration: RTSPSource.Configuration
     let control: SourceControl
@@ -22,215 +42,148 @@ struct RTSPSession: ~Copyable {
     /// Holds talks that wait for a session.
     let speaker: SharedSpeaker
     /// The talk that this session carries.
-    var talk: SharedTalk?
-
-    /// What an interleaved channel carries.
-    enum Channel {
-        case none
-        case media(track: Int)
-        case control(track: Int)
-    }
-
-    /// What carries a track's packets.
-    enum Carrier {
-        case channels(media: UInt8, control: UInt8)
-        case datagrams(DatagramPair)
-    }
-
-    struct TrackState {
-        var carrier: Carrier
-        var lastPacket: Instant?
-        var lastKeyFrameRequest: Instant?
-        /// The session description or the stream has stated the H.264 profile.
-        var hasProfile = false
-        /// The track has been silent for a while, though the first track flows.
-        var isSilent = false
-    }
-
-    var channels = [Channel](repeating: .none, count: 256)
-    /// Several tracks share one channel.
-    var sharesChannels = false
-    var states: [TrackState] = []
-    /// Which described track each SETUP was for.
-    var requested: [CameraDescription.Track] = []
-    /// The requested channels; empty for the usual ones.
-    var requestedChannels: [UInt8] = []
-    var pairs: [DatagramPair] = []
-    var described: CameraDescription?
-    var agreed: [(track: Int, carrier: Carrier)] = []
-    /// The status with which the camera refused the question for its back channel.
-    var featureRefusal: Int?
-    var playingSince: Instant?
-    var flowingSince: Instant?
-    var nextReport: Instant = .distantFuture
-    var ending: SessionEnding?
-    private var hasMoreInput = false
-    private var datagram: DatagramBuffer?
+    let talk: SharedTalk?
+    var stage = Stage.describing(featureRefusal: nil)
 
     /// How many bytes one wake-up may read before the source looks at its other duties.
     private static let readBudget = 1024 * 1024
     static let reportInterval: Duration = .seconds(5)
 
     init(
-        client: consuming RTSPClient, connection: CameraConnection, url: RTSPURL,
-        configuration: RTSPSource.Configuration, control: SourceControl, carriage: CameraProfile.Carriage,
-        asksForBackChannel: Bool, ssrc: UInt32, speaker: SharedSpeaker, talk: SharedTalk?
+        driver: consuming RTSPDriver, url: RTSPURL, configuration: RTSPSource.Configuration, control: SourceControl,
+        carriage: CameraProfile.Carriage, asksForBackChannel: Bool, ssrc: UInt32, speaker: SharedSpeaker,
+        talk: SharedTalk?
     ) {
-        self.speaker = speaker
-        self.talk = talk
-        self.client = client
-        self.connection = connection
+        self.driver = driver
         self.url = url
         self.configuration = configuration
         self.control = control
         self.carriage = carriage
         self.asksForBackChannel = asksForBackChannel
         self.ssrc = ssrc
+        self.speaker = speaker
+        self.talk = talk
+    }
+
+    /// The tracks, while the camera plays.
+    var playing: PlayingTracks? { if case .playing(let tracks) = stage { tracks } else { nil } }
+
+    var hasEnded: Bool { if case .ended = stage { true } else { false } }
+
+    /// What the session has reached.
+    var progress: Progress {
+        switch stage {
+        case .describing: .connected
+        case .settingUp: .described
+        case .playing(let tracks): tracks.flowingSince == nil ? .described : .flowing
+        case .ended(_, let progress): progress
+        }
     }
 
     /// Runs until the connection ends or the owner stops the source.
     mutating func run(output: inout SourceOutput, random: inout RandomSource) -> SessionEnding {
         output.tell(.describing)
-        client.start(at: monotonicNow())
+        var hasMoreInput = false
         while true {
             if control.isStopping {
-                farewell()
+                if !hasEnded { driver.tearDown() }
                 return .stopped
             }
             if mustRestart(at: monotonicNow()) {
-                talk?.finish(to: &client)
-                farewell()
+                talk?.finish(over: &driver)
+                driver.tearDown()
                 return finish(.restarted, output)
             }
-            talk?.send(to: &client, unacknowledgedBytes: connection.unacknowledgedBytes, at: monotonicNow())
-            writeOutput()
-            if let ending { return finish(ending, output) }
-            let requests = wait() ? control.takeKeyFrameRequests() : 0
-            readInput(&output, &random)
+            talk?.send(over: &driver, at: monotonicNow())
+            if !hasEnded, let loss = driver.writeOutput() { fail(loss) }
+            if case .ended(let ending, _) = stage { return finish(ending, output) }
+            let requests = wait(for: output, hasMoreInput: hasMoreInput) ? control.takeKeyFrameRequests() : 0
+            hasMoreInput = readInput(&output, &random)
             let now = monotonicNow()
             do throws(RTSPError) {
-                try client.handleTimeout(at: now)
+                try driver.client.handleTimeout(at: now)
                 try drainEvents(&output, &random, at: now)
             } catch {
                 fail(error)
             }
-            if ending == nil { checkLiveness(&output, at: now) }
-            if playingSince != nil, ending == nil {
-                sendReports(output, at: now)
-                if requests != 0 { requestKeyFrames(requests, output, at: now) }
+            checkLiveness(&output, at: now)
+            if let playing {
+                sendReports(playing, output, at: now)
+                if requests != 0 { requestKeyFrames(requests, playing, output, at: now) }
             }
         }
     }
 
     /// Whether a talk waits that this session does not carry, or the talk that it carries has ended.
-    private mutating func mustRestart(at now: Instant) -> Bool {
-        guard ending == nil else { return false }
-        guard let talk else { return speaker.talk != nil }
-        return talk.isOver(at: now)
+    private func mustRestart(at now: Instant) -> Bool {
+        if hasEnded { return false }
+        return talk?.isOver(at: now) ?? (speaker.talk != nil)
     }
 
     // MARK: Bytes
 
     /// Waits for the sockets, the next deadline or the owner; returns whether the owner has a request.
-    private mutating func wait() -> Bool {
-        var deadline = client.nextDeadline() ?? .distantFuture
-        deadline = min(deadline, nextReport)
+    private func wait(for output: SourceOutput, hasMoreInput: Bool) -> Bool {
+        var deadline = driver.client.nextDeadline() ?? .distantFuture
+        for box in output.tracks {
+            if let ends = box.track.gatheringEnds { deadline = min(deadline, ends) }
+        }
+        if let playing { deadline = min(deadline, playing.nextReport) }
         if let liveness = livenessDeadline() { deadline = min(deadline, liveness) }
         if let talk { deadline = min(deadline, talk.nextDeadline(at: monotonicNow())) }
+        if hasMoreInput { deadline = monotonicNow() }
+        // Before the camera plays, packets wait in the sockets: it is not yet known which track they belong to.
+        let pairs = playing?.pairs ?? []
         for pair in pairs {
             if let order = pair.nextDeadline { deadline = min(deadline, order) }
         }
-        let timeout = hasMoreInput ? 0 : pollTimeout(deadline - monotonicNow())
-        let (hasOutput, listens, pairs) = (client.hasOutput, playingSince != nil, pairs)
-        return withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 3 + 2 * pairs.count) { waiting in
-            waiting[0] = pollfd(fd: control.wakeUp, events: Int16(POLLIN), revents: 0)
-            var count = 1
-            connection.watch(hasOutput: hasOutput) { entry in
-                waiting[count] = entry
-                count += 1
-            }
-            // Before the camera plays, packets wait in the sockets: it is not yet known which track they belong to.
-            for pair in pairs where listens {
-                for descriptor in [pair.mediaSocket, pair.controlSocket] {
-                    waiting[count] = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                    count += 1
-                }
-            }
-            return poll(waiting.baseAddress, nfds_t(count), timeout) > 0 && waiting[0].revents != 0
-        }
+        return driver.wait(until: deadline, or: control, orInputOf: pairs)
     }
 
-    mutating func writeOutput() {
-        guard ending == nil else { return }
-        var outcome = connection.flush()
-        // This is copied out, so that the client can write while the connection is used.
-        let connection = connection
-        while client.hasOutput, !connection.hasPendingOutput {
-            client.write { bytes in
-                outcome = connection.send(bytes)
-                if case .bytes(let count) = outcome { return count }
-                return 0
-            }
-            guard case .bytes = outcome else { break }
-        }
-        switch outcome {
-        case .bytes, .wouldBlock: break
-        case .closed: fail("the camera closed the connection", wasClosed: true)
-        case .failed(let number):
-            fail(CameraUnreachable("the connection was lost", errorNumber: number).description, wasClosed: true)
-        }
-    }
-
-    private mutating func readInput(_ output: inout SourceOutput, _ random: inout RandomSource) {
+    /// Reads what has come; returns whether there is more.
+    private mutating func readInput(_ output: inout SourceOutput, _ random: inout RandomSource) -> Bool {
         var budget = Self.readBudget
-        var outcome = CameraSocket.Outcome.wouldBlock
         let now = monotonicNow()
-        let connection = connection
-        repeat {
-            client.receive { buffer in
-                outcome = connection.receive(buffer)
-                if case .bytes(let count) = outcome { return count }
-                return 0
-            }
-            guard case .bytes(let count) = outcome else { break }
+        while budget > 0, !hasEnded, case .bytes(let count) = readOnce() {
             budget -= count
             do throws(RTSPError) {
                 try drainEvents(&output, &random, at: now)
             } catch {
                 fail(error)
             }
-        } while budget > 0 && ending == nil
-        hasMoreInput = budget <= 0
-        if playingSince != nil, !pairs.isEmpty { readDatagrams(&output, at: now) }
-        for box in output.tracks { box.track.flush(at: now) }
-        guard ending == nil else { return }
-        switch outcome {
-        case .bytes, .wouldBlock: break
-        case .closed: fail("the camera closed the connection", wasClosed: true)
-        case .failed(let number):
-            fail(CameraUnreachable("the connection was lost", errorNumber: number).description, wasClosed: true)
         }
+        if let playing, !playing.pairs.isEmpty { readDatagrams(playing, &output, at: now) }
+        for box in output.tracks {
+            if hasEnded { box.track.flush(at: now) } else { box.track.flushUnlessGathering(at: now) }
+        }
+        return budget <= 0
     }
 
-    private mutating func readDatagrams(_ output: inout SourceOutput, at now: Instant) {
-        let buffer = datagram ?? DatagramBuffer()
-        datagram = buffer
-        for index in states.indices {
-            guard case .datagrams(let pair) = states[index].carrier else { continue }
+    /// Reads once from the connection. Where it is lost, the session ends.
+    private mutating func readOnce() -> RTSPDriver.Input {
+        let input = driver.readInput()
+        if case .lost(let loss) = input { fail(loss) }
+        return input
+    }
+
+    private mutating func readDatagrams(_ playing: PlayingTracks, _ output: inout SourceOutput, at now: Instant) {
+        guard let buffer = playing.datagram?.bytes else { return }
+        for index in playing.tracks.indices {
+            guard case .datagrams(let pair) = playing.tracks[index].carrier else { continue }
             var budget = Self.readBudget
             while budget > 0 {
-                let count = pair.read(pair.mediaSocket, into: buffer.bytes)
+                let count = pair.read(pair.mediaSocket, into: buffer)
                 if count == 0 { break }
                 budget -= count
                 receiveDatagram(
-                    UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), pair, index, &output, at: now)
+                    UnsafeRawBufferPointer(rebasing: buffer[..<count]), pair, index, playing, &output, at: now)
             }
             // Packets that waited for one whose time is over.
-            handOut(pair, index, &output, at: now)
+            handOut(pair, index, playing, &output, at: now)
             for _ in 0..<64 {
-                let count = pair.read(pair.controlSocket, into: buffer.bytes)
+                let count = pair.read(pair.controlSocket, into: buffer)
                 if count == 0 { break }
-                receiveControl(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]), index, output, at: now)
+                receiveControl(UnsafeRawBufferPointer(rebasing: buffer[..<count]), index, playing, output, at: now)
             }
         }
     }
@@ -238,10 +191,10 @@ struct RTSPSession: ~Copyable {
     private mutating func drainEvents(
         _ output: inout SourceOutput, _ random: inout RandomSource, at now: Instant
     ) throws(RTSPError) {
-        while ending == nil, let event = try client.nextEvent(at: now) {
+        while !hasEnded, let event = try driver.client.nextEvent(at: now) {
             switch event {
             case .interleaved(let channel, let range):
-                receive(channel, range, &output, at: now)
+                if let playing { receive(channel, range, playing, &output, at: now) }
             case .authenticating:
                 output.tell(.authenticating)
             case .described(let text, let baseURI):
@@ -255,25 +208,17 @@ struct RTSPSession: ~Copyable {
             case .trackSetUpForDatagrams(let track, let transport):
                 agree(track, transport, output)
             case .trackRefused(let track, let reason):
-                guard requested.indices.contains(track) else { continue }
-                described?.notes.append("\(requested[track].description.kind) is left out: \(reason)")
+                leaveOut(track, reason)
             case .featureRefused(let status):
-                featureRefusal = status
+                if case .describing = stage { stage = .describing(featureRefusal: status) }
             case .playing:
                 beginPlaying(&output, &random, at: now)
                 talk?.open(random: &random, at: now)
             case .redirected(let target):
-                ending = .redirected(target)
+                end(.redirected(target))
             case .tornDown:
-                fail("the camera ended the session", wasClosed: true)
+                failClosed("the camera ended the session")
             }
         }
     }
-}
-
-/// Memory for the largest possible datagram.
-private final class DatagramBuffer {
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-
-    deinit { bytes.deallocate() }
 }

@@ -82,7 +82,8 @@ public final class RTSPSource: CameraSource {
         var speaker = configuration.speaker
         speaker.isTunnelled = configuration.transport == .http
         speaker.certificateFingerprint = configuration.certificateFingerprint
-        speaker.refusesBasic = configuration.refusesBasic && !url.isSecure
+        speaker.keepAlive = configuration.keepAlive
+        speaker.refusesBasic = configuration.refusesBasic
         sharedSpeaker = SharedSpeaker(findings: findings)
         backChannelSpeaker = BackChannelSpeaker(url: target, configuration: speaker, shared: sharedSpeaker)
     }
@@ -147,7 +148,7 @@ public final class RTSPSource: CameraSource {
             shared.sink = sink
             let (url, configuration) = (target, configuration)
             let (findings, speaker) = (findings, sharedSpeaker)
-            let isRunning = startDetachedThread {
+            let isRunning = startDetachedThread(name: "camera") {
                 RTSPSupervisor.run(
                     url: url, configuration: configuration, sink: sink, control: control, findings: findings,
                     speaker: speaker)

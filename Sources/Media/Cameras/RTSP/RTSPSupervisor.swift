@@ -10,6 +10,7 @@ struct RTSPSupervisor: ~Copyable {
     /// Holds a talk that has to go over the source's session.
     let speaker: SharedSpeaker
     var output: SourceOutput
+    var dialer: CameraDialer
     var random = RandomSource.system
     /// The transport to try instead of the profile's, after that one has failed.
     var trial: CameraProfile.Carriage?
@@ -17,12 +18,9 @@ struct RTSPSupervisor: ~Copyable {
     var doubtsFeature = false
     /// Sessions with the talk that failed before it was open.
     var failedTalks = 0
-    /// The address at which the camera was reached by the config: redirections are judged by it.
-    private var home: SocketAddress?
     /// How old sessions became.
     private var ages = SessionAges()
 
-    private static let maximumRedirections = 5
     /// A source that has played this long has recovered: its next failure counts as the first.
     private static let recovery: Duration = .seconds(10)
 
@@ -33,7 +31,8 @@ struct RTSPSupervisor: ~Copyable {
     ) {
         var supervisor = RTSPSupervisor(
             url: url, configuration: configuration, control: control, speaker: speaker,
-            output: SourceOutput(sink: sink, findings: findings))
+            output: SourceOutput(sink: sink, findings: findings),
+            dialer: CameraDialer(url, settings: configuration.dialing, findings: findings))
         speaker.attach(control)
         supervisor.loop()
         speaker.detach(control)
@@ -50,15 +49,15 @@ struct RTSPSupervisor: ~Copyable {
         while !control.isStopping {
             let ending = attempt(target)
             if case .abandoned = ending { return }
-            if case .redirected(let next) = ending, redirections < Self.maximumRedirections {
+            if case .redirected(let next) = ending, redirections < CameraDialer.maximumRedirections {
                 redirections += 1
                 target = next
                 continue
             }
             if case .restarted = ending, !control.isStopping { continue }
             guard !control.isStopping, case .failed(var failure) = ending.asFailure else { break }
-            if failure.kind == .credentialsRefused, target.credentials == nil, url.credentials != nil {
-                failure.reason = Redirection.withheldReason(target)
+            if failure.kind == .credentialsRefused {
+                failure.reason = dialer.reason(failure.reason, ofRefusalAt: target)
             }
             if failure.playedFor >= Self.recovery { output.findings.circuit.withLock { $0.succeed() } }
             let repeated = ages.note(failure.age)
@@ -169,72 +168,25 @@ struct RTSPSupervisor: ~Copyable {
     /// One connection from its beginning to its end.
     private mutating func attempt(_ target: RTSPURL) -> SessionEnding {
         output.tell(.resolving)
-        let port = carriage == .http ? RTSPTunnel.port(of: target) : target.port
-        let addresses: [SocketAddress]
-        switch control.resolve({ CameraSocket.lookUp(host: target.host, port: port) }) {
-        case .notBegun: return .stopped
+        let findings = output.findings
+        // These are copied out, so that they can be used while the dialer is.
+        var (dialer, random) = (dialer, random)
+        let outcome = dialer.connect(target, isTunnelled: carriage == .http, control: control, random: &random) {
+            findings.use { $0.isSecure = target.isSecure }
+            output.tell(.connecting)
+        }
+        (self.dialer, self.random) = (dialer, random)
+        switch outcome {
+        case .connected(let connection): return play(target, over: connection)
+        case .stopped: return .stopped
         case .abandoned: return .abandoned
-        case .found(.failure(let error)): return .failed(SessionFailure(error.description))
-        case .found(.success(let list)): addresses = Redirection.followed(list, to: target, from: url, at: home)
-        }
-        if addresses.isEmpty { return .failed(SessionFailure(Redirection.refusedReason(target))) }
-        output.tell(.connecting)
-        var failure = SessionFailure("no address")
-        for address in addresses where !control.isStopping {
-            do throws(CameraUnreachable) {
-                let connection = try connect(target, at: address)
-                if target.host == url.host { home = address }
-                return play(target, over: connection)
-            } catch {
-                failure = SessionFailure(error.description)
-                if error.isRefused { failure.kind = .credentialsRefused }
-            }
-        }
-        return control.isStopping ? .stopped : .failed(failure)
-    }
-
-    private mutating func connect(
-        _ target: RTSPURL, at address: SocketAddress
-    ) throws(CameraUnreachable) -> CameraConnection {
-        let (pin, findings) = (configuration.certificateFingerprint, output.findings)
-        let refusesBasic = refusesBasic
-        findings.use { $0.isSecure = target.isSecure }
-        return try CameraConnection.open(
-            target, at: address, isTunnelled: carriage == .http, timeout: configuration.connectTimeout,
-            control: control, random: &random, refusesBasic: { refusesBasic(target) }
-        ) { (fingerprint: String?) throws(CameraUnreachable) in
-            guard let fingerprint else { return }
-            if let pin, !pin.isSameFingerprint(as: fingerprint) {
-                throw CameraUnreachable(
-                    "the camera's certificate is not the one that the config names; its fingerprint is \(fingerprint)")
-            }
-            if let earlier = findings.profile.certificateFingerprint, earlier != fingerprint {
-                findings.use { $0.earlierCertificateFingerprint = earlier }
-            }
-            findings.learn { $0.certificateFingerprint = fingerprint }
-        }
-    }
-
-    /// Whether the password itself must not be sent to a camera.
-    private var refusesBasic: (RTSPURL) -> Bool {
-        let (configuration, findings) = (configuration, output.findings)
-        return { target in
-            configuration.refusesBasic && !target.isSecure || findings.refusesBasic(isSecure: target.isSecure)
+        case .failed(let error):
+            return .failed(SessionFailure(error.description, kind: error.isRefused ? .credentialsRefused : .other))
         }
     }
 
     private mutating func play(_ target: RTSPURL, over connection: CameraConnection) -> SessionEnding {
-        let profile = output.findings.profile
-        var clientConfiguration = RTSPClient.Configuration()
-        clientConfiguration.answerTimeout = configuration.answerTimeout
-        clientConfiguration.keepAlive = configuration.keepAlive ?? profile.keepAlive
-        clientConfiguration.isKeepAlivePinned = configuration.keepAlive != nil
-        clientConfiguration.avoidedKeepAlives = profile.avoidedKeepAlives
-        let refusedSchemes = output.findings.logins.withLock { $0.refusedSchemes }
-        clientConfiguration.avoidedSchemes = refusedSchemes
-        if connection.hasTakenDigest { output.findings.noteDigest() }
-        clientConfiguration.refusesBasic = refusesBasic(target)
-        clientConfiguration.prefersBasic = profile.quirks.contains(.brokenDigest) && !refusedSchemes.contains(.basic)
+        var clientConfiguration = dialer.clientConfiguration(for: target)
         let asks = asksForBackChannel
         let talk = speaker.waitingTalk().map { SharedTalk($0, of: speaker, at: monotonicNow()) }
         if talk != nil {
@@ -248,19 +200,19 @@ struct RTSPSupervisor: ~Copyable {
                 return nil
             }
         }
-        let client = RTSPClient(url: target, configuration: clientConfiguration, random: random)
+        let driver = RTSPDriver(target, over: connection, configuration: clientConfiguration, random: random)
         var session = RTSPSession(
-            client: client, connection: connection, url: target, configuration: configuration, control: control,
-            carriage: carriage, asksForBackChannel: asks && talk == nil,
-            ssrc: UInt32.random(in: 1...UInt32.max, using: &random), speaker: speaker, talk: talk)
+            driver: driver, url: target, configuration: configuration, control: control, carriage: carriage,
+            asksForBackChannel: asks && talk == nil, ssrc: UInt32.random(in: 1...UInt32.max, using: &random),
+            speaker: speaker, talk: talk)
         let ending = session.run(output: &output, random: &random)
         if let talk { settle(talk, ending) }
         // Only if a camera describes itself without the question for the back channel was that question the cause.
-        if talk == nil, doubtsFeature, session.described != nil {
+        if talk == nil, doubtsFeature, session.progress >= .described {
             output.findings.inquire { $0.suspect($1) }
         }
         doubtsFeature = false
-        if session.flowingSince != nil { trial = nil }
+        if session.progress == .flowing { trial = nil }
         return ending
     }
 }
@@ -280,10 +232,11 @@ extension RTSPSupervisor {
     }
 }
 
-extension String {
-    /// Whether two fingerprints are the same, with or without colons and in either case.
-    func isSameFingerprint(as other: String) -> Bool {
-        let digits = { (text: String) in text.lowercased().filter { $0 != ":" && $0 != " " } }
-        return digits(self) == digits(other)
+extension RTSPSource.Configuration {
+    /// What concerns the connections.
+    var dialing: CameraDialer.Settings {
+        CameraDialer.Settings(
+            connectTimeout: connectTimeout, answerTimeout: answerTimeout, keepAlive: keepAlive,
+            certificateFingerprint: certificateFingerprint, refusesBasic: refusesBasic)
     }
 }

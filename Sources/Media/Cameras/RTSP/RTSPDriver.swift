@@ -1,0 +1,137 @@
+import Glibc
+import RTSP
+import Transport
+
+/// Drives one RTSP session over one connection to a camera: moves the bytes between the connection and the client,
+/// waits for both and for the owner, and ends the session politely.
+///
+/// A source and a talk each have one, on a thread of their own. What the client's events mean is up to them.
+struct RTSPDriver: ~Copyable {
+    /// How the connection was lost.
+    enum Loss: Equatable, CustomStringConvertible {
+        /// The camera closed it.
+        case closed
+        /// It broke, with one of the system's error numbers.
+        case broken(Int32)
+
+        var description: String {
+            switch self {
+            case .closed: "the camera closed the connection"
+            case .broken(let number): CameraUnreachable("the connection was lost", errorNumber: number).description
+            }
+        }
+    }
+
+    /// What a read has brought.
+    enum Input {
+        /// This many bytes, whose events wait in the client.
+        case bytes(Int)
+        case nothing
+        case lost(Loss)
+    }
+
+    /// How long the camera may take to answer TEARDOWN.
+    private static let patience: Duration = .milliseconds(500)
+
+    var client: RTSPClient
+    private let connection: CameraConnection
+
+    /// Begins the session: the first request waits to be written.
+    init(
+        _ url: RTSPURL, over connection: CameraConnection, configuration: RTSPClient.Configuration, random: RandomSource
+    ) {
+        self.connection = connection
+        client = RTSPClient(url: url, configuration: configuration, random: random)
+        client.start(at: monotonicNow())
+    }
+
+    /// The camera's address.
+    var address: SocketAddress { connection.address }
+
+    /// Bytes that wait here or that the camera's end has not acknowledged.
+    var waitingOutput: Int { client.waitingOutput + connection.unacknowledgedBytes }
+
+    // MARK: Bytes
+
+    /// Writes what waits, as much of it as the connection accepts.
+    mutating func writeOutput() -> Loss? {
+        // This is copied out, so that the client can write while the connection is used.
+        let connection = connection
+        var outcome = connection.flush()
+        while client.hasOutput, !connection.hasPendingOutput {
+            client.write { bytes in
+                outcome = connection.send(bytes)
+                if case .bytes(let count) = outcome { return count }
+                return 0
+            }
+            guard case .bytes = outcome else { break }
+        }
+        switch outcome {
+        case .bytes, .wouldBlock: return nil
+        case .closed: return .closed
+        case .failed(let number): return .broken(number)
+        }
+    }
+
+    /// Reads once what has come.
+    mutating func readInput() -> Input {
+        let connection = connection
+        var outcome = CameraSocket.Outcome.wouldBlock
+        client.receive { buffer in
+            outcome = connection.receive(buffer)
+            if case .bytes(let count) = outcome { return count }
+            return 0
+        }
+        switch outcome {
+        case .bytes(let count): return .bytes(count)
+        case .wouldBlock: return .nothing
+        case .closed: return .lost(.closed)
+        case .failed(let number): return .lost(.broken(number))
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Waits until the camera has sent something, on the connection or to one of `pairs`; until the connection accepts
+    /// what waits; until `owner` has a request; or until `deadline`. Returns whether `owner` has a request.
+    func wait(until deadline: Instant, or owner: SourceControl?, orInputOf pairs: [DatagramPair] = []) -> Bool {
+        let timeout = pollTimeout(deadline - monotonicNow())
+        return withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 3 + 2 * pairs.count) { waiting in
+            // A negative descriptor is ignored.
+            waiting[0] = pollfd(fd: owner?.wakeUp ?? -1, events: Int16(POLLIN), revents: 0)
+            var count = 1
+            connection.watch(hasOutput: client.hasOutput) { entry in
+                waiting[count] = entry
+                count += 1
+            }
+            for pair in pairs {
+                for descriptor in [pair.mediaSocket, pair.controlSocket] {
+                    waiting[count] = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                    count += 1
+                }
+            }
+            return poll(waiting.baseAddress, nfds_t(count), timeout) > 0 && waiting[0].revents != 0
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends the session, so that its place at the camera is free at once. Returns when the camera has answered, or has
+    /// taken too long.
+    mutating func tearDown() {
+        client.tearDown(at: monotonicNow())
+        let deadline = monotonicNow() + Self.patience
+        while monotonicNow() < deadline {
+            if writeOutput() != nil { return }
+            _ = wait(until: deadline, or: nil)
+            if case .lost = readInput() { return }
+            do throws(RTSPError) {
+                while let event = try client.nextEvent(at: monotonicNow()) {
+                    if event == .tornDown { return }
+                }
+            } catch {
+                return
+            }
+        }
+    }
+}
