@@ -28,6 +28,21 @@ import Transport
         #expect(packets[2].flags == [.startsFrame, .marker])
     }
 
+    /// A sub-layer non-reference picture is needed by no other in the highest temporal layer that there can be.
+    @Test func h265FramesThatNoOtherNeedsAreFlagged() {
+        // The set's fourth byte says that there are two temporal layers, or one.
+        for (layers, expected) in [(UInt8(0x02), [20]), (UInt8(0x00), [10, 20])] as [(UInt8, [UInt32])] {
+            let set: [UInt8] = [0x42, 0x01, layers, 1, 1]
+            let harness = TrackHarness(TrackHarness.h265, parameterSets: [vps, set, pps])
+            // TRAIL_N in the lowest layer and in the next, TRAIL_R, and the first again in fragments.
+            harness.receive(rtpPacket(1, timestamp: 10, marker: true, [0x00, 0x01, 0x80, 1]))
+            harness.receive(rtpPacket(2, timestamp: 20, marker: true, [0x00, 0x02, 0x80, 1]))
+            harness.receive(rtpPacket(3, timestamp: 30, marker: true, [0x02, 0x02, 0x80, 1]))
+            let flagged = harness.packets().filter { $0.flags.contains(.unreferenced) }
+            #expect(flagged.map(\.timestamp) == expected)
+        }
+    }
+
     @Test func h265ParameterSetsThatTheCameraSendsAreNotDoubled() {
         let harness = TrackHarness(TrackHarness.h265)
         for (index, unit) in [[0x46, 1, 0x50], vps, sps, pps, idr].enumerated() {

@@ -57,6 +57,53 @@ import Transport
         #expect(packets[0].flags == [.startsFrame, .keyFrame])
     }
 
+    /// `nal_ref_idc` is zero in the slices of a frame that no other frame needs.
+    @Test func framesThatNoOtherNeedsAreFlagged() {
+        let harness = TrackHarness(TrackHarness.h264, parameterSets: [pps, sps])
+        let sei: [UInt8] = [0x06, 5, 1, 0]
+        harness.receive(rtpPacket(1, timestamp: 0, marker: true, idr))
+        harness.receive(rtpPacket(2, timestamp: 10, sei))
+        harness.receive(rtpPacket(3, timestamp: 10, [0x01, 0x9A, 7]))
+        harness.receive(rtpPacket(4, timestamp: 10, marker: true, [0x01, 0x1A, 7]))
+        harness.receive(rtpPacket(5, timestamp: 20, [0x1C, 0x81, 0x9A, 1]))
+        harness.receive(rtpPacket(6, timestamp: 20, marker: true, [0x1C, 0x41, 2, 3]))
+        // One with a new parameter set, and one with a slice that is needed.
+        harness.receive(rtpPacket(7, timestamp: 30, [0x68, 9, 9]))
+        harness.receive(rtpPacket(8, timestamp: 30, marker: true, [0x01, 0x9A, 7]))
+        harness.receive(rtpPacket(9, timestamp: 40, [0x01, 0x9A, 7]))
+        harness.receive(rtpPacket(10, timestamp: 40, marker: true, [0x21, 0x1A, 7]))
+        harness.receive(rtpPacket(11, timestamp: 50, marker: true, slice))
+        let flagged = harness.packets().filter { $0.flags.contains(.unreferenced) }
+        #expect(flagged.map(\.timestamp) == [10, 10, 10, 20, 20, 40])
+    }
+
+    /// The rest of a frame comes soon, and a batch for each part of it would wake every shard.
+    @Test func thePacketsOfAnIncompleteFrameWaitForAMoment() {
+        let harness = TrackHarness(TrackHarness.h264)
+        harness.now = Instant(nanoseconds: 1_000_000_000)
+        #expect(harness.track.gatheringEnds == nil)
+        harness.receive(rtpPacket(1, timestamp: 0, slice))
+        harness.track.flushUnlessGathering(at: harness.now)
+        #expect(harness.delivered.isEmpty)
+        #expect(harness.track.gatheringEnds == harness.now + .milliseconds(2))
+        harness.now = harness.now + .milliseconds(1)
+        harness.receive(rtpPacket(2, timestamp: 0, marker: true, slice))
+        #expect(harness.delivered == [2] && harness.track.gatheringEnds == nil)
+        harness.receive(rtpPacket(3, timestamp: 10, slice))
+        harness.track.flushUnlessGathering(at: harness.now)
+        harness.receive(rtpPacket(4, timestamp: 10, slice))
+        harness.track.flushUnlessGathering(at: harness.now + .milliseconds(1))
+        #expect(harness.delivered == [2])
+        harness.track.flushUnlessGathering(at: harness.now + .milliseconds(2))
+        #expect(harness.delivered == [2, 2])
+        // A large frame leaves in parts.
+        for number in 5..<20 {
+            harness.receive(rtpPacket(number, timestamp: 20, [0x41] + [UInt8](repeating: 7, count: 1_150)))
+            harness.track.flushUnlessGathering(at: harness.now)
+        }
+        #expect(harness.delivered == [2, 2, 15])
+    }
+
     @Test func aPictureWithoutParameterSetsIsNotAKeyFrame() {
         let harness = TrackHarness(TrackHarness.h264)
         harness.receive(rtpPacket(1, timestamp: 0, marker: true, idr))

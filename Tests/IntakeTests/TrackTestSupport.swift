@@ -67,6 +67,9 @@ final class TrackHarness {
         }
     }
 
+    /// How many packets each batch has that was handed out and not looked at yet.
+    var delivered: [Int] { collected.batches.withLock { $0.map(\.count) } }
+
     /// The output, in batches.
     func batches() -> [[ReceivedPacket]] {
         track.flush(at: now)

@@ -4,6 +4,7 @@ import Glibc
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import Synchronization
 import Testing
 import Transport
@@ -83,16 +84,9 @@ import Transport
         let placement = relay.place()
         let viewerCredentials = ICECredentials(using: &random)
         let relayCredentials = placement.credentials(using: &random)
-        let (viewerIdentity, relayIdentity) = (try Identities.viewer.get(), try Identities.gateway.get())
+        let pair = try PeerPair(from: address, viewerCredentials, to: host, relayCredentials)
         var connection = try PeerConnection(
-            configuration: PeerConnectionConfiguration(
-                iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: relayCredentials,
-                remoteIsLite: false, hostAddresses: [address],
-                remoteCandidates: [
-                    RemoteCandidate(address: host, priority: ICE.candidatePriority(type: .host, localPreference: 1))
-                ],
-                dtlsRole: .client, identity: viewerIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
-            random: .system, now: MonotonicClock.now)
+            configuration: pair.offerer, random: .system, now: MonotonicClock.now)
 
         let (begun, mayGoOn) = (Latch(), Latch())
         relay.shards[placement.shard].post { _, _ in
@@ -109,10 +103,7 @@ import Transport
         #expect(sent == .sent)
         let configuration = ViewerConfiguration(
             sessionID: "early",
-            peer: PeerConnectionConfiguration(
-                iceRole: .controlled, localCredentials: relayCredentials, remoteCredentials: viewerCredentials,
-                remoteIsLite: false, hostAddresses: [host], remoteCandidates: [], dtlsRole: .server,
-                identity: relayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
+            peer: pair.answerer,
             egress: [], talkbackPayloadTypes: [], offerReceived: MonotonicClock.now, answerReady: MonotonicClock.now)
         relay.addViewer(configuration, status: ViewerStatus()) { _ in }
         mayGoOn.open()

@@ -179,16 +179,16 @@ import Transport
         let viewer = try world.addViewer(1, onShard: other)
         #expect(world.connect(viewer))
         world.run(.seconds(2))
-        let sub = TrackID(camera: "door", index: 100)
+        let sub = TrackID(camera: "door", stream: .sub, index: 0)
         let requests = KeyFrameRequests()
         let descriptions = [world.camera.video, world.camera.audio].map { id in
             var description = RelayTrackDescription(
                 isVideo: id == world.camera.video, codec: id == world.camera.video ? .vp8 : .opus, requestKeyFrame: {})
             description.continuing = world.home.tracks[id]?.inlet
-            return (index: id.index, description: description)
+            return (id: id, description: description)
         }
         let added = RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: { requests.ask() })
-        let inlets = world.host.relay.setTracks(camera: "door", descriptions + [(index: sub.index, description: added)])
+        let inlets = world.host.relay.setTracks(camera: "door", descriptions + [(id: sub, description: added)])
         world.host.settle()
         #expect(viewer.missingPictures == 0 && world.viewers.count == 1)
         let relayed = try world.relayed(viewer)

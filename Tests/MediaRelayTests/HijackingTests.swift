@@ -1,6 +1,7 @@
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import STUN
 import Testing
 import Transport

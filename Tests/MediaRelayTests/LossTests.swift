@@ -1,4 +1,5 @@
 import NetworkSimulator
+import PeerFakes
 import RTP
 import Testing
 import Transport

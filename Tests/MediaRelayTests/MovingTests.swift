@@ -8,7 +8,7 @@ import Transport
 
 /// A viewer goes from a camera's main stream to its smaller one and back.
 @Suite struct MovingTests {
-    private static let sub = TrackID(camera: "door", index: 100)
+    private static let sub = TrackID(camera: "door", stream: .sub, index: 0)
 
     /// Adds a second video track, whose numbers have nothing to do with the first one's.
     private func addSubstream(_ world: RelayWorld) -> RelayTrack {

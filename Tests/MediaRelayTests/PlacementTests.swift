@@ -1,5 +1,6 @@
 import ICE
 import PeerConnection
+import PeerFakes
 import Testing
 import Transport
 

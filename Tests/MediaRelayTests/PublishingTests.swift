@@ -2,6 +2,7 @@ import DTLS
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import RTP
 import Testing
 import Transport
@@ -26,24 +27,16 @@ private struct PublishingWorld {
         host = try RelayHost(address: relayAddress, limits: RelayLimits(), seed: seed, now: now)
         var random = RandomSource.seeded(seed)
         let (theirs, ours) = (ICECredentials(using: &random), ICECredentials(using: &random))
-        let (publisherIdentity, relayIdentity) = (try Identities.viewer.get(), try Identities.gateway.get())
-        let priority = ICE.candidatePriority(type: .host, localPreference: 65_535)
+        let pair = try PeerPair(from: address, theirs, to: relayAddress, ours)
         publisher = try SimulatedPublisher(
-            PeerConnectionConfiguration(
-                iceRole: .controlling, localCredentials: theirs, remoteCredentials: ours, remoteIsLite: false,
-                hostAddresses: [address],
-                remoteCandidates: [RemoteCandidate(address: relayAddress, priority: priority)], dtlsRole: .client,
-                identity: publisherIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
+            pair.offerer,
             seed: random.next(), now: now)
         let sequence: UInt8? = hasTransportSequence ? 3 : nil
         let notices = notices
         host.shard.add(
             PublisherConfiguration(
                 sessionID: "publisher",
-                peer: PeerConnectionConfiguration(
-                    iceRole: .controlled, localCredentials: ours, remoteCredentials: theirs, remoteIsLite: false,
-                    hostAddresses: [relayAddress], remoteCandidates: [], dtlsRole: .server, identity: relayIdentity,
-                    remoteFingerprints: [publisherIdentity.fingerprint]),
+                peer: pair.answerer,
                 tracks: [
                     PublishedTrack(
                         isVideo: true, payloadType: 96, retransmissionPayloadType: 97,

@@ -1,7 +1,6 @@
-import DTLS
 import ICE
 import NetworkSimulator
-import PeerConnection
+import PeerFakes
 import Testing
 import Transport
 
@@ -59,16 +58,10 @@ struct RelayWorld {
         let shard = shard ?? number % shards.count
         let relayCredentials = ShardMark.credentials(for: shard, of: shards.count, using: &random)
         let address = try #require(TransportAddress("198.51.100.\(host ?? number)", port: 40_000))
-        let viewerIdentity = try Identities.viewer.get()
-        let relayIdentity = try Identities.gateway.get()
         let ssrc = UInt32(number) << 8
-        let priority = ICE.candidatePriority(type: .host, localPreference: 65_535)
+        let pair = try PeerPair(from: address, viewerCredentials, to: self.host.addresses[0], relayCredentials)
         let viewer = try SimulatedViewer(
-            PeerConnectionConfiguration(
-                iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: relayCredentials,
-                remoteIsLite: false, hostAddresses: [address],
-                remoteCandidates: [RemoteCandidate(address: self.host.addresses[0], priority: priority)],
-                dtlsRole: .client, identity: viewerIdentity, remoteFingerprints: [relayIdentity.fingerprint]),
+            pair.offerer,
             name: "viewer \(number)", ssrc: ssrc, seed: random.next(), shape: shape, now: now)
         let transportSequence: UInt8? = shape.hasTransportSequence ? 3 : nil
         var egress = [
@@ -85,10 +78,7 @@ struct RelayWorld {
         }
         var configuration = ViewerConfiguration(
             sessionID: viewer.name,
-            peer: PeerConnectionConfiguration(
-                iceRole: .controlled, localCredentials: relayCredentials, remoteCredentials: viewerCredentials,
-                remoteIsLite: false, hostAddresses: self.host.addresses, remoteCandidates: [], dtlsRole: .server,
-                identity: relayIdentity, remoteFingerprints: [viewerIdentity.fingerprint]),
+            peer: pair.answerer,
             egress: egress, talkbackPayloadTypes: [111], offerReceived: now, answerReady: now)
         configuration.principal = principal
         self.host.now = now

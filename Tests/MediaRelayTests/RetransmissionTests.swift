@@ -20,7 +20,7 @@ import Transport
         #expect(viewer.pictures.count > 290)
         #expect(viewer.missingPictures <= (loss < 0.1 ? 0 : 10), "\(viewer.missingPictures)")
         let statistics = try world.relayed(viewer).readStatistics()
-        #expect(statistics.packetsRetransmitted > UInt64(Double(statistics.packetsSent) * loss * 0.25))
+        #expect(statistics.packetsRetransmitted > UInt64(Double(statistics.packetsSent) * loss * 0.15))
         #expect(statistics.framesDropped == 0)
         #expect(world.host.outbox.keyStreamReuses == 0)
         #expect(try #require(statistics.roundTrip) < .milliseconds(45))

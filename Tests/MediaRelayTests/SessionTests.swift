@@ -1,6 +1,7 @@
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import RTP
 import STUN
 import Testing

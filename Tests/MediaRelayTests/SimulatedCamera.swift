@@ -61,6 +61,8 @@ final class SimulatedCamera: SimulatedEndpoint {
         var pictureDelay = Duration.zero
         /// Every so many frames a packet without payload follows.
         var paddingInterval: Int?
+        /// The last of so many frames, counted from the key frame, is one that no other needs; nil for none.
+        var unreferencedInterval: Int?
     }
 
     static let videoRate = 90_000
@@ -157,9 +159,11 @@ final class SimulatedCamera: SimulatedEndpoint {
         if isKeyFrame { keyFrames.append(number) }
         let content = FrameContent.make(
             number: number, isKeyFrame: isKeyFrame, size: isKeyFrame ? shape.keyFrameSize : shape.frameSize)
+        let position = number - (keyFrames.last ?? 0)
+        let isUnreferenced = shape.unreferencedInterval.map { position % $0 == $0 - 1 } ?? false
         content.withUnsafeBytes { frame in
             packetizer.packetize(frame) { payload in
-                var flags: PacketBatch.Flags = []
+                var flags: PacketBatch.Flags = isUnreferenced ? .unreferenced : []
                 if payload.isFirst { flags.insert(.startsFrame) }
                 if payload.isLast { flags.insert(.marker) }
                 if payload.isKeyFrame { flags.insert(.keyFrame) }

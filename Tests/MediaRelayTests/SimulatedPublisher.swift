@@ -1,5 +1,6 @@
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import RTP
 import Testing
 import Transport
@@ -34,14 +35,11 @@ final class CollectedPackets: PublisherSink, @unchecked Sendable {
 }
 
 /// A publisher at the other end of the simulated network: 100 video packets and 50 of sound a second.
-final class SimulatedPublisher: SimulatedEndpoint {
+final class SimulatedPublisher: SimulatedPeer {
     static let videoSSRC: UInt32 = 500
     static let retransmissionSSRC: UInt32 = 501
     static let audioSSRC: UInt32 = 502
 
-    let addresses: [TransportAddress]
-    var connection: PeerConnection
-    var hasVanished = false
     var isSending = true
     /// A new source numbers its packets from a new start.
     var videoSource = videoSSRC {
@@ -61,50 +59,15 @@ final class SimulatedPublisher: SimulatedEndpoint {
     private var transportSequence: UInt16 = 65_000
     private var history: [UInt16: [UInt8]] = [:]
     private var nextPacket: Instant?
-    private var outbox: [[UInt8]] = []
 
     init(_ configuration: PeerConnectionConfiguration, seed: UInt64, now: Instant) throws {
-        connection = try PeerConnection(configuration: configuration, random: .seeded(seed), now: now)
-        addresses = configuration.hostAddresses
+        try super.init(configuration, random: .seeded(seed), now: now)
     }
 
-    func receive(_ datagram: SimulatedDatagram) {
-        guard !hasVanished else { return }
-        var bytes = datagram.bytes
-        bytes.withUnsafeMutableBytes { buffer in
-            let received = connection.handle(
-                buffer, from: datagram.source, to: datagram.destination, at: datagram.arrival)
-            if case .rtcp(let count) = received {
-                receiveRTCP(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: datagram.arrival)
-            }
-        }
-        work(at: datagram.arrival)
-    }
+    override var ownDeadline: Instant? { nextPacket }
 
-    func nextDeadline() -> Instant? {
-        hasVanished ? nil : [connection.nextDeadline, nextPacket].compactMap { $0 }.min()
-    }
-
-    func handleTimeout(at now: Instant) {
-        connection.handleDeadline(at: now)
-        work(at: now)
-    }
-
-    func pollTransmit(
-        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
-    ) -> (transmit: Transmit, source: TransportAddress)? {
-        guard !hasVanished else { return nil }
-        if let transmit = connection.pollTransmit(into: buffer, at: now) { return (transmit, addresses[0]) }
-        guard let destination = connection.remoteAddress, !outbox.isEmpty else { return nil }
-        let bytes = outbox.removeFirst()
-        buffer.copyBytes(from: bytes)
-        return (Transmit(destination: destination, byteCount: bytes.count), addresses[0])
-    }
-
-    private func work(at now: Instant) {
-        while let event = connection.pollEvent() {
-            if event == .connected { nextPacket = now }
-        }
+    override func work(_ events: [PeerConnection.Event], at now: Instant) {
+        if events.contains(.connected) { nextPacket = now }
         guard let due = nextPacket, due <= now else { return }
         nextPacket = due + .milliseconds(10)
         guard isSending else { return }
@@ -128,42 +91,27 @@ final class SimulatedPublisher: SimulatedEndpoint {
     }
 
     func send(_ payload: [UInt8], payloadType: UInt8, ssrc: UInt32, index: UInt64, marker: Bool) {
-        var buffer = [UInt8](repeating: 0, count: 1500)
         let template = RTPHeaderTemplate(
             payloadType: payloadType, ssrc: ssrc, extensions: .init(transportSequenceNumber: 3))
-        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
-            let header = template.write(
+        let sequence = transportSequence
+        transportSequence &+= 1
+        send(payload, index: index) { bytes in
+            template.write(
                 marker: marker, sequenceNumber: UInt16(truncatingIfNeeded: index),
-                timestamp: UInt32(truncatingIfNeeded: index &* 900), transportSequenceNumber: transportSequence,
-                into: bytes)
-            transportSequence &+= 1
-            return payload.withUnsafeBytes {
-                connection.protectRTP(headerLength: header, payload: $0, output: bytes, index: index)
-            }
+                timestamp: UInt32(truncatingIfNeeded: index &* 900), transportSequenceNumber: sequence, into: bytes)
         }
-        if count > 0 { outbox.append(Array(buffer[..<count])) }
     }
 
-    func sendReport(_ report: RTCPSenderReport) { sendRTCP { $0.writeSenderReport(report) } }
+    func sendReport(_ report: RTCPSenderReport) { send { $0.writeSenderReport(report) } }
 
     func sayGoodbye(_ ssrcs: [UInt32]) {
-        sendRTCP {
+        send {
             $0.writeReceiverReport(ssrc: ssrcs.first ?? 0)
             $0.writeGoodbye(ssrcs: ssrcs)
         }
     }
 
-    private func sendRTCP(_ write: (inout ByteWriter) -> Void) {
-        var buffer = [UInt8](repeating: 0, count: 1500)
-        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
-            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: bytes[..<1400]))
-            write(&writer)
-            return connection.protectRTCP(bytes, byteCount: writer.count)
-        }
-        if count > 0 { outbox.append(Array(buffer[..<count])) }
-    }
-
-    private func receiveRTCP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+    override func receiveRTCP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .receiverReport(_, let blocks): reportBlocks += blocks

@@ -1,18 +1,12 @@
-import DTLS
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import RTP
 import Testing
 import Transport
 
 @testable import MediaRelay
-
-/// The two identities of the tests, made once.
-enum Identities {
-    static let viewer = Result { try DTLSIdentity.generate() }
-    static let gateway = Result { try DTLSIdentity.generate() }
-}
 
 /// What the relay reported about a viewer.
 final class Notices: Sendable {
@@ -24,7 +18,7 @@ final class Notices: Sendable {
 }
 
 /// A player at the other end of the simulated network.
-final class SimulatedViewer: SimulatedEndpoint {
+final class SimulatedViewer: SimulatedPeer {
     struct Shape {
         var asksAgain = true
         /// Whether retransmissions come in a stream of their own.
@@ -56,12 +50,9 @@ final class SimulatedViewer: SimulatedEndpoint {
     let videoSSRC: UInt32
     var retransmissionSSRC: UInt32 { videoSSRC + 1 }
     var audioSSRC: UInt32 { videoSSRC + 2 }
-    let addresses: [TransportAddress]
     let notices = Notices()
     let status = ViewerStatus()
     var shape: Shape
-    var connection: PeerConnection
-    var hasVanished = false
 
     private(set) var pictures: [Picture] = []
     /// Frames that came whole and with a wrong byte.
@@ -75,7 +66,6 @@ final class SimulatedViewer: SimulatedEndpoint {
     private(set) var reports: [UInt32: RTCPSenderReport] = [:]
     private(set) var reportBlocks: [RTCPReportBlock] = []
     private(set) var goodbyes: [UInt32] = []
-    private(set) var failure: (at: Instant, reason: PeerConnectionFailure)?
     private var assembler: FrameAssembler
     private var nacks: NackGenerator
     private var requests: [UInt16] = []
@@ -83,15 +73,12 @@ final class SimulatedViewer: SimulatedEndpoint {
     private var statistics = ReceptionStatistics(clockRate: 90_000)
     private var nextReport: Instant?
     private var transportFeedback: TransportFeedbackGenerator?
-    private var outbox: [[UInt8]] = []
     private var microphoneIndex: UInt64 = 100
 
     init(
         _ configuration: PeerConnectionConfiguration, name: String, ssrc: UInt32, seed: UInt64, shape: Shape,
         now: Instant
     ) throws {
-        connection = try PeerConnection(configuration: configuration, random: .seeded(seed), now: now)
-        addresses = configuration.hostAddresses
         self.name = name
         password = configuration.localCredentials.password
         self.videoSSRC = ssrc
@@ -100,9 +87,9 @@ final class SimulatedViewer: SimulatedEndpoint {
         nacks = NackGenerator(configuration: shape.nacks)
         nacks.roundTripTime = shape.assumedRoundTrip
         transportFeedback = shape.transportFeedback.map { TransportFeedbackGenerator(interval: $0) }
+        try super.init(configuration, random: .seeded(seed), now: now)
     }
 
-    var isConnected: Bool { connection.isConnected }
     var counters: FrameAssembler.Counters { assembler.counters }
     var numbers: [Int] { pictures.map(\.number) }
     /// Whether the packets came one after the other without gap or repetition.
@@ -110,52 +97,16 @@ final class SimulatedViewer: SimulatedEndpoint {
         zip(videoSequence, videoSequence.dropFirst()).allSatisfy { $1 == $0 + 1 }
     }
 
-    // MARK: - The driver
-
-    func receive(_ datagram: SimulatedDatagram) {
-        guard !hasVanished else { return }
-        var bytes = datagram.bytes
-        let now = datagram.arrival
-        bytes.withUnsafeMutableBytes { buffer in
-            switch connection.handle(buffer, from: datagram.source, to: datagram.destination, at: now) {
-            case .nothing: break
-            case .rtp(let count): receiveRTP(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
-            case .rtcp(let count): receiveRTCP(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
-            }
-        }
-        work(at: now)
-    }
-
-    func nextDeadline() -> Instant? {
-        guard !hasVanished else { return nil }
-        return [
-            connection.nextDeadline, nextReport, transportFeedback?.nextDeadline(), assembler.nextDeadline(),
+    override var ownDeadline: Instant? {
+        [
+            nextReport, transportFeedback?.nextDeadline(), assembler.nextDeadline(),
             shape.asksAgain ? nacks.nextDeadline() : nil,
         ]
         .compactMap { $0 }.min()
     }
 
-    func handleTimeout(at now: Instant) {
-        connection.handleDeadline(at: now)
-        work(at: now)
-    }
-
-    func pollTransmit(
-        into buffer: UnsafeMutableRawBufferPointer, at now: Instant
-    ) -> (transmit: Transmit, source: TransportAddress)? {
-        guard !hasVanished else { return nil }
-        if let transmit = connection.pollTransmit(into: buffer, at: now) { return (transmit, addresses[0]) }
-        guard let destination = connection.remoteAddress, !outbox.isEmpty else { return nil }
-        let bytes = outbox.removeFirst()
-        buffer.copyBytes(from: bytes)
-        return (Transmit(destination: destination, byteCount: bytes.count), addresses[0])
-    }
-
-    private func work(at now: Instant) {
-        while let event = connection.pollEvent() {
-            if case .failed(let reason) = event { failure = (now, reason) }
-            if event == .connected { nextReport = now + shape.reportInterval }
-        }
+    override func work(_ events: [PeerConnection.Event], at now: Instant) {
+        if events.contains(.connected) { nextReport = now + shape.reportInterval }
         if connection.nextDeadline == nil { nextReport = nil }
         while let frame = assembler.nextFrame(at: now) {
             guard let number = FrameContent.number(of: frame.data) else {
@@ -170,7 +121,7 @@ final class SimulatedViewer: SimulatedEndpoint {
 
     // MARK: - What comes
 
-    private func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+    override func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard let packet = try? RTPPacketView(parsing: bytes) else {
             Issue.record("\(name) got a packet that is no RTP")
             return
@@ -208,7 +159,7 @@ final class SimulatedViewer: SimulatedEndpoint {
         }
     }
 
-    private func receiveRTCP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
+    override func receiveRTCP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         for packet in RTCPPackets(bytes) {
             switch packet {
             case .senderReport(let report, let blocks):
@@ -262,34 +213,16 @@ final class SimulatedViewer: SimulatedEndpoint {
         send { $0.writePictureLossIndication(senderSSRC: 9, mediaSSRC: ssrc) }
     }
 
-    /// Sends a compound RTCP packet.
-    func send(_ write: (inout ByteWriter) -> Void) {
-        var buffer = [UInt8](repeating: 0, count: 1500)
-        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
-            var writer = ByteWriter(UnsafeMutableRawBufferPointer(rebasing: bytes[..<1400]))
-            write(&writer)
-            return connection.protectRTCP(bytes, byteCount: writer.count)
-        }
-        if count > 0 { outbox.append(Array(buffer[..<count])) }
-    }
-
     /// Sends a packet of the microphone; `padding` makes it one without payload.
     func speak(_ payload: [UInt8], payloadType: UInt8 = 111, padding: Bool = false) {
-        var buffer = [UInt8](repeating: 0, count: 1500)
         let index = microphoneIndex
         microphoneIndex += 1
-        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
-            _ = RTPHeaderTemplate(payloadType: payloadType, ssrc: 4711).write(
+        send(payload, index: index) { bytes in
+            let header = RTPHeaderTemplate(payloadType: payloadType, ssrc: 4711).write(
                 marker: false, sequenceNumber: UInt16(truncatingIfNeeded: index),
                 timestamp: UInt32(truncatingIfNeeded: index * 960), into: bytes)
             if padding { bytes[0] |= 0x20 }
-            return payload.withUnsafeBytes {
-                connection.protectRTP(headerLength: 12, payload: $0, output: bytes, index: index)
-            }
+            return header
         }
-        if count > 0 { outbox.append(Array(buffer[..<count])) }
     }
-
-    /// Sends bytes as they are.
-    func sendRaw(_ bytes: [UInt8]) { outbox.append(bytes) }
 }

@@ -1,4 +1,5 @@
 import NetworkSimulator
+import PeerFakes
 import RTP
 import SDP
 import Testing
@@ -38,7 +39,7 @@ import Transport
     /// A restarted maker of a track numbers it from a new start, by chance a little below the old one.
     @Test func aSourceThatRestartsIsBelievedWhateverItsNumbers() throws {
         let world = try RelayWorld()
-        let (id, inlet) = (TrackID(camera: "made", index: 1_000), TrackInlet(lists: [world.shard.ready]))
+        let (id, inlet) = (TrackID(camera: "made", index: 0, isDerived: true), TrackInlet(lists: [world.shard.ready]))
         let description = RelayTrackDescription(isVideo: true, codec: .vp8, requestKeyFrame: {})
         world.shard.setTracks([(id, description, inlet)], camera: "made", at: world.now)
         let track = try #require(world.shard.tracks[id])

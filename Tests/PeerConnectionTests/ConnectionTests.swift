@@ -2,6 +2,7 @@ import DTLS
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import SRTP
 import Testing
 import Transport

@@ -1,6 +1,7 @@
 import DTLS
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import Testing
 import Transport
 

@@ -2,24 +2,16 @@ import DTLS
 import ICE
 import NetworkSimulator
 import PeerConnection
+import PeerFakes
 import RTP
 import SRTP
 import STUN
 import Testing
 import Transport
 
-/// The two identities of the tests, made once.
-enum Identities {
-    static let viewer = Result { try DTLSIdentity.generate() }
-    static let gateway = Result { try DTLSIdentity.generate() }
-}
-
-/// A peer connection on a simulated host.
-final class Peer: SimulatedEndpoint {
-    var connection: PeerConnection
-    var addresses: [TransportAddress]
+/// A peer whose host moves, delays answers, and sends media.
+final class Peer: SimulatedPeer {
     let ssrc: UInt32
-    private(set) var events: [(at: Instant, event: PeerConnection.Event)] = []
     /// What went out: when, of what kind, and the first bytes.
     private(set) var transmitted: [(at: Instant, kind: DatagramKind, bytes: [UInt8], destination: TransportAddress)] =
         []
@@ -29,8 +21,6 @@ final class Peer: SimulatedEndpoint {
     private(set) var sawSuccessResponse = false
     /// Set when a DTLS datagram went out before any check had been answered.
     private(set) var sentHandshakeBeforePath = false
-    /// Whether the peer has gone silent: it neither receives nor sends anything.
-    var hasVanished = false
     /// Whether the peer answers connectivity checks.
     var answersChecks = true
     /// How long the answers to checks are held back.
@@ -45,10 +35,9 @@ final class Peer: SimulatedEndpoint {
     private let fallback: TransportAddress
 
     init(_ configuration: PeerConnectionConfiguration, seed: UInt64, now: Instant) throws {
-        connection = try PeerConnection(configuration: configuration, random: .seeded(seed), now: now)
-        addresses = configuration.hostAddresses
-        fallback = addresses[0]
+        fallback = configuration.hostAddresses[0]
         ssrc = UInt32(truncatingIfNeeded: seed | 1)
+        try super.init(configuration, random: .seeded(seed), now: now)
     }
 
     /// The host is from now on known by another address, as a phone that left the Wi-Fi.
@@ -56,44 +45,28 @@ final class Peer: SimulatedEndpoint {
         addresses = [try #require(TransportAddress(host, port: 8189))]
     }
 
-    var isConnected: Bool { connection.isConnected }
-    var failure: (at: Instant, reason: PeerConnectionFailure)? {
-        for case (let at, .failed(let reason)) in events { return (at, reason) }
-        return nil
-    }
     func time(of event: PeerConnection.Event) -> Instant? { events.first { $0.event == event }?.at }
     var remoteAddress: TransportAddress? { connection.remoteAddress }
     func knows(_ address: TransportAddress) -> Bool { connection.knowsRemoteAddress(address) }
     var refusals: PeerConnection.Refusals { connection.refusals }
 
-    func receive(_ datagram: SimulatedDatagram) {
-        guard !hasVanished else { return }
-        var bytes = datagram.bytes
-        if bytes.count > 1, bytes[0] == 1, bytes[1] == 1 { sawSuccessResponse = true }
-        bytes.withUnsafeMutableBytes { buffer in
-            switch connection.handle(buffer, from: datagram.source, to: datagram.destination, at: datagram.arrival) {
-            case .nothing: break
-            case .rtp(let count):
-                let plain = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-                if let packet = try? RTPPacketView(parsing: plain) { received.append(packet.sequenceNumber) }
-            case .rtcp: receivedReports += 1
-            }
-        }
-        collect(at: datagram.arrival)
+    override func receive(_ datagram: SimulatedDatagram) {
+        if !hasVanished, datagram.bytes.starts(with: [1, 1]) { sawSuccessResponse = true }
+        super.receive(datagram)
     }
 
-    func nextDeadline() -> Instant? {
-        if hasVanished { return nil }
+    override func receiveRTP(_ packet: UnsafeRawBufferPointer, at now: Instant) {
+        if let packet = try? RTPPacketView(parsing: packet) { received.append(packet.sequenceNumber) }
+    }
+
+    override func receiveRTCP(_ packet: UnsafeRawBufferPointer, at now: Instant) { receivedReports += 1 }
+
+    override var ownDeadline: Instant? {
         let media = mediaInterval != nil && isConnected ? nextMedia ?? .zero : nil
-        return [connection.nextDeadline, media, delayed.map(\.due).min()].compactMap { $0 }.min()
+        return [media, delayed.map(\.due).min()].compactMap { $0 }.min()
     }
 
-    func handleTimeout(at now: Instant) {
-        connection.handleDeadline(at: now)
-        collect(at: now)
-    }
-
-    func pollTransmit(
+    override func pollTransmit(
         into buffer: UnsafeMutableRawBufferPointer, at now: Instant
     ) -> (transmit: Transmit, source: TransportAddress)? {
         guard !hasVanished else { return nil }
@@ -115,7 +88,7 @@ final class Peer: SimulatedEndpoint {
             note(bytes, transmit, at: now)
             return (transmit, source(wanted, for: transmit.destination))
         }
-        collect(at: now)
+        takeTurn(at: now)
         guard let interval = mediaInterval, isConnected, (nextMedia ?? .zero) <= now,
             let transmit = writeMedia(into: buffer)
         else { return nil }
@@ -148,10 +121,6 @@ final class Peer: SimulatedEndpoint {
         }
         index += 1
         return count > 0 ? Transmit(destination: destination, byteCount: count) : nil
-    }
-
-    func collect(at now: Instant) {
-        while let event = connection.pollEvent() { events.append((now, event)) }
     }
 }
 
@@ -190,27 +159,15 @@ struct Session {
         let gatewayCredentials = ICECredentials(using: &random)
         let viewerAddress = try #require(TransportAddress(shape.viewerHost, port: 8189))
         let gatewayAddress = try #require(TransportAddress(Self.gatewayHost, port: 8189))
-        let viewerIdentity = try Identities.viewer.get()
-        let gatewayIdentity = try Identities.gateway.get()
-        func candidate(_ address: TransportAddress) -> RemoteCandidate {
-            RemoteCandidate(
-                address: address, priority: ICE.candidatePriority(type: .host, localPreference: 65_535))
-        }
-        var viewerSide = PeerConnectionConfiguration(
-            iceRole: .controlling, localCredentials: viewerCredentials, remoteCredentials: gatewayCredentials,
-            remoteIsLite: false, hostAddresses: [viewerAddress], remoteCandidates: [candidate(gatewayAddress)],
-            dtlsRole: shape.viewerIsDTLSClient ? .client : .server, identity: viewerIdentity,
-            remoteFingerprints: [gatewayIdentity.fingerprint])
-        viewerSide.nomination = shape.nomination
-        viewerSide.profiles = shape.viewerProfiles
-        let gatewaySide = PeerConnectionConfiguration(
-            iceRole: .controlled, localCredentials: gatewayCredentials, remoteCredentials: viewerCredentials,
-            remoteIsLite: false, hostAddresses: [gatewayAddress],
-            remoteCandidates: shape.gatewayKnowsCandidates ? [candidate(viewerAddress)] : [],
-            dtlsRole: shape.viewerIsDTLSClient ? .server : .client, identity: gatewayIdentity,
-            remoteFingerprints: [shape.toldFingerprint ?? viewerIdentity.fingerprint])
-        viewer = try Peer(viewerSide, seed: seed &* 2 &+ 1, now: Self.start)
-        gateway = try Peer(gatewaySide, seed: seed &* 2 &+ 2, now: Self.start)
+        var pair = try PeerPair(
+            from: viewerAddress, viewerCredentials, to: gatewayAddress, gatewayCredentials,
+            offererIsDTLSClient: shape.viewerIsDTLSClient)
+        pair.offerer.nomination = shape.nomination
+        pair.offerer.profiles = shape.viewerProfiles
+        if shape.gatewayKnowsCandidates { pair.answerer.remoteCandidates = [.host(viewerAddress)] }
+        if let fingerprint = shape.toldFingerprint { pair.answerer.remoteFingerprints = [fingerprint] }
+        viewer = try Peer(pair.offerer, seed: seed &* 2 &+ 1, now: Self.start)
+        gateway = try Peer(pair.answerer, seed: seed &* 2 &+ 2, now: Self.start)
         simulation = Simulation(
             network: SimulatedNetwork(seed: seed, conditions: conditions), endpoints: [viewer, gateway],
             start: Self.start)

@@ -19,6 +19,8 @@ public struct ReceivedDatagram {
 public struct DatagramBatch: Sequence {
     /// The number of datagrams, at least one.
     public let count: Int
+    /// Whether the call found as many datagrams as there is memory for, so that more may be waiting.
+    public let isFull: Bool
     let bytes: UnsafeMutablePointer<UInt8>
     let entries: UnsafePointer<linux_udp_datagram>
 
@@ -49,6 +51,7 @@ public struct DatagramBatch: Sequence {
 /// Memory for one batch of datagrams, reused for each. It belongs to the thread that receives.
 public final class DatagramBuffers {
     private let batch: OpaquePointer
+    private let capacity: UInt32
 
     /// Makes room for `capacity` datagrams of up to `datagramSize` bytes; longer ones are dropped and counted.
     ///
@@ -61,6 +64,7 @@ public final class DatagramBuffers {
                 call: "calloc", purpose: "cannot make \(count) receive buffers of \(size) bytes", errorNumber: ENOMEM)
         }
         self.batch = batch
+        self.capacity = count
     }
 
     deinit {
@@ -83,7 +87,9 @@ public final class DatagramBuffers {
         meters.countReceived(
             datagrams: Int(receipt.received), bytes: byteCount, truncated: Int(receipt.truncated))
         guard receipt.usable > 0 else { return .nothingUsable }
-        return .datagrams(DatagramBatch(count: Int(receipt.usable), bytes: bytes, entries: entries))
+        return .datagrams(
+            DatagramBatch(
+                count: Int(receipt.usable), isFull: receipt.received == capacity, bytes: bytes, entries: entries))
     }
 }
 

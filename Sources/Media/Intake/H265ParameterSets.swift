@@ -54,6 +54,14 @@ package struct H265ParameterSets {
         }
     }
 
+    /// The highest temporal layer that the stream may have (`sps_max_sub_layers_minus1`); the highest that exists before
+    /// the first set.
+    var highestTemporalLayer: UInt8 {
+        let set = sets.first { Self.type($0) == H265.UnitType.sequenceParameterSet }
+        // The set's first four bits after the header name the video parameter set.
+        return set.map { $0[H265.headerLength] >> 1 & 7 } ?? 7
+    }
+
     /// The parameters of `a=fmtp` that state the profile (RFC 7798, section 7.1); empty while no set states it.
     package var profileParameters: [FormatParameters.Parameter] {
         guard let set = sequenceParameterSet else { return [] }

@@ -56,6 +56,7 @@ extension IncomingTrack {
             hold(unit)
         case 1...5:
             reordering.noteH264(payload: unit)
+            noteReference(H264.isReferenced(unit))
             beginSlices(H264.keyFrameInfo(payload: unit))
             emitUnit(unit, marker: marker)
         default:
@@ -71,6 +72,7 @@ extension IncomingTrack {
             fits(payload)
         {
             reordering.noteH264(payload: payload)
+            noteReference(H264.isReferenced(payload))
             beginSlices(info)
             emit(payload, marker: marker)
             return
@@ -109,6 +111,7 @@ extension IncomingTrack {
         }
         if isSlice {
             if isFirst { reordering.noteH264(payload: payload) }
+            noteReference(H264.isReferenced(payload))
             beginSlices(H264.keyFrameInfo(payload: payload))
         } else if frame?.hasSlice == false {
             // The rest of a unit whose beginning was lost.

@@ -37,6 +37,7 @@ extension IncomingTrack {
             if H265.type(unit[0]) == H265.UnitType.pictureParameterSet { frame?.hasPictureParameterSet = true }
             hold(unit)
         case 0...H265.UnitType.lastSlice:
+            noteH265Reference(type: H265.type(unit[0]), header: unit)
             beginH265Slices(H265.info(ofUnit: unit))
             emitUnit(unit, marker: marker)
         default:
@@ -66,6 +67,7 @@ extension IncomingTrack {
         let isLast = payload[2] & 0x40 != 0 || marker
         if isFirst { finishUnit() }
         if type <= H265.UnitType.lastSlice {
+            noteH265Reference(type: type, header: payload)
             beginH265Slices(H265.info(payload: payload))
         } else if frame?.hasSlice == false {
             // A long message before the first slice, which viewers do not need.
@@ -77,6 +79,13 @@ extension IncomingTrack {
         }
         if isFirst || !refragmenter.isActive { refragmenter.begin(header: payload.prefix(3), isFirst: isFirst) }
         refragment(UnsafeRawBufferPointer(rebasing: payload[3...]), isLast: isLast, marker: marker)
+    }
+
+    private mutating func noteH265Reference(type: UInt8, header: UnsafeRawBufferPointer) {
+        noteReference(
+            H265.isReferenced(
+                type: type, temporalLayer: H265.temporalLayer(header[1]),
+                highest: h265ParameterSets.highestTemporalLayer))
     }
 
     /// Called with each part of a slice. At a frame's first part it decides whether decoding can start here, inserts

@@ -9,6 +9,8 @@ extension IncomingTrack {
         }
         if descriptor.startsFrame, frame?.hasStarted == false {
             frame?.isKeyFrame = VP8.isKeyFrameStart(payload: payload)
+            // Players that follow temporal layers wait for picture identifiers that are missing.
+            frame?.isUnreferenced = descriptor.isNonReference && descriptor.temporalLayer == nil
         }
         guard refragmenter.isActive || !fits(payload) else {
             emit(payload, marker: marker)

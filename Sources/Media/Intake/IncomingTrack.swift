@@ -88,6 +88,8 @@ package struct IncomingTrack: ~Copyable {
         var hasSequenceParameterSet = false
         var hasPictureParameterSet = false
         var hasSlice = false
+        /// Whether no other frame needs it, as far as its units show until now.
+        var isUnreferenced = false
     }
 
     package let format: Format
@@ -97,6 +99,8 @@ package struct IncomingTrack: ~Copyable {
     private(set) var reception = ReceptionCounts()
     private var pool = PacketBatchPool()
     package internal(set) var frame: Frame?
+    /// When the packets of an incomplete frame have to be handed out; nil when none wait.
+    package private(set) var gatheringEnds: Instant?
     var parameterSets: H264ParameterSets
     var h265ParameterSets: H265ParameterSets
     package internal(set) var reordering = ReorderingDetector()
@@ -188,10 +192,26 @@ package struct IncomingTrack: ~Copyable {
         return true
     }
 
-    /// Hands out the collected packets: the socket is drained, so no more will come soon.
+    /// Hands out the collected packets.
     package mutating func flush(at now: Instant) {
+        gatheringEnds = nil
         if let batch = pool.finish(arrival: now) { inlet.deliver(batch) }
     }
+
+    /// The socket is drained, and the frame may be incomplete. Its packets wait for the rest for a moment: nothing can be
+    /// decoded before the rest is there, and each batch costs a wake-up of every shard and a send to every viewer. A
+    /// large frame is handed out in parts, so that it need not cross the camera's path as a whole before it can leave.
+    package mutating func flushUnlessGathering(at now: Instant) {
+        guard !pool.isEmpty else { return }
+        let ends = gatheringEnds ?? now + Self.gatheringTime
+        gatheringEnds = ends
+        if now >= ends || pool.waitingByteCount >= Self.gatheringLimit { flush(at: now) }
+    }
+
+    /// How long the packets of an incomplete frame wait for the rest.
+    private static let gatheringTime = Duration.milliseconds(2)
+    /// How many bytes of an incomplete frame wait for the rest: a run of datagrams that one call sends.
+    private static let gatheringLimit = 16 * 1024
 
     private mutating func forgetFrame() {
         frame = nil
@@ -248,6 +268,18 @@ package struct IncomingTrack: ~Copyable {
     /// Whether a payload fits as it is.
     func fits(_ payload: UnsafeRawBufferPointer) -> Bool { payload.count <= limit }
 
+    /// Records whether the frame is needed by others, by one of its slices. Parameter sets in it are needed in any case.
+    mutating func noteReference(_ isReferenced: Bool) {
+        let hasParameterSet =
+            frame?.hasVideoParameterSet == true || frame?.hasSequenceParameterSet == true
+            || frame?.hasPictureParameterSet == true
+        if isReferenced || hasParameterSet {
+            frame?.isUnreferenced = false
+        } else if frame?.hasSlice == false {
+            frame?.isUnreferenced = true
+        }
+    }
+
     /// Passes bytes of a unit through the refragmenter.
     mutating func refragment(_ bytes: UnsafeRawBufferPointer, isLast: Bool, marker: Bool) {
         // The pieces are collected by offset, since the refragmenter cannot be used again during a call to it.
@@ -267,6 +299,7 @@ package struct IncomingTrack: ~Copyable {
         if !frame.hasStarted { flags.insert(.startsFrame) }
         // Sound can be decoded from any packet.
         if frame.isKeyFrame || !format.isVideo { flags.insert(.keyFrame) }
+        if frame.isUnreferenced { flags.insert(.unreferenced) }
         frame.hasStarted = true
         self.frame = frame
         pool.append(

@@ -3,8 +3,11 @@ import Transport
 
 /// One track on its way to one viewer: the viewer's place in the ring, and how its packets are numbered.
 struct Egress {
-    /// How many earlier epochs are kept for retransmissions. More skips than this within two seconds are impossible.
-    private static let rememberedEpochs = 6
+    /// How many earlier epochs are kept for retransmissions: as many as a backlog of 12 seconds can have, in which every
+    /// second frame is left out.
+    private static let rememberedEpochs = 360
+    /// How long after its end an epoch is kept. A later packet is not retransmitted any more.
+    private static let epochMemory = Duration.seconds(4)
 
     // What each frame needs comes first, so that it shares few cache lines: with hundreds of viewers, most of them have
     // to come from memory for every frame.
@@ -15,6 +18,8 @@ struct Egress {
     var nextBurst: Instant?
     /// Since when packets have been waiting; nil while the viewer is at the live edge.
     var behindSince: Instant?
+    /// Whether the viewer gets what was in the ring when it started, at the pace of its ``Viewer/pacer``.
+    var isBacklog = false
     /// The packet index after the last one sent.
     var nextIndex: UInt64
     /// The epoch that new packets belong to; nil before the first start.
@@ -88,6 +93,7 @@ struct Egress {
     /// Moves the viewer to `cursor`, with the next free number.
     mutating func start(at cursor: TrackRing.Cursor, now: Instant) {
         self.cursor = cursor
+        isBacklog = configuration.isVideo && cursor.entry < track.ring.end - 1
         // The player must not take the first half of a frame for a whole one: the gap says that the rest is missing.
         if isInsideFrame, configuration.isVideo { nextIndex += 1 }
         isInsideFrame = false
@@ -107,11 +113,41 @@ struct Egress {
         }
         leftOutFrom = nil
         skipsAtNextFrame = false
-        if let previous = self.epoch {
-            if earlierEpochs.count >= Self.rememberedEpochs { earlierEpochs.removeFirst() }
+        begin(epoch)
+    }
+
+    private mutating func begin(_ next: EgressEpoch) {
+        if let previous = epoch {
+            if earlierEpochs.count >= Self.rememberedEpochs { earlierEpochs.removeFirst(Self.rememberedEpochs / 2) }
             earlierEpochs.append(previous)
         }
-        self.epoch = epoch
+        epoch = next
+    }
+
+    /// Moves the viewer past frames that it does not need, without a gap in its numbers. The timestamps go on as if the
+    /// frames had been sent.
+    mutating func skip(to cursor: TrackRing.Cursor, now: Instant) {
+        guard var next = epoch, let entry = track.ring[cursor.entry] else { return }
+        self.cursor = cursor
+        next.trackSequence = entry.sequence(of: cursor.packet)
+        next.index = nextIndex
+        next.startedAt = now
+        begin(next)
+    }
+
+    /// How many epochs before the current one are kept.
+    var earlierEpochCount: Int { earlierEpochs.count }
+
+    /// Forgets epochs that ended too long ago for a retransmission.
+    mutating func forgetOldEpochs(at now: Instant) {
+        guard let newest = epoch, !earlierEpochs.isEmpty else { return }
+        var count = 0
+        while count < earlierEpochs.count {
+            let ended = count + 1 < earlierEpochs.count ? earlierEpochs[count + 1].startedAt : newest.startedAt
+            guard now - ended > Self.epochMemory else { break }
+            count += 1
+        }
+        if count == earlierEpochs.count { earlierEpochs = [] } else { earlierEpochs.removeFirst(count) }
     }
 
     /// Switches to another track of the same codec. The viewer's numbers continue without a gap, and its timestamps
@@ -134,6 +170,7 @@ struct Egress {
         cursor = nil
         nextBurst = nil
         behindSince = nil
+        isBacklog = false
         leftOutFrom = nil
         framesBefore = 0
         skipsAtNextFrame = false

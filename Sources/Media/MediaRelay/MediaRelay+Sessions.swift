@@ -46,8 +46,16 @@ extension MediaRelay {
     }
 
     /// Ends a viewer's session with a goodbye.
-    public func removeViewer(_ sessionID: String, reason: String) {
-        post(to: sessionID) { shard, viewer, now in shard.dismiss(viewer, reason: reason, at: now) }
+    /// - Parameter whenRemoved: called once, when nothing more is sent to the viewer. It must not wait.
+    public func removeViewer(
+        _ sessionID: String, reason: String, whenRemoved: @escaping @Sendable () -> Void = {}
+    ) {
+        guard let handle = sessions[sessionID] else { return whenRemoved() }
+        let posted = links.post(to: handle.shard) { shard, now in
+            if let viewer = shard.viewers[handle] { shard.dismiss(viewer, reason: reason, at: now) }
+            whenRemoved()
+        }
+        if !posted { whenRemoved() }
     }
 
     /// Opens the gate for a viewer's microphone, or shuts it with nil.

@@ -95,21 +95,22 @@ public final class MediaRelay: Sendable {
 }
 
 extension MediaRelay {
-    /// Says which tracks a camera sends, again after each of its restarts.
+    /// Says which tracks a camera with one stream sends, again after each of its restarts.
     /// - Returns: for each track, where to hand in its batches.
     public func setTracks(camera: String, _ tracks: [RelayTrackDescription]) -> [TrackInlet] {
-        setTracks(camera: camera, tracks.enumerated().map { (index: $0, description: $1) })
+        setTracks(
+            camera: camera, tracks.enumerated().map { (id: TrackID(camera: camera, index: $0), description: $1) })
     }
 
-    /// Says which tracks a camera sends, each with its index, again after each of its restarts.
+    /// Says which tracks a camera sends, each with its name, again after each of its restarts.
     /// - Returns: for each track, where to hand in its batches: a track that continues keeps its inlet.
     public func setTracks(
-        camera: String, _ tracks: [(index: Int, description: RelayTrackDescription)]
+        camera: String, _ tracks: [(id: TrackID, description: RelayTrackDescription)]
     ) -> [TrackInlet] {
         let home = home(of: camera)
-        let entries = tracks.map { index, track in
+        let entries = tracks.map { id, track in
             (
-                id: TrackID(camera: camera, index: index), description: track,
+                id: id, description: track,
                 inlet: track.continuing ?? TrackInlet(lists: links.lists, home: home)
             )
         }
@@ -164,7 +165,7 @@ extension MediaRelay {
 
     /// Runs `body` on every shard, on the camera's home shard last: what the home then says to another shard comes there
     /// after `body`.
-    private func postToAll(of camera: String, _ body: @escaping ShardMessage) {
+    func postToAll(of camera: String, _ body: @escaping ShardMessage) {
         let home = home(of: camera)
         tracksOrder.withLock { _ in
             for shard in 0..<links.count where shard != home { links.post(to: shard, body) }

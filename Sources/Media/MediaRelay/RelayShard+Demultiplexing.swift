@@ -36,7 +36,10 @@ extension RelayShard {
         let proofs = viewer.peer.authenticatedChecks
         switch viewer.peer.handle(datagram, from: path.source, to: path.local, at: now) {
         case .nothing:
-            if viewer.peer.authenticatedChecks != proofs { noteAddress(path, of: viewer, at: now) }
+            if viewer.peer.authenticatedChecks != proofs {
+                noteAddress(path, of: viewer, at: now)
+                viewer.takeProbeAnswer(through: &sender, limits: limits, at: now)
+            }
         case .rtp(let count):
             viewer.receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         case .rtcp(let count):

@@ -41,21 +41,27 @@ struct Stretch {
         case usedBudget
         /// The next packet starts a frame that this viewer must not get.
         case reachedFrameToLeaveOut
+        /// The next packet starts a frame of a backlog that no other frame needs.
+        case reachedUnreferenced
     }
 
     private let ring: TrackRing
     private let epoch: EgressEpoch
     private let header: EgressHeader
-    private let leavesFramesOut: Bool
+    /// A packet with all of these flags ends the stretch.
+    private let stop: PacketBatch.Flags
 
     /// What `egress` sends; nil before its first start.
     @inline(__always)
-    init?(_ egress: Egress) {
+    init?(_ egress: Egress, skipsUnreferenced: Bool) {
         guard let epoch = egress.epoch else { return nil }
         self.epoch = epoch
         ring = egress.track.ring
         header = egress.header
-        leavesFramesOut = egress.skipsAtNextFrame
+        // No packet has all flags that there are.
+        stop =
+            egress.skipsAtNextFrame
+            ? .startsFrame : skipsUnreferenced ? [.startsFrame, .unreferenced] : PacketBatch.Flags(rawValue: .max)
     }
 
     /// The hot loop: writes header and ciphertext straight into the send buffer.
@@ -67,7 +73,9 @@ struct Stretch {
             let firstNumber = packets.first?.sequenceNumber ?? 0
             while progress.cursor.packet < packets.count {
                 let packet = packets[progress.cursor.packet]
-                if leavesFramesOut, packet.flags.contains(.startsFrame) { return .reachedFrameToLeaveOut }
+                if packet.flags.contains(stop) {
+                    return stop == .startsFrame ? .reachedFrameToLeaveOut : .reachedUnreferenced
+                }
                 if progress.budget == 0 { return .usedBudget }
                 // A packet that does not even fit an empty run is skipped below.
                 if run.segments > 0, !run.accepts(overhead + Int(packet.length)) { return .runIsFull }

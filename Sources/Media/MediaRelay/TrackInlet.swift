@@ -36,6 +36,8 @@ public final class TrackInlet: Sendable {
 
     private struct State {
         var feeds: [Feed]
+        /// Whether it takes batches: it has not been closed, and nobody has shut it.
+        var isTaking = true
         var isClosed = false
         var drops = Drops()
     }
@@ -61,7 +63,7 @@ public final class TrackInlet: Sendable {
     /// Hands a batch in.
     public func deliver(_ batch: PacketBatch) {
         let ready = state.withLock { state -> UInt64 in
-            guard !state.isClosed else { return 0 }
+            guard state.isTaking else { return 0 }
             var ready: UInt64 = 0
             for index in state.feeds.indices where state.feeds[index].isOpen {
                 guard state.feeds[index].take(batch) else {
@@ -117,8 +119,21 @@ public final class TrackInlet: Sendable {
     func close() {
         state.withLock { state in
             state.isClosed = true
+            state.isTaking = false
             for index in state.feeds.indices { state.feeds[index] = Feed() }
         }
+    }
+
+    /// Shuts the inlet, so that what is handed in goes nowhere, or opens it again. What waits when it is shut goes too. What
+    /// comes after it was opened has nothing to do with what came before.
+    public func setTaking(_ isTaking: Bool) {
+        let hasOpened = state.withLock { state in
+            guard !state.isClosed, state.isTaking != isTaking else { return false }
+            state.isTaking = isTaking
+            for index in state.feeds.indices where !isTaking { state.feeds[index].empty() }
+            return isTaking
+        }
+        if hasOpened { noteRestart() }
     }
 
     /// What was thrown away so far.

@@ -61,7 +61,7 @@ extension TrackRing {
 
     /// When what the ring can be read from arrived: its oldest key frame, or for sound its oldest packet.
     var oldestStart: Instant? {
-        isVideo ? keyFrames.first.map { arrival(of: $0) } : self[first]?.batch.arrival
+        isVideo ? keyFrames.first.map { arrival(of: $0) } : self[max(first, readableFrom)]?.batch.arrival
     }
 
     /// When the newest key frame arrived.

@@ -56,6 +56,8 @@ struct TrackRing {
     private(set) var first = 0
     /// The number after the newest entry.
     private(set) var end = 0
+    /// Nobody may begin with an entry before this one.
+    private(set) var readableFrom = 0
     /// The first packet of the newest key frame; nil if there is none, or if so much came after it that a viewer cannot
     /// start there.
     private(set) var newestKeyFrame: Cursor?
@@ -129,6 +131,13 @@ struct TrackRing {
     /// For sound: the moment since which the pictures of the camera are kept.
     mutating func followPictures(since moment: Instant?) {
         retention?.picturesSince = moment
+    }
+
+    /// Nobody begins with what the ring holds now. Who is in the middle of it goes on.
+    mutating func hide() {
+        newestKeyFrame = nil
+        keyFrames = CursorQueue()
+        readableFrom = end
     }
 
     /// Removes everything: the source's codec has changed, and what follows cannot be decoded with anything before.
@@ -209,6 +218,24 @@ extension TrackRing {
             if found == sequence { return Cursor(entry: low - 1, packet: index) }
             if found < sequence { return nil }
             index -= 1
+        }
+        return nil
+    }
+
+    /// The first packet after the frames at `cursor` that no other frame needs; nil if it has not come, or if a packet of
+    /// theirs is needed.
+    func endOfUnreferenced(from cursor: Cursor) -> Cursor? {
+        var packet = cursor.packet
+        for number in cursor.entry..<max(end, cursor.entry) {
+            guard let packets = self[number]?.batch.packets else { return nil }
+            while packet < packets.count {
+                let flags = packets[packet].flags
+                if !flags.contains(.unreferenced) {
+                    return flags.contains(.startsFrame) ? Cursor(entry: number, packet: packet) : nil
+                }
+                packet += 1
+            }
+            packet = 0
         }
         return nil
     }

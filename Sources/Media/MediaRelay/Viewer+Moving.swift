@@ -36,7 +36,7 @@ extension Viewer {
         egress[index].takeWhenLeft()?()
         guard mediaFlows else { return }
         if let keyFrame = next.ring.newestKeyFrame, isVideo {
-            egress[index].start(at: keyFrame, now: now)
+            start(index, at: keyFrame, now: now)
         } else if !isVideo {
             egress[index].start(at: next.ring.head, now: now)
         }

@@ -59,6 +59,8 @@ extension Viewer {
     /// Sends a sender report for each track, and a receiver report for the microphone.
     func sendReports(through sender: inout MediaSender, scratch: UnsafeMutableRawBufferPointer, at now: Instant) {
         reports.advance(at: now)
+        if !egress.contains(where: \.isBacklog) { peer.endProbes() }
+        for index in egress.indices { egress[index].forgetOldEpochs(at: now) }
         guard let destination = remoteAddress else { return }
         var block = talkback.reportBlock(at: now)
         for index in egress.indices where egress[index].packetsSent > 0 {

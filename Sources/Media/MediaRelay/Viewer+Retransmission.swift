@@ -42,6 +42,12 @@ extension Viewer {
         egress[position].retransmissions.refill(
             bytesSent: egress[position].bytesSent, recentBytes: egress[position].track.recentBytes.busiestSecond)
         var left = Self.mostPerPause - feedback.recentRetransmissions.count(within: repetitionPause, of: now)
+        let isPaced = egress[position].isBacklog && !line.isLimited
+        if isPaced {
+            pacer.noteLost(numbers.count { isNewLoss($0, position) })
+            left = min(left, pacer.roomForRepairs)
+        }
+        let packetsBefore = egress[position].packetsRetransmitted
         var isBeyondHelp = false
         for number in numbers {
             guard left > 0 else { break }
@@ -51,13 +57,24 @@ extension Viewer {
             case .beyondHelp: isBeyondHelp = true
             }
         }
-        if line.repairsEarly, !line.sendsTwice, !reason.isPrecaution,
+        if isPaced ? pacer.repairsTwice : line.repairsEarly && !line.sendsTwice, !reason.isPrecaution,
             egress[position].configuration.retransmission != nil
         {
             for number in numbers { resendOnceMore(number, position, to: destination, through: &sender, at: now) }
         }
         _ = sender.flush(to: destination, from: localAddress)
+        if isPaced {
+            let count = Int(clamping: egress[position].packetsRetransmitted &- packetsBefore)
+            if let probe = pacer.noteRetransmitted(count) { sendProbe(probe, through: &sender, at: now) }
+        }
         if isBeyondHelp { askForKeyFrameAfterLoss(position, at: now) }
+    }
+
+    /// Whether a number is of a packet that has not been retransmitted yet.
+    private func isNewLoss(_ number: UInt16, _ position: Int) -> Bool {
+        let newest = egress[position].nextIndex &- 1
+        let behind = UInt64(UInt16(truncatingIfNeeded: newest) &- number)
+        return behind <= newest && !feedback.recentRetransmissions.contains(newest - behind)
     }
 
     /// Why packets are retransmitted.

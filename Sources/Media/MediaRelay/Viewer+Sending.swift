@@ -1,3 +1,4 @@
+import ICE
 import PeerConnection
 import RTP
 import Transport
@@ -11,6 +12,8 @@ extension Viewer {
         case blocked
         /// The next packet starts a frame that this viewer must not get.
         case reachedFrameToLeaveOut
+        /// The next packet starts a frame of a backlog that no other frame needs.
+        case reachedUnreferenced
     }
 
     /// The track of `egress[index]` has a new batch.
@@ -35,7 +38,13 @@ extension Viewer {
         guard let keyFrame = ring.newestKeyFrame, let entry = ring[keyFrame.entry] else { return }
         if entry.sequence(of: keyFrame.packet) < egress[index].nextTrackSequence { return }
         if let from = egress[index].leftOutFrom { noteDropped(index, from: from, to: keyFrame) }
-        egress[index].start(at: keyFrame, now: now)
+        start(index, at: keyFrame, now: now)
+    }
+
+    /// Starts an egress at a place in its track's ring, and the pacer with it where that is a backlog.
+    func start(_ index: Int, at cursor: TrackRing.Cursor, now: Instant) {
+        egress[index].start(at: cursor, now: now)
+        if egress[index].isBacklog { pacer.begin(roundTrip: peer.pathRoundTripTime, at: now) }
     }
 
     /// Sends what waits for the viewer: a little at once, a backlog in paced bursts.
@@ -45,23 +54,27 @@ extension Viewer {
         guard let cursor = egress[index].cursor else { return }
         if cursor.entry < egress[index].track.ring.first { skipEvicted(index, at: now) }
         guard egress[index].cursor != nil else { return }
-        // At the live edge an ordinary frame is sent whole, and a large key frame in a few sends. What a new viewer has
-        // to catch up on is paced from its first packet.
+        let isLimited = line.isLimited && egress[index].configuration.isVideo
+        let isBacklog = egress[index].isBacklog && !isLimited
+        // At the live edge an ordinary frame is sent whole, and a large key frame in a few sends.
         let isPaced = isCatchingUp || egress[index].packetsSent == 0
         var budget = isPaced ? limits.burstPackets : max(limits.burstPackets, 32)
-        let isLimited = line.isLimited && egress[index].configuration.isVideo
         if isLimited { budget = min(budget, line.packets(at: now)) }
         let (firstNew, bytesBefore) = (egress[index].nextIndex, egress[index].bytesSent)
-        let outcome = forward(index, budget: budget, through: &sender, at: now)
+        let outcome =
+            isBacklog
+            ? sendBacklog(index, through: &sender, at: now)
+            : forward(index, budget: budget, through: &sender, at: now)
         if isLimited { line.spend(egress[index].bytesSent - bytesBefore) }
         switch outcome {
         case .reachedEnd:
             egress[index].behindSince = nil
+            egress[index].isBacklog = false
             if line.repairsEarly { repeatAsPrecaution(index, from: firstNew, through: &sender, at: now) }
             return
         case .reachedFrameToLeaveOut:
             leaveOut(index, at: now)
-        case .usedBudget, .blocked:
+        case .usedBudget, .blocked, .reachedUnreferenced:
             let since = egress[index].behindSince ?? now
             egress[index].behindSince = since
             noteFramesBefore(index)
@@ -69,8 +82,54 @@ extension Viewer {
                 isLimited ? isTooOld(index, limits, at: now) : now - since > limits.maximumLag
             if isTooFarBehind { skipAhead(index, at: now) }
         }
-        if egress[index].cursor != nil {
+        guard egress[index].cursor != nil else { return }
+        if isBacklog, egress[index].isBacklog, outcome != .blocked {
+            egress[index].nextBurst = pacer.nextBurst
+        } else {
             egress[index].nextBurst = now + (isLimited ? LineLimit.interval : limits.burstInterval)
+        }
+    }
+
+    /// Sends as much of a backlog as the path takes now.
+    private func sendBacklog(_ index: Int, through sender: inout MediaSender, at now: Instant) -> Outcome {
+        let room = pacer.room(at: now)
+        guard room > 0 else { return .usedBudget }
+        let before = egress[index].packetsSent
+        var outcome = Outcome.reachedUnreferenced
+        var skips = true
+        while outcome == .reachedUnreferenced {
+            let left = room - Int(clamping: egress[index].packetsSent &- before)
+            outcome = forward(index, budget: left, skipsUnreferenced: skips, through: &sender, at: now)
+            // The newest frame is sent in any case.
+            if outcome == .reachedUnreferenced { skips = skipUnreferenced(index, at: now) }
+        }
+        let sent = Int(clamping: egress[index].packetsSent &- before)
+        if let probe = pacer.noteSent(sent, at: now) { sendProbe(probe, through: &sender, at: now) }
+        return outcome
+    }
+
+    /// Moves the viewer past frames that no other frame needs. False if nothing that it needs follows.
+    private func skipUnreferenced(_ index: Int, at now: Instant) -> Bool {
+        guard let cursor = egress[index].cursor, let next = egress[index].track.ring.endOfUnreferenced(from: cursor)
+        else { return false }
+        egress[index].skip(to: next, now: now)
+        return true
+    }
+
+    /// Sends a check behind the media, whose answer shows that the media has arrived.
+    func sendProbe(_ number: UInt64, through sender: inout MediaSender, at now: Instant) {
+        let output = sender.run.free
+        guard let transmit = peer.writeProbe(number, into: output, at: now) else { return }
+        sender.send(
+            UnsafeRawBufferPointer(rebasing: output[..<transmit.byteCount]), transmit, from: peer.transmitSource)
+    }
+
+    /// Takes the answer to a probe, and sends what it has made room for.
+    func takeProbeAnswer(through sender: inout MediaSender, limits: RelayLimits, at now: Instant) {
+        guard let answer = peer.takeProbeAnswer() else { return }
+        pacer.noteAnswer(to: answer.number, roundTrip: answer.roundTripTime, at: now)
+        for index in egress.indices where egress[index].isBacklog {
+            send(index, through: &sender, limits: limits, at: now)
         }
     }
 
@@ -122,7 +181,7 @@ extension Viewer {
     private func goOnWithKeyFrame(_ keyFrame: TrackRing.Cursor?, _ index: Int, at now: Instant) {
         if let keyFrame {
             noteDropped(index, from: egress[index].framesBefore, to: keyFrame)
-            egress[index].start(at: keyFrame, now: now)
+            start(index, at: keyFrame, now: now)
             return
         }
         egress[index].skipsAtNextFrame = false
@@ -148,10 +207,12 @@ extension Viewer {
     /// The numbering of the egress changes only when a run has left this process. If the socket accepts nothing, the
     /// run is built again later with the same numbers. So the viewer sees no gap, and no key stream is used twice.
     private func forward(
-        _ position: Int, budget: Int, through sender: inout MediaSender, at now: Instant
+        _ position: Int, budget: Int, skipsUnreferenced: Bool = false, through sender: inout MediaSender,
+        at now: Instant
     ) -> Outcome {
         guard let start = Progress(egress[position], transportSequence: transportSequence, budget: budget),
-            let stretch = Stretch(egress[position]), let destination = remoteAddress
+            let stretch = Stretch(egress[position], skipsUnreferenced: skipsUnreferenced),
+            let destination = remoteAddress
         else { return .reachedEnd }
         var progress = start
         while true {
@@ -164,6 +225,7 @@ extension Viewer {
             case .reachedEnd: return .reachedEnd
             case .usedBudget: return .usedBudget
             case .reachedFrameToLeaveOut: return .reachedFrameToLeaveOut
+            case .reachedUnreferenced: return .reachedUnreferenced
             }
         }
     }

@@ -27,6 +27,7 @@ final class Viewer {
     /// The next transport-wide sequence number.
     var transportSequence: UInt16 = 0
     var line = ViewerLine()
+    var pacer = BacklogPacer()
     /// Where media is sent: kept here, so that the hot loop does not have to ask the connection.
     var remoteAddress: TransportAddress?
     /// Our address at which the viewer's packets arrive: replies leave from it.
@@ -112,7 +113,7 @@ final class Viewer {
         if !egress[index].configuration.isVideo {
             egress[index].start(at: ring.head, now: now)
         } else if let keyFrame = ring.newestKeyFrame {
-            egress[index].start(at: keyFrame, now: now)
+            start(index, at: keyFrame, now: now)
         } else {
             egress[index].cursor = nil
             egress[index].track.requestKeyFrame(at: now)

@@ -2,20 +2,6 @@ import PeerConnection
 import RTP
 import Transport
 
-/// Names a track of the relay.
-public struct TrackID: Hashable, Sendable {
-    /// The camera's identifier.
-    public var camera: String
-    /// The number of the track in the camera's description.
-    public var index: Int
-
-    /// Names track `index` of `camera`.
-    public init(camera: String, index: Int) {
-        self.camera = camera
-        self.index = index
-    }
-}
-
 /// How one track is sent to one viewer, as agreed in offer and answer.
 public struct EgressConfiguration: Sendable {
     /// What is sent.

@@ -118,6 +118,37 @@ extension ICEAgent {
         guard let selected else { return nil }
         let id = STUNTransactionID(using: &random, mark: transactionMark)
         consent.sent(id, at: now, timing: timing, random: &random)
+        return writeCheck(on: selected, id, into: buffer)
+    }
+
+    /// Writes a check on the selected pair into `buffer` (at least ``STUN/sufficientBufferSize`` bytes): a probe. Its answer
+    /// shows that what was sent on this path before it has arrived or is lost, since datagrams to one socket are read in
+    /// order. ``transmitSource`` says which of the own addresses it must leave from.
+    ///
+    /// A probe is a request like one for consent (RFC 7675), but neither its answer nor the lack of one changes consent.
+    /// The pacing of RFC 8445, section 14, protects hosts that have not agreed to receive anything; the selected pair has.
+    /// - Returns: nil without a selected pair.
+    public mutating func writeProbe(
+        _ number: UInt64, into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> Transmit? {
+        advance(to: now)
+        guard let selected else { return nil }
+        let id = STUNTransactionID(using: &random, mark: transactionMark)
+        guard let count = writeCheck(on: selected, id, into: buffer) else { return nil }
+        transmitSource = selected.path.local
+        probes.sent(id, number: number, at: now)
+        return Transmit(destination: selected.path.remote, byteCount: count)
+    }
+
+    /// The newest answer to a probe since the last call.
+    public mutating func takeProbeAnswer() -> ICEProbeAnswer? { probes.takeAnswer() }
+
+    /// Forgets the probes, because the driver does not need their answers any more.
+    public mutating func endProbes() { probes.removeAll() }
+
+    private mutating func writeCheck(
+        on selected: SelectedPair, _ id: STUNTransactionID, into buffer: UnsafeMutableRawBufferPointer
+    ) -> Int? {
         let pair = CandidatePair(
             remote: selected.path.remote, local: selected.path.local, remotePriority: selected.remotePriority)
         // A NAT may have forgotten the old address, so that the check comes from a new one. USE-CANDIDATE shows the

@@ -191,13 +191,17 @@ extension ICEAgent {
         _ message: STUNMessage, from source: TransportAddress, to local: TransportAddress?
     ) -> ICEDatagramResult {
         let id = message.transactionID
+        if let path = selected?.path, probes.awaits(id) {
+            guard path.remote == source else { return ignoreUnknownTransaction() }
+            guard isFromSelectedPeer(message) else { return ignoreUnauthenticated() }
+            if message.messageClass == .successResponse {
+                roundTripTime = probes.answered(id, at: now) ?? roundTripTime
+            }
+            return .response
+        }
         if let path = selected?.path, consent.awaits(id) {
             guard path.remote == source else { return ignoreUnknownTransaction() }
-            let isAuthentic =
-                selected?.isFromPreviousGeneration == true
-                ? message.hasValidIntegrity(&previousGeneration.remoteKey)
-                : message.hasValidIntegrity(&generation.remoteKey)
-            guard isAuthentic else { return ignoreUnauthenticated() }
+            guard isFromSelectedPeer(message) else { return ignoreUnauthenticated() }
             if message.messageClass == .successResponse {
                 roundTripTime =
                     consent.answered(id, at: now, timing: timing, random: &random) ?? roundTripTime
@@ -222,6 +226,13 @@ extension ICEAgent {
             checkRefused(index, code: message.errorCode)
         }
         return .response
+    }
+
+    /// Whether the integrity of a response is that of the generation which selected the pair in use.
+    private mutating func isFromSelectedPeer(_ message: STUNMessage) -> Bool {
+        selected?.isFromPreviousGeneration == true
+            ? message.hasValidIntegrity(&previousGeneration.remoteKey)
+            : message.hasValidIntegrity(&generation.remoteKey)
     }
 
     private mutating func ignoreUnknownTransaction() -> ICEDatagramResult {

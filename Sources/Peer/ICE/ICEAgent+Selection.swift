@@ -27,7 +27,7 @@ extension ICEAgent {
 
     /// Whether a response with this transaction identifier would be the answer to a check of the agent.
     public func awaits(_ id: STUNTransactionID) -> Bool {
-        consent.awaits(id) || pairs.contains { $0.transactionID == id && $0.check == .inProgress }
+        consent.awaits(id) || probes.awaits(id) || pairs.contains { $0.transactionID == id && $0.check == .inProgress }
     }
 
     /// Controlling: nominates the best valid pair once nothing better is expected (RFC 8445, section 8.1.1).

@@ -57,6 +57,7 @@ public struct ICEAgent: ~Copyable, Sendable {
     var remoteCandidatesEnded = false
     var selected: SelectedPair?
     var consent = Consent()
+    var probes = PathProbes()
 
     // The agent's times.
     /// The latest time that it was given.
@@ -96,13 +97,7 @@ public struct ICEAgent: ~Copyable, Sendable {
         generation = ICEGeneration(local: configuration.localCredentials, remote: configuration.remoteCredentials)
         self.now = now
         nextOrdinaryCheck = now
-        localCandidates = configuration.hostAddresses.enumerated().map { index, address in
-            ICELocalCandidate(
-                address: address,
-                priority: ICE.candidatePriority(
-                    type: .host, localPreference: UInt16(clamping: 65_535 - index)),
-                foundation: String(index + 1))
-        }
+        localCandidates = ICELocalCandidate.hosts(configuration.hostAddresses)
     }
 
     /// Where media goes: the selected pair while it has consent.

@@ -30,6 +30,17 @@ public struct ICELocalCandidate: Hashable, Sendable {
     public let priority: UInt32
     /// Candidates with equal foundations are likely to work or fail together (RFC 8445, section 5.1.1.3).
     public let foundation: String
+
+    /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1). Each address has a
+    /// foundation of its own.
+    public static func hosts(_ addresses: [TransportAddress]) -> [ICELocalCandidate] {
+        addresses.enumerated().map { index, address in
+            ICELocalCandidate(
+                address: address,
+                priority: ICE.candidatePriority(type: .host, localPreference: UInt16(clamping: 65_535 - index)),
+                foundation: String(index + 1))
+        }
+    }
 }
 
 /// A candidate that the peer named. Only UDP over a literal address reaches an agent: TCP candidates and mDNS names are

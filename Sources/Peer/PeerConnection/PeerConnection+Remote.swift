@@ -38,6 +38,25 @@ extension PeerConnection {
         return ice.awaits(id)
     }
 
+    /// Writes a probe of the path in use into `buffer` (at least 1,500 bytes); see ``ICEAgent/writeProbe(_:into:at:)``.
+    /// - Returns: nil without a path in use.
+    public mutating func writeProbe(
+        _ number: UInt64, into buffer: UnsafeMutableRawBufferPointer, at now: Instant
+    ) -> Transmit? {
+        guard stage == .connected, let transmit = ice.writeProbe(number, into: buffer, at: now) else { return nil }
+        transmitSource = ice.transmitSource
+        return transmit
+    }
+
+    /// The newest answer to a probe since the last call.
+    public mutating func takeProbeAnswer() -> ICEProbeAnswer? { ice.takeProbeAnswer() }
+
+    /// Forgets the probes, because their answers are not needed any more.
+    public mutating func endProbes() { ice.endProbes() }
+
+    /// The round-trip time of the newest connectivity check that was answered.
+    public var pathRoundTripTime: Duration? { ice.roundTripTime }
+
     /// Counts of ICE events that a healthy connection does not see.
     public var connectivityCounters: ICECounters { ice.counters }
 

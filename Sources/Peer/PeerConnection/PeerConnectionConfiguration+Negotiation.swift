@@ -50,13 +50,11 @@ extension LocalTransportDescription {
 }
 
 extension ICECandidate {
-    /// Host candidates for `addresses`, preferred in their order (RFC 8445, section 5.1.2.1).
+    /// The lines of the host candidates that an agent with `addresses` checks from.
     public static func hosts(_ addresses: [TransportAddress]) -> [ICECandidate] {
-        addresses.enumerated().map { index, address in
+        ICELocalCandidate.hosts(addresses).map { candidate in
             ICECandidate(
-                foundation: "\(index + 1)",
-                priority: ICE.candidatePriority(type: .host, localPreference: UInt16(clamping: 65_535 - index)),
-                address: address)
+                foundation: candidate.foundation, priority: candidate.priority, address: candidate.address)
         }
     }
 }

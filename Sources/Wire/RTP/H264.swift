@@ -104,6 +104,12 @@ public enum H264 {
         }
     }
 
+    /// Whether other pictures may need what a unit or a payload holds (`nal_ref_idc`, in the same place of both headers).
+    @inlinable
+    public static func isReferenced(_ payload: UnsafeRawBufferPointer) -> Bool {
+        payload.first.map { $0 & 0x60 != 0 } ?? true
+    }
+
     @inlinable
     static func isSlice(_ type: UInt8) -> Bool { type == 1 || type == 2 || type == 5 }
 }

@@ -34,6 +34,16 @@ public enum H265 {
     @inlinable
     public static func isRandomAccessPoint(_ type: UInt8) -> Bool { (16...23).contains(type) }
 
+    /// Whether other pictures may need a slice of this type in a temporal layer, where `highest` is the highest layer of the
+    /// stream. A sub-layer non-reference picture (table 7-1: the even types below 16) is needed only by higher layers.
+    public static func isReferenced(type: UInt8, temporalLayer: UInt8, highest: UInt8) -> Bool {
+        type >= 16 || type & 1 == 1 || temporalLayer < highest
+    }
+
+    /// The temporal layer, from 0, in the second byte of a unit's or a payload's header.
+    @inlinable
+    public static func temporalLayer(_ second: UInt8) -> UInt8 { max(second & 7, 1) - 1 }
+
     /// What one RTP payload holds, as far as it matters for starting to decode.
     public struct PayloadInfo: OptionSet, Sendable, BitwiseCopyable {
         public let rawValue: UInt8

@@ -54,6 +54,8 @@ public final class PacketBatch: @unchecked Sendable {
         @inlinable public static var startsFrame: Flags { Flags(rawValue: 2) }
         /// The packet belongs to a frame from which decoding can start (including the parameter sets before it).
         @inlinable public static var keyFrame: Flags { Flags(rawValue: 4) }
+        /// The packet belongs to a frame that no other frame needs.
+        @inlinable public static var unreferenced: Flags { Flags(rawValue: 8) }
     }
 
     /// The packets in the order in which the source sent them.
@@ -133,6 +135,9 @@ public struct PacketBatchPool: ~Copyable {
 
     /// Whether nothing has been added since the last ``finish(arrival:)``.
     public var isEmpty: Bool { current == nil }
+
+    /// The payload bytes that have been added since the last ``finish(arrival:)``.
+    public var waitingByteCount: Int { current?.byteCount ?? 0 }
 
     /// Closes the batch and hands it out; nil when nothing was added.
     public mutating func finish(arrival: Instant) -> PacketBatch? {

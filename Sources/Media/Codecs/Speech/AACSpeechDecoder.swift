@@ -107,7 +107,7 @@ final class LATMSpeechDecoder: AudioDecoder {
 
 extension AudioSpecificConfig {
     /// The bytes of `config` in `a=fmtp`; nil where it is missing or not a configuration.
-    static func bytes(in format: FormatParameters) -> [UInt8]? {
+    package static func bytes(in format: FormatParameters) -> [UInt8]? {
         guard let bytes = format["config"].flatMap({ decodeHexadecimal($0) }), bytes.count <= 128,
             AudioSpecificConfig(parsing: bytes) != nil
         else { return nil }
@@ -117,7 +117,7 @@ extension AudioSpecificConfig {
 
 extension MPEG4Generic.Parameters {
     /// Reads the parameters of `a=fmtp`; where they state no sizes, those of the mode apply.
-    init(_ format: FormatParameters) {
+    package init(_ format: FormatParameters) {
         func number(_ name: String) -> Int? { format[name].flatMap { Int($0) } }
         let preset: Self = format["mode"]?.lowercased() == "aac-lbr" ? .aacLowBitRate : .aacHighBitRate
         let constantSize = number("constantsize") ?? 0
@@ -135,7 +135,7 @@ extension MPEG4Generic.Parameters {
 }
 
 /// Reads pairs of hexadecimal digits; nil for anything else.
-func decodeHexadecimal(_ text: String) -> [UInt8]? {
+package func decodeHexadecimal(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
     for character in text.utf8 {
