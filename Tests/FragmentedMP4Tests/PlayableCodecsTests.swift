@@ -149,7 +149,7 @@ import Testing
         return file + (writer.finish() ?? [])
     }
 
-    private static func adtsPackets(_ bytes: [UInt8]) -> [[UInt8]] {
+    static func adtsPackets(_ bytes: [UInt8]) -> [[UInt8]] {
         var packets: [[UInt8]] = []
         var offset = 0
         while offset + 7 <= bytes.count {

@@ -53,7 +53,7 @@ extension BoxWriter {
 
     /// The lowest level whose pictures can be this large (VP9 bitstream specification, annex A). The rate is unknown,
     /// so the level is a lower bound.
-    private static func vp9Level(pixels: Int) -> UInt8 {
+    static func vp9Level(pixels: Int) -> UInt8 {
         let levels: [(pixels: Int, level: UInt8)] = [
             (36_864, 10), (73_728, 11), (122_880, 20), (245_760, 21), (552_960, 30), (983_040, 31), (2_228_224, 40),
             (8_912_896, 50),

@@ -7,6 +7,11 @@ extension BoxWriter {
             $0.write(UInt32(512))
             for brand: StaticString in ["iso5", "iso6", "isom", "mp41"] { $0.write(ascii: brand) }
         }
+        writeMovie(tracks)
+    }
+
+    /// The description of the tracks, which hold no samples yet.
+    mutating func writeMovie(_ tracks: [MP4Track]) {
         box("moov") {
             $0.writeMovieHeader(trackCount: tracks.count)
             for (index, track) in tracks.enumerated() { $0.writeTrack(track, identifier: UInt32(index + 1)) }
@@ -97,7 +102,7 @@ extension BoxWriter {
         }
     }
 
-    private mutating func writeUnityMatrix() {
+    mutating func writeUnityMatrix() {
         for value: UInt32 in [0x0001_0000, 0, 0, 0, 0x0001_0000, 0, 0, 0, 0x4000_0000] { write(value) }
     }
 }

@@ -32,7 +32,7 @@ struct BoxWriter {
         withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    mutating func write(_ data: [UInt8]) {
+    mutating func write(_ data: some Sequence<UInt8>) {
         bytes.append(contentsOf: data)
     }
 

@@ -10,6 +10,8 @@ public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
     case unsupportedCodec(String, reason: String)
     /// The sample holds nothing, or more than a file can hold.
     case invalidSample(track: Int, length: Int)
+    /// A track of pictures begins, or a segment of it, with a sample that cannot be decoded alone.
+    case noKeyFrame(decodeTime: Int64)
 
     public var description: String {
         switch self {
@@ -19,6 +21,7 @@ public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
         case .invalidTrack(let track, let reason): "track \(track): \(reason)"
         case .unsupportedCodec(let name, let reason): "\(name) cannot be written: \(reason)"
         case .invalidSample(let track, let length): "track \(track): a sample of \(length) bytes cannot be written"
+        case .noKeyFrame(let decodeTime): "the sample at \(decodeTime) would begin a segment and is not a key frame"
         }
     }
 }

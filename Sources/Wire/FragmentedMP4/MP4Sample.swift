@@ -27,15 +27,28 @@ public struct MP4Sample: Equatable, Sendable {
 
         func isDelimiter(_ first: UInt8) -> Bool {
             switch self {
-            case .h264: first & 0x1F == 9
+            case .h264: first & 0x1F == H264.UnitType.accessUnitDelimiter
             case .h265: H265.type(first) == H265.UnitType.accessUnitDelimiter
+            }
+        }
+
+        func isParameterSet(_ first: UInt8) -> Bool {
+            switch self {
+            case .h264:
+                first & 0x1F == H264.UnitType.sequenceParameterSet || first & 0x1F == H264.UnitType.pictureParameterSet
+            case .h265:
+                (H265.UnitType.videoParameterSet...H265.UnitType.pictureParameterSet).contains(H265.type(first))
             }
         }
     }
 
     /// Turns NAL units with start codes of three or four bytes into NAL units with lengths of four bytes. Access unit
     /// delimiters are left out, which ISO/IEC 14496-15 recommends.
-    public static func lengthPrefixed(annexB frame: [UInt8], codec: NALUnitCodec = .h264) -> [UInt8] {
+    /// - Parameter keepsParameterSets: false where the track's description holds all of them: sample entries `avc1` and
+    ///   `hvc1` allow none in samples.
+    public static func lengthPrefixed(
+        annexB frame: [UInt8], codec: NALUnitCodec = .h264, keepsParameterSets: Bool = true
+    ) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(frame.count + 16)
         var unitStart: Int?
@@ -45,6 +58,7 @@ public struct MP4Sample: Equatable, Sendable {
             var end = end
             while end > start, frame[end - 1] == 0 { end -= 1 }
             guard end > start, !codec.isDelimiter(frame[start]) else { return }
+            if !keepsParameterSets, codec.isParameterSet(frame[start]) { return }
             withUnsafeBytes(of: UInt32(truncatingIfNeeded: end - start).bigEndian) { result.append(contentsOf: $0) }
             result.append(contentsOf: frame[start..<end])
         }

@@ -91,11 +91,14 @@ extension MP4Track {
 
 extension MP4Sample {
     /// A picture as ``FrameAssembler`` makes it, in the form for `track`.
-    public init(picture data: [UInt8], isKeyFrame: Bool, track: MP4Track, decodeTime: Int64) {
+    /// - Parameter keepsParameterSets: false where the track's description holds all of them.
+    public init(
+        picture data: [UInt8], isKeyFrame: Bool, track: MP4Track, decodeTime: Int64, keepsParameterSets: Bool = true
+    ) {
         let bytes =
             switch track.codec {
-            case .h264: Self.lengthPrefixed(annexB: data)
-            case .h265: Self.lengthPrefixed(annexB: data, codec: .h265)
+            case .h264: Self.lengthPrefixed(annexB: data, keepsParameterSets: keepsParameterSets)
+            case .h265: Self.lengthPrefixed(annexB: data, codec: .h265, keepsParameterSets: keepsParameterSets)
             default: data
             }
         self.init(data: bytes, decodeTime: decodeTime, isKeyFrame: isKeyFrame)

@@ -1,0 +1,132 @@
+import Transport
+
+/// The boxes of a fragment (ISO/IEC 14496-12, sections 8.8.4 to 8.8.12 and 8.16.5).
+extension MP4ChunkReader {
+    /// Seconds from 1900, where NTP counts from, to 1970.
+    private static let secondsTo1970: UInt64 = 2_208_988_800
+
+    static func producerTime(_ box: MP4Boxes.Box) throws(MP4ReadError) -> MP4Chunk.ProducerTime {
+        var (version, _, fields) = try box.full()
+        guard version <= 1, fields.skip(4), let network: UInt64 = fields.read() else {
+            throw box.invalid("is too short")
+        }
+        let media: UInt64?
+        if version == 1 {
+            media = fields.read()
+        } else {
+            let short: UInt32? = fields.read()
+            media = short.map(UInt64.init)
+        }
+        guard let media, media < 1 << 60 else { throw box.invalid("has no media time") }
+        // The fraction is rounded: a writer that rounds down loses up to a quarter of a nanosecond.
+        let fraction = ((network & 0xFFFF_FFFF) &* 1_000_000 &+ 1 << 31) >> 32
+        let seconds = Int64(network >> 32) - Int64(secondsTo1970)
+        return MP4Chunk.ProducerTime(wallTime: seconds * 1_000_000 + Int64(fraction), mediaTime: Int64(media))
+    }
+
+    func chunk(
+        _ fragment: MP4Boxes.Box, _ track: MP4Header.Track, media: Range<Int64>,
+        producerTime: MP4Chunk.ProducerTime?
+    ) throws(MP4ReadError) -> MP4Chunk {
+        var boxes = try fragment.children()
+        var found: MP4Boxes.Box?
+        while let box = try boxes.next() {
+            guard box.type == MP4Boxes.code("traf") else { continue }
+            guard found == nil else { throw .unsupported("a fragment with several tracks") }
+            found = box
+        }
+        guard let found else { throw .missingBox("traf") }
+        let header = try found.children().required("tfhd")
+        var (_, flags, fields) = try header.full()
+        guard fields.skip(4) else { throw header.invalid("is too short") }
+        var base = fragment.offset
+        var defaults = track.defaults
+        var isComplete = true
+        func read(_ flag: UInt32, _ value: inout UInt32) {
+            guard flags & flag != 0 else { return }
+            guard let given: UInt32 = fields.read() else { return isComplete = false }
+            value = given
+        }
+        if flags & 0x01 != 0 {
+            guard let given: UInt64 = fields.read(), given < 1 << 60 else { throw header.invalid("is too short") }
+            base = Int64(given)
+        }
+        var description: UInt32 = 1
+        read(0x02, &description)
+        read(0x08, &defaults.duration)
+        read(0x10, &defaults.size)
+        read(0x20, &defaults.flags)
+        guard isComplete else { throw header.invalid("is too short") }
+        guard description == 1 else { throw .unsupported("a second description of the samples") }
+        let time = try found.children().required("tfdt")
+        var (version, _, timeFields) = try time.full()
+        let decodeTime: UInt64?
+        if version == 1 {
+            decodeTime = timeFields.read()
+        } else {
+            let short: UInt32? = timeFields.read()
+            decodeTime = short.map(UInt64.init)
+        }
+        guard let decodeTime, decodeTime < 1 << 60 else { throw time.invalid("has no time") }
+        let runs = try runs(of: found, base: base, media: media, defaults)
+        return MP4Chunk(
+            track: track.identifier, decodeTime: Int64(decodeTime), runs: runs, producerTime: producerTime,
+            end: media.upperBound)
+    }
+
+    private func runs(
+        of box: MP4Boxes.Box, base: Int64, media: Range<Int64>, _ defaults: MP4SampleDefaults
+    ) throws(MP4ReadError) -> [MP4Chunk.Run] {
+        var runs: [MP4Chunk.Run] = []
+        var boxes = try box.children()
+        // Without an offset a run begins where the one before it ends, and the first one at the base.
+        var position = base
+        var total = 0
+        while let run = try boxes.next() {
+            guard run.type == MP4Boxes.code("trun") else { continue }
+            var (version, flags, fields) = try run.full()
+            guard let count: UInt32 = fields.read() else { throw run.invalid("is too short") }
+            total += Int(count)
+            guard total <= Self.maximumSamples else { throw .tooLarge("a chunk's samples", limit: Self.maximumSamples) }
+            if flags & 0x01 != 0 {
+                guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
+                position = base + Int64(Int32(bitPattern: given))
+            }
+            var firstFlags: UInt32?
+            if flags & 0x04 != 0 {
+                guard let given: UInt32 = fields.read() else { throw run.invalid("is too short") }
+                firstFlags = given
+            }
+            let width = [0x100, 0x200, 0x400, 0x800].reduce(0) { $0 + (flags & UInt32($1) != 0 ? 4 : 0) }
+            guard fields.remaining >= width * Int(count) else { throw run.invalid("has fewer samples than it says") }
+            guard count > 0 else { continue }
+            var samples: [MP4Chunk.Sample] = []
+            samples.reserveCapacity(Int(count))
+            let start = position
+            for index in 0..<Int(count) {
+                func field(_ flag: UInt32, _ otherwise: UInt32) -> UInt32 {
+                    flags & flag != 0 ? fields.read() ?? otherwise : otherwise
+                }
+                let duration = field(0x100, defaults.duration)
+                let size = field(0x200, defaults.size)
+                let own = field(0x400, index == 0 ? firstFlags ?? defaults.flags : defaults.flags)
+                let composition = Int32(bitPattern: field(0x800, 0))
+                // Version 0 has no negative offsets, and real ones are far below the sign.
+                guard version > 0 || composition >= 0 else { throw run.invalid("has an offset out of range") }
+                samples.append(
+                    MP4Chunk.Sample(
+                        size: size, duration: duration, compositionOffset: composition, isSync: own & 0x1_0000 == 0))
+                position += Int64(size)
+            }
+            guard start >= media.lowerBound, position <= media.upperBound else {
+                throw run.invalid("places samples outside of the media that follow")
+            }
+            if let last = runs.last, last.offset + last.length == start {
+                runs[runs.count - 1].samples += samples
+            } else {
+                runs.append(MP4Chunk.Run(offset: start, samples: samples))
+            }
+        }
+        return runs
+    }
+}
