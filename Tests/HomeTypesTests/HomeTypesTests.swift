@@ -20,6 +20,42 @@ import Testing
         #expect(try JSONDecoder().decode(HomeErrorResponse.self, from: odd).homeError.code == .unknown)
     }
 
+    @Test func theStatusesOfMatterSurviveTheWire() throws {
+        let error = HomeError(.invalidArgument, "no", subtype: .matter(.init(code: 1, clusterCode: 4)))
+        let data = try JSONEncoder().encode(HomeErrorResponse(error))
+        #expect(String(decoding: data, as: UTF8.self).contains(#""matter":{"#))
+        let read = try JSONDecoder().decode(HomeErrorResponse.self, from: data).homeError
+        #expect(read.subtype == .matter(.init(code: 1, clusterCode: 4)))
+    }
+
+    @Test func absentNullAndOctetsOfACommandAreToldApart() throws {
+        typealias Push = Google.PushAvStreamTransportTrait
+        func read<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+            try JSONDecoder().decode(type, from: Data(text.utf8))
+        }
+        let absent = try read(Push.SetTransportStatusParameters.self, #"{"transportStatus":"active"}"#)
+        #expect(absent.connectionID == .none)
+        let null = try read(Push.SetTransportStatusParameters.self, #"{"transportStatus":0,"connectionID":null}"#)
+        #expect(null.connectionID == .some(nil))
+        #expect(null.transportStatus == .active)
+        let partial = try read(
+            Push.ModifyPushTransportParameters.self,
+            #"{"connectionID":1,"transportOptions":{"triggerOptions":{"motionZones":null,"motionSensitivity":5}}}"#)
+        #expect(partial.transportOptions.url == nil)
+        #expect(partial.transportOptions.triggerOptions?.motionZones == .some(nil))
+        #expect(partial.transportOptions.triggerOptions?.motionSensitivity == 5)
+        #expect(partial.transportOptions.triggerOptions?.triggerType == nil)
+        let trigger = try read(
+            Push.ManuallyTriggerTransportParameters.self,
+            #"{"connectionID":1,"activationReason":"emergency","userDefined":"AAEC"}"#)
+        #expect(trigger.userDefined == Data([0, 1, 2]))
+        #expect(throws: HomeError.self) {
+            var long = trigger
+            long.userDefined = Data(count: 257)
+            try long.validate()
+        }
+    }
+
     @Test func qualityHintsAreReadByNameAndByNumberAndWrittenByName() throws {
         typealias QualityHint = Google.WebRtcLiveViewTrait.QualityHint
         func read(_ text: String) -> QualityHint? { try? JSONDecoder().decode(QualityHint.self, from: Data(text.utf8)) }

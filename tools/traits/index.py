@@ -67,7 +67,8 @@ def table(title: str, fields: list[Field]) -> list[str]:
 
 
 def constraints(field: Field) -> str:
-    words = [word for word, holds in [("optional", field.optional), ("nullable", field.nullable)] if holds]
+    kinds = [("optional", field.optional), ("nullable", field.nullable), ("partial", field.partial)]
+    words = [word for word, holds in kinds if holds]
     words += ["read-only"] if field.readOnly else []
     if field.minimum is not None or field.maximum is not None:
         low, high = INTEGERS[field.type]

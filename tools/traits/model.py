@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 INTEGERS = {
@@ -17,7 +17,9 @@ INTEGERS = {
     "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1),
 }
-SCALARS = {*INTEGERS, "bool", "string", "double"}
+# Octets are base64 in JSON; their lengths count the bytes behind it.
+SCALARS = {*INTEGERS, "bool", "string", "double", "octets"}
+MEASURED = {"string", "octets"}
 
 
 class VocabularyError(Exception):
@@ -56,6 +58,8 @@ class Field:
     optional: bool = False
     # May be null.
     nullable: bool = False
+    # A struct of which any member may be left out, at every depth.
+    partial: bool = False
     readOnly: bool = False
     minimum: int | None = None
     maximum: int | None = None
@@ -76,6 +80,8 @@ class Struct:
     name: str
     summary: str
     fields: list[Field]
+    # The name of its schema in the OpenAPI document; without one the document repeats the members.
+    schema: str | None = None
 
 
 @dataclass
@@ -95,6 +101,8 @@ class Event:
     fields: list[Field] = field(default_factory=list)
     # The name of the schema that the event shares with others; it has no fields of its own then.
     payload: str | None = None
+    # Whether clients can report it for a device.
+    reported: bool = True
 
 
 @dataclass
@@ -114,6 +122,33 @@ class Trait:
 
     def choice(self, name: str) -> Choice | None:
         return next((choice for choice in [*self.enums, *self.bitmaps] if choice.name == name), None)
+
+    def struct(self, name: str) -> Struct | None:
+        return next((struct for struct in self.structs if struct.name == name), None)
+
+    @property
+    def writable(self) -> list[Field]:
+        """The attributes that clients may write, all of them optional: the members of an update."""
+        return [replace(item, optional=True) for item in self.attributes if not item.readOnly]
+
+    @property
+    def partial_structs(self) -> list[Struct]:
+        """For each struct that somewhere may be incomplete, and those inside it, the form with optional members."""
+        fields = [item for command in self.commands for item in command.parameters if item.partial]
+        found: list[Struct] = []
+        while fields:
+            struct = self.struct(fields.pop(0).type)
+            if struct is None or any(known.name == f"Partial{struct.name}" for known in found):
+                continue
+            # Lists are replaced as a whole.
+            members = [
+                replace(item, optional=True, partial=self.struct(item.type) is not None) for item in struct.fields
+            ]
+            found.append(
+                Struct(f"Partial{struct.name}", struct.summary, members, struct.schema and f"Partial{struct.schema}")
+            )
+            fields += [item for item in members if item.partial]
+        return found[::-1]
 
 
 @dataclass
@@ -143,7 +178,7 @@ class Vocabulary:
     @property
     def reported_events(self) -> list[str]:
         """The names under which the events can be reported."""
-        events = [event.name for trait in self.traits for event in trait.events]
+        events = [event.name for trait in self.traits for event in trait.events if event.reported]
         return [name[0].lower() + name[1:] for name in events]
 
     @classmethod
@@ -198,8 +233,10 @@ def check_field(item: Field, types: set[str], place: str) -> None:
         raise VocabularyError(f"{place}: {item.name} has the type {item.type}, which is not declared")
     if (item.minimum is not None or item.maximum is not None) and item.type not in INTEGERS:
         raise VocabularyError(f"{place}: {item.name} has a range, but {item.type} is not a whole number")
-    if (item.minLength is not None or item.maxLength is not None) and item.type != "string" and not item.item:
+    if (item.minLength is not None or item.maxLength is not None) and item.type not in MEASURED and not item.item:
         raise VocabularyError(f"{place}: {item.name} has a length, but {item.type} is neither a string nor a list")
+    if item.partial and (item.item or item.type in SCALARS):
+        raise VocabularyError(f"{place}: {item.name} is partial, but {item.type} is not a struct")
     if item.type in INTEGERS:
         lowest, highest = INTEGERS[item.type]
         if not lowest <= (item.minimum or 0) <= (item.maximum if item.maximum is not None else highest) <= highest:

@@ -34,7 +34,10 @@ def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
     commands = [command for trait in traits for command in trait.commands]
     results = [f"{command.name}Result" for command in commands if command.result]
     events = [event for trait in vocabulary.traits for event in trait.events]
-    members = {field.name: field for event in events for field in event.fields}
+    members = {
+        field.name: (field, trait) for trait in vocabulary.traits for event in trait.events for field in event.fields
+    }
+    reported = {field.name: field for event in events if event.reported for field in event.fields}
     detections = [trait.detection for trait in vocabulary.detections]
     return {
         "trait-names": [f"- {trait.name}" for trait in traits],
@@ -45,7 +48,8 @@ def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
         "device-types": [f"- {kind.name}" for kind in vocabulary.device_types],
         "device-traits": [f"{trait.name}: {reference(trait.name)}" for trait in traits],
         "event-names": [f"- {event.name}" for event in events],
-        "event-fields": [f"{name}: {flow(schema(field, None))}" for name, field in members.items()],
+        "event-fields": [f"{name}: {flow(schema(*member))}" for name, member in members.items()],
+        "reported-event-fields": [f"{name}: {flow(schema(field, None))}" for name, field in reported.items()],
         "reported-events": [f"- {name}" for name in vocabulary.reported_events],
         "schemas": [
             *choices(vocabulary.enums),
@@ -57,6 +61,11 @@ def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
 
 def trait_schemas(trait: Trait) -> list[str]:
     lines = choices([*trait.enums, *trait.bitmaps])
+    for struct in [*trait.structs, *trait.partial_structs]:
+        if struct.schema:
+            lines += record(struct.schema, struct.fields, trait, struct.summary)
+    if trait.writable:
+        lines += record(f"{trait.name}Update", trait.writable, trait, "What is absent stays as it is.", is_open=True)
     lines += record(trait.name, trait.attributes, trait, trait.summary)
     for command in trait.commands:
         # Clients of another version may send more than this gateway knows.
@@ -111,7 +120,7 @@ def schema(field: Field, trait: Trait | None) -> dict:
         result = {"type": "array", "items": type_schema(field.item, trait)}
         lengths = ("minItems", "maxItems")
     else:
-        result = type_schema(field.type, trait)
+        result = type_schema(f"Partial{field.type}" if field.partial else field.type, trait)
         lengths = ("minLength", "maxLength")
     if field.type in INTEGERS and (field.type.startswith("u") or field.minimum is not None):
         lowest, highest = INTEGERS[field.type]
@@ -121,7 +130,8 @@ def schema(field: Field, trait: Trait | None) -> dict:
             result["maximum"] = highest
     for key, value in zip(lengths, (field.minLength, field.maxLength), strict=True):
         if value is not None:
-            result[key] = value
+            # Of octets, the schema measures the base64.
+            result[key] = (value + 2) // 3 * 4 if field.type == "octets" else value
     if field.nullable and "type" in result:
         result["type"] = [result["type"], "null"]
         if "enum" in result:
@@ -136,6 +146,8 @@ def schema(field: Field, trait: Trait | None) -> dict:
 def type_schema(name: str, trait: Trait | None) -> dict:
     if name in INTEGERS:
         return {"type": "integer"}
+    if name == "octets":
+        return {"type": "string", "contentEncoding": "base64"}
     if name in {"bool", "string", "double"}:
         return {"type": {"bool": "boolean", "string": "string", "double": "number"}[name]}
     choice = trait.choice(name) if trait else None
@@ -143,15 +155,20 @@ def type_schema(name: str, trait: Trait | None) -> dict:
         return {"type": "integer", "minimum": 0, "maximum": sum(1 << value.number for value in choice.values)}
     if choice and not choice.schema:
         return {"type": "string", "enum": [value.name for value in choice.values]}
-    for struct in trait.structs if trait else []:
-        if struct.name == name:
+    for struct in [*trait.structs, *trait.partial_structs] if trait else []:
+        if struct.name == name and not struct.schema:
             return {
                 "type": "object",
                 "required": [field.name for field in struct.fields if not field.optional],
                 "additionalProperties": False,
                 "properties": {field.name: schema(field, trait) for field in struct.fields},
             }
-    return {"$ref": f"#/components/schemas/{name}"}
+    declared = (
+        choice or next((struct for struct in [*trait.structs, *trait.partial_structs] if struct.name == name), None)
+        if trait
+        else None
+    )
+    return {"$ref": f"#/components/schemas/{declared.schema if declared else name}"}
 
 
 def reference(name: str) -> str:

@@ -7,7 +7,7 @@ HEADER = """\
 // swift-format-ignore-file
 """
 SCALARS = {name: name.replace("u", "U").replace("int", "Int") for name in INTEGERS}
-SCALARS |= {"bool": "Bool", "string": "String", "double": "Double"}
+SCALARS |= {"bool": "Bool", "string": "String", "double": "Double", "octets": "Data"}
 
 
 def files(vocabulary: Vocabulary) -> dict[str, str]:
@@ -21,6 +21,7 @@ def files(vocabulary: Vocabulary) -> dict[str, str]:
 
 def trait_file(trait: Trait) -> str:
     lines = [
+        *(["import Foundation", ""] if uses_data(trait) else []),
         "extension Google {",
         *doc(trait.summary, f"Source: {trait.source}", indent=1),
         f"    public struct {trait.name}Trait: Trait {{",
@@ -35,6 +36,12 @@ def trait_file(trait: Trait) -> str:
         lines += ["", *indented(bitmap(choice), 2)]
     for struct in trait.structs:
         lines += ["", *indented(record(struct.name, struct.summary, struct.fields, trait), 2)]
+    for struct in trait.partial_structs:
+        summary = f"{struct.summary} What is absent stays as it is."
+        lines += ["", *indented(record(struct.name, summary, struct.fields, trait), 2)]
+    if trait.writable:
+        summary = "What a client writes. Attributes that are absent stay as they are."
+        lines += ["", *indented(record("Update", summary, trait.writable, trait), 2)]
     lines += ["", *indented(members(trait.attributes, trait, "Describes the trait's state."), 2), "    }", "}"]
     if trait.commands or any(not event.payload for event in trait.events):
         lines += ["", f"extension Google.{trait.name}Trait {{"]
@@ -169,7 +176,7 @@ def check(field: Field, trait: Trait) -> list[str]:
         hint = f', hint: "{field.hint}"' if field.hint else ""
         measured = "items" if field.item else "length"
         lines += [f"try Constraint.{measured}({value}, {high}, {place}{hint})"]
-    if any(struct.name == (field.item or field.type) for struct in trait.structs):
+    if trait.struct(field.item or field.type):
         lines += [f"try Constraint.{'records' if field.item else 'record'}({value}, {place})"]
     return lines
 
@@ -263,7 +270,7 @@ def swift_type(field: Field) -> str:
 
 def base_type(field: Field) -> str:
     name = field.item or field.type
-    name = SCALARS.get(name, name)
+    name = f"Partial{name}" if field.partial else SCALARS.get(name, name)
     return f"[{name}]" if field.item else name
 
 
@@ -271,6 +278,13 @@ def default(field: Field) -> str:
     if field.optional or field.nullable:
         return " = nil"
     return " = []" if field.item else ""
+
+
+def uses_data(trait: Trait) -> bool:
+    records = [*trait.structs, *trait.events]
+    fields = [item for record in records for item in record.fields] + trait.attributes
+    fields += [item for command in trait.commands for item in [*command.parameters, *command.result]]
+    return any(item.type == "octets" for item in fields)
 
 
 def names(items: list) -> str:

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The checks behind the constraints of the vocabulary. A field that is absent breaks none.
 public enum Constraint {
     /// Fails unless a number is in a range.
@@ -15,6 +17,14 @@ public enum Constraint {
     ) throws(HomeError) {
         guard let value else { return }
         try Self.size(value.utf8.count, of: "byte", range, Self.place(name, path), hint)
+    }
+
+    /// Fails unless the number of octets is in a range.
+    public static func length(
+        _ value: Data?, _ range: some RangeExpression<Int>, _ name: String, at path: String, hint: String = ""
+    ) throws(HomeError) {
+        guard let value else { return }
+        try Self.size(value.count, of: "byte", range, Self.place(name, path), hint)
     }
 
     /// Fails unless the number of a list's items is in a range.

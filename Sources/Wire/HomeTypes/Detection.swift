@@ -47,6 +47,48 @@ public struct DeviceEvent: Sendable, Codable, Hashable, Identifiable {
     public var doorbellPressTimeSeconds: Int64?
     /// The priority of a press.
     public var priority: Int64?
+    /// The connection of a recording.
+    public var connectionID: UInt16?
+    /// What began a recording.
+    public var triggerType: Google.PushAvStreamTransportTrait.TransportTriggerTypeEnum?
+    /// Why a command began a recording.
+    public var activationReason: Google.PushAvStreamTransportTrait.TriggerActivationReasonEnum?
+    /// The container of a recording.
+    public var containerType: Google.PushAvStreamTransportTrait.ContainerFormatEnum?
+    /// The number of a recording's session.
+    public var cmafSessionNumber: UInt64?
+
+    /// The beginning of a recording.
+    public init(
+        id: String, deviceID: String, at timestamp: Date,
+        _ begin: Google.PushAvStreamTransportTrait.PushTransportBeginEvent
+    ) {
+        self.id = id
+        self.deviceID = deviceID
+        self.trait = Google.PushAvStreamTransportTrait.name
+        self.event = Google.PushAvStreamTransportTrait.PushTransportBeginEvent.name
+        self.timestamp = timestamp
+        self.connectionID = begin.connectionID
+        self.triggerType = begin.triggerType
+        self.activationReason = begin.activationReason
+        self.containerType = begin.containerType
+        self.cmafSessionNumber = begin.cmafSessionNumber
+    }
+
+    /// The end of a recording.
+    public init(
+        id: String, deviceID: String, at timestamp: Date,
+        _ end: Google.PushAvStreamTransportTrait.PushTransportEndEvent
+    ) {
+        self.id = id
+        self.deviceID = deviceID
+        self.trait = Google.PushAvStreamTransportTrait.name
+        self.event = Google.PushAvStreamTransportTrait.PushTransportEndEvent.name
+        self.timestamp = timestamp
+        self.connectionID = end.connectionID
+        self.containerType = end.containerType
+        self.cmafSessionNumber = end.cmafSessionNumber
+    }
 
     /// A press.
     public init(

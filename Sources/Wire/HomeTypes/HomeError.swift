@@ -2,7 +2,7 @@ import Foundation
 
 /// An error of the home: the answer of a trait's command, a query or the HTTP API when it cannot do what was asked.
 ///
-/// Two errors are equal when code, message and subcodes are. Source: Home APIs for iOS, `HomeError`; the codes are
+/// Two errors are equal when code, message and subcodes are; the subtype only explains them. Source: Home APIs for iOS, `HomeError`; the codes are
 /// those of gRPC.
 public struct HomeError: Error, Hashable, Sendable {
     /// The kind of failure; its numbers are gRPC's.
@@ -25,6 +25,26 @@ public struct HomeError: Error, Hashable, Sendable {
         case unauthenticated = 16
     }
 
+    /// What a layer below says of the failure.
+    public enum Subtype: Hashable, Sendable {
+        /// A cluster of Matter refused.
+        case matter(MatterError)
+    }
+
+    /// The statuses of Matter's interaction model.
+    public struct MatterError: Codable, Hashable, Sendable {
+        /// The status of the interaction model (Matter core specification, section 8.10.1), for example 0x8B for not found.
+        public var code: Int
+        /// The cluster's own status; nil where the interaction model's says everything.
+        public var clusterCode: Int?
+
+        /// Names the statuses.
+        public init(code: Int, clusterCode: Int? = nil) {
+            self.code = code
+            self.clusterCode = clusterCode
+        }
+    }
+
     /// The domain under which the error bridges to `NSError`.
     public static let errorDomain = "HomeError"
 
@@ -34,12 +54,25 @@ public struct HomeError: Error, Hashable, Sendable {
     public var message: String
     /// Further numbers from the layer below; empty when there are none.
     public var subcodes: [Int]
+    /// What the layer below said; nil when it said nothing.
+    public var subtype: Subtype?
 
     /// Describes a failure.
-    public init(_ code: Code, _ message: String = "", subcodes: [Int] = []) {
+    public init(_ code: Code, _ message: String = "", subcodes: [Int] = [], subtype: Subtype? = nil) {
         self.code = code
         self.message = message
         self.subcodes = subcodes
+        self.subtype = subtype
+    }
+
+    public static func == (first: HomeError, second: HomeError) -> Bool {
+        first.code == second.code && first.message == second.message && first.subcodes == second.subcodes
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.code)
+        hasher.combine(self.message)
+        hasher.combine(self.subcodes)
     }
 }
 

@@ -8,6 +8,8 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         public var status: String
         /// What was wrong, where, and what to do.
         public var message: String
+        /// The statuses of Matter, for the commands of its clusters.
+        public var matter: HomeError.MatterError?
     }
 
     /// The error itself.
@@ -16,10 +18,13 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
     /// Wraps an error for the wire.
     public init(_ error: HomeError) {
         self.error = Body(code: error.code.rawValue, status: error.code.status, message: error.message)
+        if case .matter(let matter)? = error.subtype { self.error.matter = matter }
     }
 
     /// The error that the body describes; a number that gRPC does not have becomes `unknown`.
     public var homeError: HomeError {
-        HomeError(HomeError.Code(rawValue: self.error.code) ?? .unknown, self.error.message)
+        HomeError(
+            HomeError.Code(rawValue: self.error.code) ?? .unknown, self.error.message,
+            subtype: self.error.matter.map { .matter($0) })
     }
 }

@@ -61,28 +61,7 @@ enum XMLDateTime {
     }
 
     /// Writes a time in UTC with milliseconds.
-    static func text(_ time: WallTime) -> String {
-        // A time outside the years 1 to 9999 cannot be written. It comes only from a broken clock.
-        let bounded = min(max(time.millisecondsSince1970, -62_135_596_800_000), 253_402_300_799_999)
-        let milliseconds = Int((bounded % 1000 + 1000) % 1000)
-        let seconds = Int((bounded - Int64(milliseconds)) / 1000)
-        let secondOfDay = (seconds % 86_400 + 86_400) % 86_400
-        let days = (seconds - secondOfDay) / 86_400 + 719_468
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        func padded(_ value: Int, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))T\(padded(secondOfDay / 3600, 2)):"
-            + "\(padded(secondOfDay / 60 % 60, 2)):\(padded(secondOfDay % 60, 2)).\(padded(milliseconds, 3))Z"
-    }
+    static func text(_ time: WallTime) -> String { time.iso8601 }
 
     /// A duration of whole seconds, such as `PT60S`.
     static func duration(seconds: Int) -> String { "PT\(max(0, seconds))S" }

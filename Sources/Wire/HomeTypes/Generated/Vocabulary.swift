@@ -8,6 +8,7 @@ public enum Vocabulary {
         Google.WebRtcLiveViewTrait.self,
         Google.PushAvStreamTransportTrait.self,
         Google.DoorbellPressTrait.self,
+        Google.CameraAvStreamManagementTrait.self,
     ]
 
     /// The commands of all traits.
@@ -18,7 +19,15 @@ public enum Vocabulary {
         Google.WebRtcLiveViewTrait.StartTalkback.self,
         Google.WebRtcLiveViewTrait.StopTalkback.self,
         Google.WebRtcLiveViewTrait.ChangeLiveViewQuality.self,
+        Google.PushAvStreamTransportTrait.AllocatePushTransport.self,
+        Google.PushAvStreamTransportTrait.DeallocatePushTransport.self,
+        Google.PushAvStreamTransportTrait.ModifyPushTransport.self,
+        Google.PushAvStreamTransportTrait.SetTransportStatus.self,
+        Google.PushAvStreamTransportTrait.ManuallyTriggerTransport.self,
+        Google.PushAvStreamTransportTrait.FindTransport.self,
+        Google.PushAvStreamTransportTrait.UpdateMotionZoneOptions.self,
         Google.DoorbellPressTrait.Press.self,
+        Google.CameraAvStreamManagementTrait.SetStreamPriorities.self,
     ]
 }
 
