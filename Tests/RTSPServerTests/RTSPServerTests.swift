@@ -125,7 +125,7 @@ private struct SharedDoor {
     }
 }
 
-@Suite("RTSP server", .timeLimit(.minutes(1)))
+@Suite("RTSP server", .timeLimit(.minutes(5)))
 struct RTSPServerTests {
     @Test("the gateway's own RTSP source pulls picture and sound with their clocks from the server")
     func ownSource() async throws {
@@ -195,6 +195,105 @@ struct RTSPServerTests {
         #expect(counters.connections == 4)
         #expect(counters.connectionsRefused == 2)
         #expect(news.withLock { $0 } == [.refusedConnection(host: "127.0.0.1", total: 1)])
+    }
+
+    /// The head of the answer to a request with the right password.
+    private func ask(_ socket: Int32, _ request: String) throws -> String {
+        // "me:a-token"
+        let text = "\(request)Authorization: Basic bWU6YS10b2tlbg==\r\n\r\n"
+        #expect(send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count)
+        var answer: [UInt8] = []
+        var byte: UInt8 = 0
+        while !answer.suffix(4).elementsEqual([13, 10, 13, 10]), answer.count < 4_096 {
+            guard recv(socket, &byte, 1, 0) == 1 else { break }
+            answer.append(byte)
+        }
+        let head = String(decoding: answer, as: UTF8.self)
+        let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+        if let count = length.flatMap({ Int($0.dropFirst(16)) }), count > 0 {
+            var body = [UInt8](repeating: 0, count: count)
+            #expect(recv(socket, &body, count, Int32(MSG_WAITALL)) == count)
+        }
+        return head
+    }
+
+    /// Reads until the connection ends, however it does, and answers how many bytes came.
+    private func readToEnd(_ socket: Int32) -> Int {
+        var (buffer, count) = ([UInt8](repeating: 0, count: 65_536), 0)
+        for _ in 0..<1_000_000 {
+            let read = recv(socket, &buffer, buffer.count, 0)
+            guard read > 0 else { break }
+            count += read
+        }
+        return count
+    }
+
+    static let refusing: [(policy: OutputPolicy, refusal: OutputRefusal)] = [
+        (OutputPolicy(isOn: false), .off), (OutputPolicy(softLivestreamPrivacy: true), .livestreamPrivacy),
+        (OutputPolicy(hardPrivacy: true), .hardPrivacy),
+    ]
+
+    @Test("a reader of a camera that is switched off is ended, and others are refused", arguments: refusing)
+    func offEndsReaders(_ policy: OutputPolicy, _ refusal: OutputRefusal) async throws {
+        let news = Locked<[RTSPServerNews]>([])
+        let door = try SharedDoor(
+            change: { $0.session.authentication = RTSPAuthentication(passwords: ["a-token"], allowsBasic: true) },
+            tell: { event in news.withLock { $0.append(event) } })
+        defer { door.stop() }
+        door.server.setCameras([ServedCamera(door.station, name: "Door")])
+        let url = "rtsp://127.0.0.1:\(door.server.port)/door"
+        // What follows blocks the thread.
+        #expect(await !door.station.tracks(within: .seconds(30)).tracks.isEmpty)
+        // One that plays and reads nothing, one that has only set up, and one that has only asked what there is.
+        let sockets = try (0..<4).map { _ in try connect(to: door.server.port) }
+        defer { for socket in sockets { close(socket) } }
+        for socket in sockets.prefix(3) {
+            #expect(try ask(socket, "DESCRIBE \(url) RTSP/1.0\r\nCSeq: 1\r\n").hasPrefix("RTSP/1.0 200"))
+        }
+        let transport = "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n"
+        for socket in sockets.prefix(2) {
+            let answer = try ask(socket, "SETUP \(url)/trackID=0 RTSP/1.0\r\nCSeq: 2\r\n\(transport)")
+            #expect(answer.hasPrefix("RTSP/1.0 200"))
+            guard socket == sockets[0] else { continue }
+            let session = try #require(answer.split(separator: "Session: ").last?.prefix { $0 != ";" })
+            let play = try ask(socket, "PLAY \(url) RTSP/1.0\r\nCSeq: 3\r\nSession: \(session)\r\n")
+            #expect(play.hasPrefix("RTSP/1.0 200"))
+        }
+        #expect(door.station.outputs.count == 3)
+        await door.station.setOutputs(policy)
+        #expect(door.station.outputs.count == 0)
+        let sent = await door.server.counters().packetsSent
+        // The two with a session have ended; nothing is left in the kernel that would go on for long.
+        for socket in sockets.prefix(2) { _ = readToEnd(socket) }
+        #expect(
+            news.withLock { $0 }.contains { event in
+                if case .ended("door", _, refusal.endReason, _, _) = event { true } else { false }
+            })
+        // The third may go on to ask, and is refused like a new one.
+        for socket in sockets.suffix(2) {
+            #expect(try ask(socket, "DESCRIBE \(url) RTSP/1.0\r\nCSeq: 7\r\n").hasPrefix("RTSP/1.0 403"))
+            let answer = try ask(socket, "SETUP \(url)/trackID=0 RTSP/1.0\r\nCSeq: 8\r\n\(transport)")
+            #expect(answer.hasPrefix("RTSP/1.0 403"))
+        }
+        #expect(await door.server.counters().packetsSent == sent)
+        #expect(door.station.snapshot.heldFor.isEmpty)
+        await door.station.setOutputs(OutputPolicy())
+        #expect(try ask(sockets[3], "DESCRIBE \(url) RTSP/1.0\r\nCSeq: 9\r\n").hasPrefix("RTSP/1.0 200"))
+    }
+
+    @Test("recording privacy leaves readers alone")
+    func recordingPrivacyLeavesReaders() async throws {
+        let door = try SharedDoor()
+        defer { door.stop() }
+        door.server.setCameras([ServedCamera(door.station, name: "Door")])
+        await door.station.setOutputs(OutputPolicy(softRecordingPrivacy: true))
+        let collector = Collector()
+        let source = try RTSPSource(address: "rtsp://me:a-token@127.0.0.1:\(door.server.port)/door")
+        source.start(sink: collector)
+        await collector.enough()
+        await door.station.setOutputs(OutputPolicy())
+        #expect(await door.server.counters().readers == ["door": 1])
+        source.stop()
     }
 
     @Test("garbage ends its own connection and nothing else")

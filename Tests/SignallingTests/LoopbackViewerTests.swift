@@ -3,6 +3,7 @@ import DatagramPort
 import Glibc
 import ICE
 import PeerConnection
+import PeerFakes
 import RTP
 import SDP
 import StationFakes
@@ -14,15 +15,26 @@ import Transport
 
 /// A viewer on a socket of its own that does as little as it must.
 final class LoopbackViewer {
+    /// Counts what comes.
+    private final class Player: SimulatedPeer {
+        private(set) var packets = 0
+        private(set) var hasSeenGoodbye = false
+
+        override func receiveRTP(_ packet: UnsafeRawBufferPointer, at now: Instant) { packets += 1 }
+
+        override func receiveRTCP(_ packet: UnsafeRawBufferPointer, at now: Instant) {
+            for packet in RTCPPackets(packet) {
+                if case .goodbye = packet { hasSeenGoodbye = true }
+            }
+        }
+    }
+
     let port: UDPPort
     let offerer: LiveViewOfferer
     private let credentials: ICECredentials
     private let identity: DTLSIdentity
     private let buffers: DatagramBuffers
-    private var connection: PeerConnection?
-    private(set) var packets = 0
-    private(set) var hasSeenGoodbye = false
-    private(set) var failure: PeerConnectionFailure?
+    private var player: Player?
 
     init() throws {
         port = try UDPPort(.loopback())
@@ -36,19 +48,22 @@ final class LoopbackViewer {
     }
 
     var offer: String { offerer.offer().encoded() }
-    var isConnected: Bool { connection?.isConnected ?? false }
+    var packets: Int { player?.packets ?? 0 }
+    var hasSeenGoodbye: Bool { player?.hasSeenGoodbye ?? false }
+    var isConnected: Bool { player?.isConnected ?? false }
+    var failure: PeerConnectionFailure? { player?.failure?.reason }
 
     func accept(_ answer: String) throws {
         let session = try offerer.accept(answer: SessionDescription(parsing: answer))
-        connection = try PeerConnection(
-            configuration: PeerConnectionConfiguration(
+        player = try Player(
+            PeerConnectionConfiguration(
                 session, as: .offerer, credentials: credentials,
                 addresses: [try #require(TransportAddress("127.0.0.1", port: port.localPort))], identity: identity),
             random: .system, now: MonotonicClock.now)
     }
 
     func close() {
-        connection?.close()
+        player?.connection.close()
         drain()
     }
 
@@ -59,10 +74,7 @@ final class LoopbackViewer {
             drain()
             wait()
             receive()
-            connection?.handleDeadline(at: MonotonicClock.now)
-            while let event = connection?.pollEvent() {
-                if case .failed(let reason) = event { failure = reason }
-            }
+            player?.handleTimeout(at: MonotonicClock.now)
         }
         return isDone()
     }
@@ -70,7 +82,7 @@ final class LoopbackViewer {
     private func drain() {
         var buffer = [UInt8](repeating: 0, count: 1500)
         buffer.withUnsafeMutableBytes { bytes in
-            while let transmit = connection?.pollTransmit(into: bytes, at: MonotonicClock.now) {
+            while let transmit = player?.pollTransmit(into: bytes, at: MonotonicClock.now)?.transmit {
                 port.send(UnsafeRawBufferPointer(bytes), transmit: transmit, from: nil)
             }
         }
@@ -85,16 +97,8 @@ final class LoopbackViewer {
     private func receive() {
         while let batch = port.receive(.ipv4, into: buffers) {
             for datagram in batch {
-                let received = connection?.handle(
+                player?.receive(
                     datagram.bytes, from: datagram.source, to: datagram.destination, at: MonotonicClock.now)
-                switch received {
-                case .rtp: packets += 1
-                case .rtcp(let count):
-                    for packet in RTCPPackets(UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count])) {
-                        if case .goodbye = packet { hasSeenGoodbye = true }
-                    }
-                case .nothing, nil: break
-                }
             }
         }
     }

@@ -4,6 +4,7 @@ import DatagramPort
 import Foundation
 import ICE
 import MediaRelay
+import PeerFakes
 import SDP
 import StationFakes
 import Testing
@@ -11,11 +12,6 @@ import Transport
 
 @testable import Signalling
 @testable import Stations
-
-enum Identities {
-    static let viewer = Result { try DTLSIdentity.generate() }
-    static let gateway = Result { try DTLSIdentity.generate() }
-}
 
 /// A clock that a test moves.
 final class TestClock: Sendable {
@@ -69,7 +65,7 @@ final class ServiceWorld: Sendable {
 
     init(
         codecs: [MediaCodec] = [.vp8, .opus], speaks: Bool = true, interfaceAddresses: [TransportAddress] = [],
-        cameraTimeout: Duration = .milliseconds(100),
+        cameraTimeout: Duration = .milliseconds(100), policy: OutputPolicy = OutputPolicy(),
         _ change: (inout SessionLimits) -> Void = { _ in },
         station configure: (inout CameraStation.Configuration) -> Void = { _ in }
     ) async throws {
@@ -92,7 +88,9 @@ final class ServiceWorld: Sendable {
         stationConfiguration.transcodesVideo = .never
         stationConfiguration.now = { clock.now }
         configure(&stationConfiguration)
-        station = CameraStation(id: "door", source: camera, relay: relay, configuration: stationConfiguration)
+        station = CameraStation(
+            id: "door", source: camera, relay: relay, configuration: stationConfiguration,
+            outputs: OutputPermits(camera: "door", policy: policy))
         await signalling.add(station)
         station.start()
         if !codecs.isEmpty { camera.tellTracks(codecs) }

@@ -13,32 +13,14 @@ import Transport
 @Suite struct CameraRegistryTests {
     typealias Camera = CameraSettings
 
-    let relay: MediaRelay
-    let registry: CameraRegistry
-    let made = Locked<[TestSource]>([])
+    let world: RegistryWorld
+    var relay: MediaRelay { world.relay }
+    var registry: CameraRegistry { world.registry }
 
-    init() throws {
-        self.relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
-        let made = self.made
-        self.registry = CameraRegistry(users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2)) {
-            camera throws(SourceMaker.Failure) in
-            switch camera.source {
-            case .builtInDoorbell: return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
-            case .rtsp(let url):
-                let source = TestSource(url)
-                made.withLock { $0.append(source) }
-                return source
-            case .builtInSilent, .onvif, .published: throw SourceMaker.Failure(description: "no such camera here")
-            }
-        }
-    }
+    init() throws { world = try RegistryWorld() }
 
     func camera(_ id: String, _ number: Int = 0, name: String? = nil) -> Camera {
         Camera(id: id, name: name ?? id, source: .rtsp("rtsp://192.0.2.1/\(number)"))
-    }
-
-    var source: (String) -> TestSource? {
-        { url in self.made.withLock { $0.last { $0.url == url } } }
     }
 
     @Test func fiftyChangesOfOtherCamerasCostAStreamNoPacket() async throws {
@@ -47,22 +29,22 @@ import Transport
         let tap = ContinuityTap()
         // The tracks exist once the camera has announced them.
         let station = try #require(await self.registry.running.first?.station)
-        await self.waitUntilFlowing(station)
+        await world.waitUntilFlowing(station)
         self.relay.addTap(tap, to: TrackID(camera: "door", index: 0))
         await tap.waitForPackets(10)
 
         for round in 0..<50 {
             _ = await self.registry.apply([door, self.camera("a", round)])
             _ = await self.registry.apply([self.camera("b", round), door, self.camera("a", round + 1)])
-            self.source("rtsp://192.0.2.1/\(round)")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
+            world.source("rtsp://192.0.2.1/\(round)")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
             _ = await self.registry.apply([door, self.camera("b", round, name: "B")])
             _ = await self.registry.apply([door])
         }
         await tap.waitForPackets(10)
         #expect(tap.gaps == 0)
         #expect(!tap.wasInterrupted)
-        #expect(self.made.withLock { $0.allSatisfy { !$0.isRunning } })
-        #expect(self.made.withLock { $0.count } == 150)
+        #expect(world.made.withLock { $0.allSatisfy { !$0.isRunning } })
+        #expect(world.made.withLock { $0.count } == 150)
         await self.registry.stopAll()
         self.relay.stop()
         #expect(tap.hasEnded)
@@ -70,7 +52,7 @@ import Transport
 
     @Test func aRenamedCameraIsNotTouchedAndAChangedOneGetsAnotherSourceUnderItsTracks() async throws {
         _ = await self.registry.apply([self.camera("a", 1)])
-        let first = try #require(self.source("rtsp://192.0.2.1/1"))
+        let first = try #require(world.source("rtsp://192.0.2.1/1"))
         let station = try #require(await self.registry.running.first?.station)
         let track = TrackDescription(kind: .video, codec: .vp8, payloadType: 96)
         first.open([track])
@@ -79,11 +61,11 @@ import Transport
 
         let renamed = try #require(await self.registry.apply([self.camera("a", 1, name: "Yard")]))
         #expect(renamed.changed == ["a"] && renamed.begun.isEmpty)
-        #expect(first.isRunning && self.made.withLock { $0.count } == 1)
+        #expect(first.isRunning && world.made.withLock { $0.count } == 1)
 
         let changed = try #require(await self.registry.apply([self.camera("a", 2, name: "Yard")]))
         #expect(changed.changed == ["a"] && changed.begun.isEmpty)
-        let second = try #require(self.source("rtsp://192.0.2.1/2"))
+        let second = try #require(world.source("rtsp://192.0.2.1/2"))
         #expect(!first.isRunning && second.isRunning)
         #expect(await self.registry.running.first?.station === station)
         // The same tracks again: their readers stay.
@@ -102,7 +84,7 @@ import Transport
         let broken = Camera(id: "phone", name: "Phone", source: .published)
         let changes = try #require(await self.registry.apply([broken, self.camera("a")]))
         #expect(changes.added == ["phone", "a"])
-        #expect(self.source("rtsp://192.0.2.1/0")?.isRunning == true)
+        #expect(world.source("rtsp://192.0.2.1/0")?.isRunning == true)
         #expect(changes.failed.map(\.id) == ["phone"] && changes.failed.first?.reason == "no such camera here")
         #expect(changes.begun.map(\.station.id) == ["a"])
         // It is not tried again until it changes, and then it works.
@@ -110,19 +92,42 @@ import Transport
         #expect(again.added.isEmpty && again.changed.isEmpty && again.failed.isEmpty)
         let repaired = try #require(await self.registry.apply([self.camera("phone", 7), self.camera("a")]))
         #expect(repaired.begun.map(\.station.id) == ["phone"])
-        #expect(self.source("rtsp://192.0.2.1/7")?.isRunning == true)
+        #expect(world.source("rtsp://192.0.2.1/7")?.isRunning == true)
         await self.registry.stopAll()
         self.relay.stop()
     }
 
-    /// A camera that encodes its pictures takes real time for the first one.
-    private func waitUntilFlowing(_ station: CameraStation) async {
-        let (events, continuation) = AsyncStream.makeStream(of: Void.self)
-        let observer = station.observe { _ in continuation.yield() }
-        // The camera may be flowing already.
-        continuation.yield()
-        for await _ in events where station.snapshot.state == .flowing { break }
-        station.stopObserving(observer)
+    @Test func theNextStationOfACameraFindsTheSwitchesAsTheyWere() async throws {
+        let registry = CameraRegistry(
+            users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2),
+            savedOutputs: { $0 == "a" ? OutputPolicy(isOn: false) : OutputPolicy() }
+        ) { _ throws(SourceMaker.Failure) in TestSource("rtsp://192.0.2.1/0") }
+        func refusals() async -> [String: OutputRefusal?] {
+            var result: [String: OutputRefusal?] = [:]
+            for camera in await registry.running {
+                result[camera.station.id] = .some(camera.station.outputs.refusal(of: .liveView))
+            }
+            return result
+        }
+        _ = await registry.apply([self.camera("a"), self.camera("b")])
+        #expect(await refusals() == ["a": .off, "b": nil])
+        await registry.setOutputs(OutputPolicy(), of: "a")
+        await registry.setOutputs(OutputPolicy(hardPrivacy: true), of: "b")
+        #expect(await refusals() == ["a": nil, "b": .hardPrivacy])
+        // What viewers were promised changes, so the cameras restart.
+        var (a, b) = (self.camera("a"), self.camera("b"))
+        a.pull = .onDemand
+        b.pull = .onDemand
+        let stations = await registry.running.map(\.station)
+        _ = await registry.apply([a, b])
+        #expect(await !zip(registry.running, stations).contains { $0.station === $1 })
+        #expect(await refusals() == ["a": nil, "b": .hardPrivacy])
+        // One that was removed begins with what was saved.
+        _ = await registry.apply([b])
+        _ = await registry.apply([a, b])
+        #expect(await refusals() == ["a": .off, "b": .hardPrivacy])
+        await registry.stopAll()
+        self.relay.stop()
     }
 }
 

@@ -186,6 +186,17 @@ extension RTSPConnection {
         }
     }
 
+    /// Throws away what the client has not been sent yet. What the kernel has taken and not yet sent goes with the
+    /// connection: then it is reset, because a slow client would be sent pictures for seconds otherwise.
+    func discardUnsent() {
+        guard isBlocked || socket.hasUnsentBytes else { return }
+        socket.resetsAtEnd()
+        unsent.removeAll()
+        unsentOffset = 0
+        // No goodbye: it would come in the middle of a packet.
+        for index in tracks.indices { tracks[index].pause() }
+    }
+
     /// Says goodbye for every track (RFC 3550, section 6.6), as far as the socket accepts it at once.
     func sendGoodbye(_ context: SendingContext) {
         for track in tracks {

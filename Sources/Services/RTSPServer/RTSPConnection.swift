@@ -21,8 +21,8 @@ final class RTSPConnection {
     let canonicalName: String
     /// The camera whose tracks the session is about.
     var camera: ServedCamera?
-    /// Keeps a camera sending.
-    private var hold: (camera: String, value: CameraHold)?
+    /// Keeps a camera sending, and the permit to read it.
+    private var hold: (camera: String, value: CameraHold, permit: OutputPermit?)?
     /// A request for a description that waits for the camera, and until when.
     var description: (camera: ServedCamera, deadline: Instant)?
     /// The answer to PLAY waits for the first packets until then.
@@ -53,15 +53,24 @@ final class RTSPConnection {
     func noteEnd() { isEnded = true }
 
     /// Makes a camera send, and releases another one that did so for this connection.
-    func hold(_ camera: ServedCamera) {
-        guard hold?.camera != camera.id else { return }
+    /// - Parameter revoked: ends the connection when the camera's permit is revoked.
+    func hold(_ camera: ServedCamera, revoked: @escaping OutputPermits.Revoked) throws(StationError) {
+        guard hold?.camera != camera.id || hold?.permit?.revocation != nil else { return }
         releaseCamera()
-        hold = (camera.id, camera.hold())
+        let permit = try camera.permit("RTSP reader \(peer.host)", revoked)
+        hold = (camera.id, camera.hold(), permit)
     }
+
+    /// Whether it holds a camera, played or not.
+    func holds(_ camera: String) -> Bool { hold?.camera == camera }
+
+    /// Names a tap that reads the camera.
+    func cover(_ tap: any TrackTap, of track: TrackID) { hold?.permit?.cover(tap, of: track) }
 
     /// Releases the camera.
     func releaseCamera() {
         hold?.value.end()
+        hold?.permit?.end()
         hold = nil
     }
 

@@ -2,6 +2,7 @@ public import DatagramPort
 public import MediaRelay
 import RTP
 import RTSP
+import Stations
 import Transport
 
 /// Serves each camera on `rtsp://host:port/{device}`, so that other programs share the gateway's one connection to it.
@@ -43,6 +44,7 @@ public final class RTSPServer: Sendable {
         let waiting = if let ports { ports.rtcp } else { try UDPPort(.loopback()) }
         let inbox = TapQueue(limits: RTSPServerShard.inboxLimits)
         let giveWay = GiveWay()
+        let revoking = RevokedConnections()
         let descriptors = ListeningSockets(listening)
         let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)
         let served = ports
@@ -50,14 +52,20 @@ public final class RTSPServer: Sendable {
         shard = try ShardThread(name: "rtsp-server", port: waiting) { context in
             RTSPServerShard(
                 context: context, limits: settled, relay: relay, ports: served, inbox: inbox,
-                listeners: descriptors.take(), ledger: connections, giveWay: giveWay, clock: clock, random: random,
-                tell: tell)
+                listeners: descriptors.take(), ledger: connections, giveWay: giveWay, revoking: revoking,
+                clock: clock, random: random, tell: tell)
         }
         self.port = port
         datagramPorts = limits.session.serverPorts
         udpFailure = failure
         giveWay.setAction { [weak shard] id in
             shard?.post { handler, now in handler.giveWay(id, at: now) }
+        }
+        revoking.setPost { [weak shard] id, camera, refusal, done in
+            shard?.post { handler, now in
+                handler.revoke(id, of: camera, because: refusal, at: now)
+                done()
+            } ?? false
         }
         inbox.setWake { [weak shard] in shard?.post { handler, now in handler.handleInbox(at: now) } }
     }
@@ -114,6 +122,25 @@ final class GiveWay: Sendable {
 
     func end(_ id: UInt64) {
         action.withLock { $0 }?(id)
+    }
+}
+
+/// Ends connections from other threads, because their permits were revoked.
+final class RevokedConnections: Sendable {
+    typealias Post = @Sendable (UInt64, String, OutputRefusal, _ done: @escaping @Sendable () -> Void) -> Bool
+
+    private let post = Locked<Post?>(nil)
+
+    func setPost(_ post: @escaping Post) {
+        self.post.withLock { $0 = post }
+    }
+
+    /// Ends a connection if it has the camera. `done` is called once, when nothing more leaves to it.
+    func end(
+        _ id: UInt64, of camera: String, because refusal: OutputRefusal, done: @escaping @Sendable () -> Void
+    ) {
+        let isPosted = post.withLock { $0 }?(id, camera, refusal, done) ?? false
+        if !isPosted { done() }
     }
 }
 

@@ -2,6 +2,8 @@ import Cameras
 import MediaRelay
 import RTP
 import RTSP
+import SDP
+import Stations
 import Transport
 
 extension RTSPServerShard {
@@ -13,7 +15,9 @@ extension RTSPServerShard {
         }
         // A camera that is pulled on demand starts now, so that it flows when the client plays. If one has been set up
         // already, that one is still held.
-        if connection.camera == nil { connection.hold(camera) }
+        if connection.camera == nil, !hold(camera, for: connection) {
+            return connection.session.answerDescribe(.refused, at: now)
+        }
         connection.description = (camera, now + limits.descriptionTimeout)
         _ = answerDescription(connection, at: now)
     }
@@ -44,13 +48,14 @@ extension RTSPServerShard {
         guard !isNew || limits.admitsReader(connection.session.principal ?? "", readers) else {
             return connection.session.answerSetUp(.tooManyReaders, at: now)
         }
+        guard hold(camera, for: connection) else { return connection.session.answerSetUp(.refused, at: now) }
         let tracks = camera.tracks()
         guard !tracks.isEmpty else { return connection.session.answerSetUp(.unavailable, at: now) }
         guard tracks.indices.contains(track) else { return connection.session.answerSetUp(.notFound, at: now) }
-        connection.hold(camera)
         connection.camera = camera
         var reader = ReaderTrack(
-            index: track, id: TrackID(camera: camera.id, index: track), description: tracks[track], random: &random)
+            index: track, id: TrackID(camera: camera.id, stream: .main, index: track), description: tracks[track],
+            random: &random)
         connection.session.answerSetUp(.accepted(ssrc: reader.ssrc), at: now)
         guard let agreed = connection.session.tracks.first(where: { $0.index == track }) else { return }
         reader.transport = agreed.transport
@@ -79,6 +84,7 @@ extension RTSPServerShard {
             let tap = makeTap(isVideo: connection.tracks[index].queue.isVideo)
             connection.tracks[index].tap = tap
             taps[tap.id] = (connection, index)
+            connection.cover(tap, of: connection.tracks[index].id)
             added.append((tap, connection.tracks[index].id))
         }
         // Picture and sound begin at the same moment.
@@ -112,6 +118,40 @@ extension RTSPServerShard {
                 track: track.index, sequenceNumber: track.nextSequenceNumber,
                 rtpTimestamp: moment.flatMap { track.timestamp(at: $0) })
         }
+    }
+
+    // MARK: Permits
+
+    /// Makes a camera send for a connection. False if nobody may have it now.
+    private func hold(_ camera: ServedCamera, for connection: RTSPConnection) -> Bool {
+        let (id, post) = (connection.id, revoking)
+        do throws(StationError) {
+            try connection.hold(camera) { revocation in
+                await withCheckedContinuation { continuation in
+                    post.end(id, of: camera.id, because: revocation.refusal) { continuation.resume() }
+                }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// A camera was switched off, or a privacy mode was switched on. Nothing more leaves to the connection, not even what its
+    /// socket has taken.
+    func revoke(_ id: UInt64, of camera: String, because refusal: OutputRefusal, at now: Instant) {
+        guard let connection = connections[id], connection.holds(camera) else { return }
+        if connection.description != nil {
+            connection.description = nil
+            connection.session.answerDescribe(.refused, at: now)
+        }
+        guard connection.camera != nil else {
+            // It has only asked for a description, and may ask for another camera's.
+            connection.releaseCamera()
+            return run(connection, at: now)
+        }
+        connection.discardUnsent()
+        end(connection, reason: refusal.endReason, at: now)
     }
 
     // MARK: Cameras

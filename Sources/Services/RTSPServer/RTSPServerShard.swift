@@ -17,6 +17,8 @@ final class RTSPServerShard: ShardHandler {
     private let listeners: [StreamSocket]
     let ledger: ConnectionLedger
     private let giveWay: GiveWay
+    /// Ends connections whose permit was revoked.
+    let revoking: RevokedConnections
     private let clock: WallClockReading
     private let buffer: UnsafeMutableRawBufferPointer
     var random: RandomSource
@@ -50,7 +52,7 @@ final class RTSPServerShard: ShardHandler {
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
         inbox: TapQueue, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
-        clock: WallClockReading, random: RandomSource,
+        revoking: RevokedConnections, clock: WallClockReading, random: RandomSource,
         tell: @escaping @Sendable (RTSPServerNews) -> Void
     ) {
         self.context = context
@@ -61,6 +63,7 @@ final class RTSPServerShard: ShardHandler {
         self.listeners = listeners
         self.ledger = ledger
         self.giveWay = giveWay
+        self.revoking = revoking
         self.clock = clock
         self.random = random
         self.tell = tell

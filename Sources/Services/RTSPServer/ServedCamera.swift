@@ -1,4 +1,5 @@
 import Cameras
+import SDP
 import Stations
 
 /// A camera as the server sees it.
@@ -9,14 +10,23 @@ public struct ServedCamera: Sendable {
     public var name: String
     /// What it sends now, in the order of the relay's tracks; empty before that is known.
     public var tracks: @Sendable () -> [TrackDescription]
+    /// Lets a reader have the camera: its permit, or nil for a camera that needs none. Called on the server's thread; must
+    /// not wait.
+    public var permit: Permit
     /// Makes the camera send for as long as the result lasts. Called on the server's thread; must not wait.
     public var hold: @Sendable () -> CameraHold
+
+    /// Asks for a permit, which ends the reader when it is revoked.
+    public typealias Permit =
+        @Sendable (_ owner: String, _ revoked: @escaping OutputPermits.Revoked) throws(StationError) -> OutputPermit?
 
     /// Describes a camera that always sends, or one that does so while it is held.
     public init(
         id: String, name: String, tracks: @escaping @Sendable () -> [TrackDescription],
+        permit: @escaping Permit = { (_, _) throws(StationError) in nil },
         hold: @escaping @Sendable () -> CameraHold = { CameraHold(for: .reader) }
     ) {
+        self.permit = permit
         self.id = id
         self.name = name
         self.tracks = tracks
@@ -29,6 +39,9 @@ extension ServedCamera {
     public init(_ station: CameraStation, name: String) {
         self.init(
             id: station.id, name: name, tracks: { station.snapshot.tracks.filter { $0.stream == .main } },
+            permit: { (owner, revoked) throws(StationError) in
+                try station.permit(for: .liveView, owner: owner, revoked: revoked)
+            },
             hold: { station.hold(for: .reader) })
     }
 }

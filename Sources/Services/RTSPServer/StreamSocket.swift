@@ -113,6 +113,20 @@ final class StreamSocket {
         return .wouldBlock
     }
 
+    /// Whether the kernel has bytes that it has not sent yet.
+    var hasUnsentBytes: Bool {
+        // SIOCOUTQNSD of <linux/sockios.h>, which Glibc's module does not have.
+        let request: UInt = 0x894B
+        var count: Int32 = 0
+        return ioctl(descriptor, request, &count) == 0 && count > 0
+    }
+
+    /// The connection ends with a reset, and what the kernel has not sent is thrown away (SO_LINGER, socket(7)).
+    func resetsAtEnd() {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    }
+
     private func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
         // If an option is refused, the connection is slower, not wrong.

@@ -16,6 +16,8 @@ struct EndedSessions {
         let kind: Kind
         let deviceID: String
         let principal: String
+        /// Why it ended, as its principal reads it.
+        let reason: String
         let end: Instant
     }
 
@@ -32,9 +34,12 @@ struct EndedSessions {
     var count: Int { entries.count }
 
     /// Records an end.
-    mutating func note(_ id: String, _ kind: Kind, deviceID: String, principal: String, at now: Instant) {
+    mutating func note(
+        _ id: String, _ kind: Kind, deviceID: String, principal: String, reason: String = "", at now: Instant
+    ) {
         guard entries[id] == nil else { return }
-        entries[id] = Entry(id: id, kind: kind, deviceID: deviceID, principal: principal, end: now)
+        entries[id] = Entry(
+            id: id, kind: kind, deviceID: deviceID, principal: principal, reason: reason, end: now)
         order[principal, default: []].append(id)
         forget(before: now)
         guard entries.count > Self.capacity else { return }

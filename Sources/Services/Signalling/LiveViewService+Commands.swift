@@ -44,7 +44,7 @@ extension LiveViewService {
             // A camera with one stream has only that one to offer, whatever its size.
             return .unspecified
         }
-        let wanted: TrackDescription.Stream = qualityHint == .sd ? .sub : .main
+        let wanted: CameraStream = qualityHint == .sd ? .sub : .main
         let best = LiveViewNegotiation.ranked(candidates, hint: qualityHint).first { $0.description.stream == wanted }
         if let best, best.id != stream.track.id {
             let use = try SignallingError.translating { () throws(StationError) in try session.station.use(best.id) }

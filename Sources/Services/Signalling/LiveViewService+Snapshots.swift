@@ -23,6 +23,8 @@ extension LiveViewService {
         return snapshot(of: mediaSessionId, statistics, await talks.talkback(of: mediaSessionId))
     }
 
+    func endReason(of mediaSessionId: String) async -> String? { registry.endReason(of: mediaSessionId) }
+
     func leases() async -> [SessionLease] {
         let now = now
         return ledger.leases.values.map { lease in

@@ -13,12 +13,21 @@ extension LiveViewService {
         let offerReceived = MonotonicClock.now
         let station = try registry.station(of: request.deviceID)
         let offer = try SessionDescription(offer: request.offerSdp)
+        let sessionID = random.sessionIdentifier()
+        // From here on the view does not begin, or ends, when the camera is switched off.
+        let permit = try SignallingError.translating { () throws(StationError) in
+            try station.permit(for: .liveView, owner: sessionID) { [weak self] revocation in
+                await self?.revoke(sessionID, because: revocation.refusal)
+            }
+        }
         // The place is reserved before the wait for the camera, so many starts at once cannot get past the limits.
         let place = try await takePlace(deviceID: request.deviceID, principal: request.principal)
         defer { ledger.cancel(place) }
         // The pull starts now. The camera connects while the viewer's own connection is made.
         let hold = station.hold(for: .liveView)
         let layout = await station.tracks(within: request.timeLeft(at: now, atMost: configuration.cameraTimeout))
+        // Nothing waits between this and the session's start, so a permit that is revoked later finds the session.
+        try SignallingError.translating { () throws(StationError) in try permit.check() }
         if let deadline = request.deadline, deadline <= now {
             throw .deadlineExceeded("\(request.deviceID) sent no media before the request's deadline")
         }
@@ -35,7 +44,6 @@ extension LiveViewService {
 
         // The camera may have been removed during the wait.
         guard registry.has(station) else { throw .unknownDevice(request.deviceID) }
-        let sessionID = random.sessionIdentifier()
         let talkbackCodecs = negotiated.media.first { $0.kind == .audio && $0.direction.receives }?
             .receivePayloadTypes
         let uses = try SignallingError.translating { () throws(StationError) in
@@ -45,7 +53,7 @@ extension LiveViewService {
         let peer = transport.connect(negotiated)
         let session = Session(
             station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
-            streams: streams, notes: agreement.notes, transport: transport, hold: hold, uses: uses)
+            streams: streams, notes: agreement.notes, transport: transport, permit: permit, hold: hold, uses: uses)
         sessions[sessionID] = session
         registry.begin(
             SignallingRegistry.Session(

@@ -24,6 +24,8 @@ actor LiveViewService: LiveViewServing {
         var streams: [Stream]
         var notes: [String]
         var transport: SessionTransport
+        /// The session ends when it is revoked.
+        let permit: OutputPermit
         /// The camera is pulled as long as the session lives.
         let hold: CameraHold
         /// The tracks that are made for the session, as long as it lives.
@@ -71,9 +73,18 @@ actor LiveViewService: LiveViewServing {
         await close(lease, reason: reason)
     }
 
+    /// The camera was switched off, or a privacy mode was switched on. Returns when nothing more leaves by the session, or when
+    /// it is sure that it does not begin.
+    func revoke(_ sessionID: String, because refusal: OutputRefusal) async {
+        await end(sessionID, reason: refusal.endReason)
+        await withCheckedContinuation { continuation in
+            relay.removeViewer(sessionID, reason: refusal.endReason) { continuation.resume() }
+        }
+    }
+
     private func close(_ lease: SessionLedger.Lease, reason: String) async {
         // From here on no command finds the session, so nothing begins for it that would not end.
-        registry.end(lease.sessionID)
+        registry.end(lease.sessionID, reason: reason)
         armExpiry()
         let session = sessions.removeValue(forKey: lease.sessionID)
         await talks.forget(lease.sessionID, reason: reason)

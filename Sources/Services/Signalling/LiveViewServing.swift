@@ -35,11 +35,18 @@ public protocol LiveViewServing: Sendable {
     /// One live session of any principal, with its counters; nil if there is none of this name.
     func session(_ mediaSessionId: String) async -> LiveViewSnapshot?
 
+    /// Why a session ended recently, as its viewer reads it; nil for one that has not.
+    func endReason(of mediaSessionId: String) async -> String?
+
     /// All live sessions' leases, without counters.
     func leases() async -> [SessionLease]
 
     /// The sessions that have started, changed or ended, for one reader.
     var changedSessions: ChangedSessions { get }
+}
+
+extension LiveViewServing {
+    public func endReason(of mediaSessionId: String) async -> String? { nil }
 }
 
 /// The lease of one session.

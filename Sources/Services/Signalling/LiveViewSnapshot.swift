@@ -65,6 +65,8 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var cameraReason: String?
     /// The state of the current talk, or of the last one; nil if there has been none.
     public var talkback: TalkbackSnapshot?
+    /// In words, why the session ended; nil while it lives.
+    public var endReason: String?
 
     /// Describes a session.
     public init(

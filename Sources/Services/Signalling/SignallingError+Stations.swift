@@ -6,6 +6,7 @@ extension SignallingError {
         switch error {
         case .cameraUnavailable(let reason): self = .cameraUnavailable(reason)
         case .failedPrecondition(let reason): self = .failedPrecondition(reason)
+        case .refused(let camera, let refusal): self = .failedPrecondition("\(camera) \(refusal.words)")
         case .deadlineExceeded(let reason): self = .deadlineExceeded(reason)
         case .internalFault(let reason): self = .internalFault(reason)
         }

@@ -4,6 +4,8 @@ public enum StationError: Error, Hashable, Sendable {
     case cameraUnavailable(String)
     /// The camera does not have this; says what is missing.
     case failedPrecondition(String)
+    /// The camera is off, or a privacy mode is on.
+    case refused(camera: String, OutputRefusal)
     /// The camera took too long.
     case deadlineExceeded(String)
     /// A fault of the gateway.

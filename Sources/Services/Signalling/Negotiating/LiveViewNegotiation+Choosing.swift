@@ -42,7 +42,7 @@ extension LiveViewNegotiation {
                     ssrc: UInt32(truncatingIfNeeded: random.next()) | 1,
                     rtxSSRC: kind == .audio ? nil : UInt32(truncatingIfNeeded: random.next()) & ~1,
                     cname: camera, streamID: "\(camera)-\(kind.name)",
-                    trackID: "\(camera)-\(kind.name)-\(track.id.index)", choice: kind.name))
+                    trackID: track.id.description, choice: kind.name))
         }
     }
 

@@ -11,7 +11,7 @@ final class TalkThread: TalkbackSink {
     /// Starts a thread that decodes for `decoder`; nil when the system cannot start another one.
     init?(decoder: TalkbackDecoder) {
         let queue = queue
-        let isRunning = startDetachedThread {
+        let isRunning = startDetachedThread(name: "talk") {
             var buffer = [UInt8](repeating: 0, count: TalkQueue.packetSize)
             while let packet = queue.take(into: &buffer) {
                 buffer.withUnsafeBytes { bytes in

@@ -69,6 +69,7 @@ extension CameraSettings {
 
     /// Whether the difference affects what viewers were promised.
     fileprivate func differsForViewers(from other: Self) -> Bool {
-        self.pull != other.pull || self.transcodesVideo != other.transcodesVideo
+        self.pull != other.pull || self.pullsWhileOff != other.pullsWhileOff
+            || self.transcodesVideo != other.transcodesVideo
     }
 }

@@ -10,7 +10,11 @@ public actor CameraRegistry {
     private let makeSource: MakeSource
     /// How much all cameras together may transcode.
     private let transcoding: TranscodingBudget
+    /// What was saved about the outputs of a device.
+    private let savedOutputs: SavedOutputs
     private var byID: [String: RunningCamera] = [:]
+    /// The permits of the devices that are wanted. They outlive a station that restarts.
+    private var outputs: [String: OutputPermits] = [:]
     /// Cameras that could not be made, with the reason. They are tried again when their settings change.
     private var failed: [String: (camera: CameraSettings, reason: String)] = [:]
     /// In the order in which they are wanted.
@@ -21,17 +25,22 @@ public actor CameraRegistry {
     public typealias MakeSource =
         @Sendable (CameraSettings) throws(SourceMaker.Failure) -> any CameraSource
 
+    /// What is allowed of a device when it begins: what was saved.
+    public typealias SavedOutputs = @Sendable (_ id: String) async -> OutputPolicy
+
     /// Runs no camera yet.
     /// - Parameters:
     ///   - users: are informed about the cameras' stations.
     ///   - relay: carries their media.
     ///   - profiles: forgets the cameras that are gone.
     ///   - transcoding: what limits transcoding, for all cameras together.
+    ///   - savedOutputs: what is allowed of a device when it begins. Nothing of it leaves before that is known.
     ///   - makeSource: makes the source of a camera.
     public init(
         users: [any StationUser], relay: MediaRelay, profiles: ProfileStore? = nil, transcoding: TranscodingBudget,
-        makeSource: @escaping MakeSource
+        savedOutputs: @escaping SavedOutputs = { _ in OutputPolicy() }, makeSource: @escaping MakeSource
     ) {
+        self.savedOutputs = savedOutputs
         self.transcoding = transcoding
         self.profiles = profiles
         self.users = users
@@ -52,8 +61,27 @@ public actor CameraRegistry {
         for step in CameraPlan(running: known, wanted: cameras).steps {
             await self.take(step, &changes)
         }
-        if !changes.removed.isEmpty { self.profiles?.keepOnly(Set(self.order)) }
+        if !changes.removed.isEmpty {
+            let kept = Set(self.order)
+            self.profiles?.keepOnly(kept)
+            self.outputs = self.outputs.filter { kept.contains($0.key) }
+        }
         return changes
+    }
+
+    /// Changes which outputs of a device are allowed, whether it runs now or not; see ``OutputPermits/set(_:)``.
+    public func setOutputs(_ policy: OutputPolicy, of id: String) async {
+        await self.outputs(of: id).set(policy)
+    }
+
+    /// The permits of a device, whether it runs now or not.
+    public func outputs(of id: String) async -> OutputPermits {
+        if let known = self.outputs[id] { return known }
+        let made = OutputPermits(camera: id, policy: await self.savedOutputs(id))
+        // Another call may have made them meanwhile.
+        if let known = self.outputs[id] { return known }
+        self.outputs[id] = made
+        return made
     }
 
     /// What runs under this identifier.
@@ -131,7 +159,8 @@ public actor CameraRegistry {
             let source = ReplaceableSource(try self.makeSource(camera))
             let station = CameraStation(
                 id: camera.id, source: source, relay: self.relay,
-                configuration: .init(camera, transcoding: self.transcoding))
+                configuration: .init(camera, transcoding: self.transcoding),
+                outputs: await self.outputs(of: camera.id))
             let events = CameraEvents(camera, station: station)
             let running = RunningCamera(settings: camera, station: station, source: source, events: events)
             self.byID[camera.id] = running
@@ -178,5 +207,6 @@ extension CameraStation.Configuration {
         transcodingBudget = transcoding
         pull = camera.pull
         transcodesVideo = camera.transcodesVideo
+        pullsWhileOff = camera.pullsWhileOff
     }
 }

@@ -62,6 +62,8 @@ public struct CameraSettings: Sendable, Equatable {
     public var looksForSpeaker = true
     /// When the camera is pulled.
     public var pull = PullMode.always
+    /// Whether it is pulled while it is off or private too.
+    public var pullsWhileOff = false
     /// Whether VP8 is made of video that a viewer cannot play.
     public var transcodesVideo = TranscodingMode.automatic
     /// The ONVIF service that sends its events; nil for that of an ONVIF source, or none.

@@ -8,6 +8,9 @@ public struct CameraSnapshot: Sendable, Equatable {
     public var width: Int
     /// The image's height in pixels.
     public var height: Int
+    /// The permit of the picture, for as long as it is on its way to somebody. Whoever sends it keeps the permit until it
+    /// has been sent, and stops when it is revoked.
+    public var permit: OutputPermit?
 
     /// Describes a picture.
     public init(jpeg: [UInt8], age: Duration, width: Int, height: Int) {
@@ -15,5 +18,10 @@ public struct CameraSnapshot: Sendable, Equatable {
         self.age = age
         self.width = width
         self.height = height
+    }
+
+    /// Whether the pictures are the same, whoever gets them.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.jpeg == right.jpeg && left.age == right.age && left.width == right.width && left.height == right.height
     }
 }

@@ -1,8 +1,9 @@
 import Transport
 
 /// Limits how many JPEG images are made at once, for all cameras. Each takes a thread, a scaled picture and its image.
-final class ImageWork: Sendable {
-    static let shared = ImageWork(limit: 2)
+public final class ImageWork: Sendable {
+    /// The one of this process.
+    public static let shared = ImageWork(limit: 2)
 
     private struct State {
         var running = 0
@@ -21,7 +22,7 @@ final class ImageWork: Sendable {
     var most: Int { state.withLock { $0.most } }
 
     /// Waits until one more may be made. A call of ``end()`` must follow. The callers limit how many may wait.
-    func begin() async {
+    public func begin() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
                 guard state.running < limit else {
@@ -36,8 +37,13 @@ final class ImageWork: Sendable {
         }
     }
 
+    /// Runs `body` on a thread of its own: decoding would occupy the threads that all tasks share for too long.
+    public static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await onWorkerThread(body)
+    }
+
     /// Records that an image was made.
-    func end() {
+    public func end() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.running -= 1

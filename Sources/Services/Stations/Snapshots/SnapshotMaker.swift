@@ -47,6 +47,10 @@ actor SnapshotMaker {
     private var refusal: (error: StationError, until: Instant)?
     private var isDamaged = false
     private var news: SnapshotNews?
+    /// Ends the wait of what is being made.
+    private var ending = Ending()
+    /// How often everything was forgotten. What was begun before is not kept.
+    private var generation = 0
 
     /// - Parameters:
     ///   - timeout: how long to wait for a camera that has to be pulled first.
@@ -105,15 +109,27 @@ actor SnapshotMaker {
         return news
     }
 
+    /// Nobody is to see the pictures of before.
+    func forget() {
+        generation += 1
+        newest = nil
+        images = [:]
+        making = nil
+        refusal = nil
+        ending.end()
+    }
+
     private func picture(of station: CameraStation) async throws(StationError) -> Picture {
         let now = MonotonicClock.now
         if let newest, now < newest.sharedUntil { return newest.picture }
         if let refusal, now < refusal.until { throw refusal.error }
         if let making { return try await making.value.get() }
-        let timeout = timeout
+        let (timeout, generation) = (timeout, generation)
+        let ending = Ending()
+        self.ending = ending
         let task = Task {
-            let taken = await Self.take(from: station, within: timeout)
-            return self.settle(taken, camera: station.id)
+            let taken = await Self.take(from: station, within: timeout, ending)
+            return self.settle(taken, camera: station.id, generation)
         }
         making = task
         return try await task.value.get()
@@ -121,8 +137,11 @@ actor SnapshotMaker {
 
     /// Records the outcome of making a picture.
     private func settle(
-        _ taken: Result<Picture, Failure>, camera: String
+        _ taken: Result<Picture, Failure>, camera: String, _ generation: Int
     ) -> Result<Picture, StationError> {
+        guard generation == self.generation else {
+            return .failure(.cameraUnavailable("\(camera) was switched off meanwhile; try again"))
+        }
         making = nil
         refusal = nil
         let now = MonotonicClock.now
@@ -158,7 +177,7 @@ actor SnapshotMaker {
 
     /// Reads the ring's content and decodes it.
     private static func take(
-        from station: CameraStation, within timeout: Duration
+        from station: CameraStation, within timeout: Duration, _ ending: Ending
     ) async -> Result<Picture, Failure> {
         // The camera is pulled for as long as this takes.
         let hold = station.hold(for: .snapshot)
@@ -175,6 +194,7 @@ actor SnapshotMaker {
         }
         var feed = SnapshotFeed()
         let (tap, finish) = (feed.tap, feed.finish)
+        ending.setAction(finish)
         station.relay.addTap(tap, to: track.id, from: .newestKeyFrame)
         let timer = Task {
             // A cancelled sleep means that the picture has arrived.
@@ -225,10 +245,32 @@ actor SnapshotMaker {
     }
 }
 
+/// Ends a wait that has begun, or that begins later.
+private final class Ending: Sendable {
+    private let state = Locked<(action: (@Sendable () -> Void)?, isOver: Bool)>((nil, false))
+
+    func setAction(_ action: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            state.action = action
+            return state.isOver
+        }
+        if isOver { action() }
+    }
+
+    func end() {
+        state.withLock { state in
+            state.isOver = true
+            return state.action.take()
+        }?()
+    }
+}
+
 /// Runs `body` on a thread of its own: decoding would occupy the threads that all tasks share for too long.
 func onWorkerThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         // If no thread can be started, the work is done here, which is slow but correct.
-        if !startDetachedThread({ continuation.resume(returning: body()) }) { continuation.resume(returning: body()) }
+        if !startDetachedThread(name: "snapshot", { continuation.resume(returning: body()) }) {
+            continuation.resume(returning: body())
+        }
     }
 }

@@ -64,14 +64,15 @@ extension CameraStation {
 
     private func settle() {
         let now = configuration.now()
-        let (isWanted, wasPulled, deadline) = state.withLock { state in
+        let (isWanted, wasPulled, rests, deadline) = state.withLock { state in
             state.schedule.expire(at: now)
             let isWanted = state.schedule.isWanted(at: now)
             defer { state.isPulled = isWanted }
             let deadline = state.schedule.nextDeadline(after: now)
             // One timer for each deadline, however often viewers come and go before it.
             defer { state.armedDeadline = deadline }
-            return (isWanted, state.isPulled, deadline == state.armedDeadline ? nil : deadline)
+            let rests = configuration.pull == .onDemand || state.isClosed
+            return (isWanted, state.isPulled, rests, deadline == state.armedDeadline ? nil : deadline)
         }
         if isWanted, !wasPulled {
             source.start(sink: self)
@@ -79,7 +80,7 @@ extension CameraStation {
             source.stop()
             // The next viewer must not be shown what is old by then.
             relay.clearTracks(of: id)
-            if configuration.pull == .onDemand {
+            if rests {
                 state.withLock { $0.snapshot.state = .idle }
                 handle(.state(.idle))
             }

@@ -37,6 +37,7 @@ extension CameraStation {
                 return connection != nil && known.description.connection == connection
             }
             let inletsBefore = state.inletsByTrack
+            let isClosed = state.isClosed
             let inlets = relay.setTracks(
                 camera: id,
                 layout.tracks.map { track in
@@ -49,8 +50,9 @@ extension CameraStation {
                     description.continuing = continues(track) ? inletsBefore[track.id] : nil
                     // What is made from a track runs only while somebody uses it.
                     description.keepsHistory = track.derivedFrom == nil
-                    return (track.id.index, description)
+                    return (track.id, description)
                 })
+            for inlet in inlets where isClosed { inlet.setTaking(false) }
             state.inletsByTrack = Dictionary(
                 zip(layout.tracks.map(\.id), inlets), uniquingKeysWith: { first, _ in first })
             for (track, inlet) in zip(layout.tracks, inlets) where track.derivedFrom != nil {
@@ -122,7 +124,7 @@ extension CameraStation {
 
     /// The tracks that are made from the camera's, and what that costs, without tracks that nobody has used.
     public var transcodingCosts: [TranscodingCost] {
-        state.withLock { state in state.derived.sorted { $0.key.index < $1.key.index }.compactMap(\.value.cost) }
+        state.withLock { state in state.derived.sorted { $0.key < $1.key }.compactMap(\.value.cost) }
     }
 
     /// Whether somebody waits for the tracks.

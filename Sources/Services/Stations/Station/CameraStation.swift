@@ -23,6 +23,9 @@ public final class CameraStation: CameraSink {
         public var transcodingBudget: TranscodingBudget?
         /// How long a viewer waits for the second of a camera's streams if it takes longer to connect than the first.
         public var otherStreamTimeout = Duration.seconds(2)
+        /// Whether the source continues while the camera is off or private, so that it is there at once afterwards. What it
+        /// sends meanwhile goes nowhere.
+        public var pullsWhileOff = false
         /// How old the last good picture may be that is returned while the camera's video is damaged.
         public var longestPictureAge = Duration.seconds(30)
         /// The clock of the holds.
@@ -57,6 +60,8 @@ public final class CameraStation: CameraSink {
         var nextWaiter = 0
         var schedule: PullSchedule
         var isPulled = false
+        /// Whether nothing is allowed that needs what the camera sends.
+        var isClosed = false
         /// The deadline of the schedule that a timer runs for.
         var armedDeadline: Instant?
         var snapshots: SnapshotMaker?
@@ -79,22 +84,28 @@ public final class CameraStation: CameraSink {
     public let source: any CameraSource
     /// What the config says about the camera.
     public let configuration: Configuration
+    /// Which outputs of the camera are allowed, and their permits.
+    public let outputs: OutputPermits
     let relay: MediaRelay
     let state: Locked<State>
     /// Starts and stops of the source run here, one after the other, because stopping waits for the source's thread.
     let pulling: DispatchQueue
 
     /// Binds `source` to `relay`. Call ``start()`` to let it flow.
+    /// - Parameter outputs: the device's permits; nil for new ones that allow everything.
     public init(
-        id: String, source: any CameraSource, relay: MediaRelay, configuration: Configuration = Configuration()
+        id: String, source: any CameraSource, relay: MediaRelay, configuration: Configuration = Configuration(),
+        outputs: OutputPermits? = nil
     ) {
         self.id = id
+        self.outputs = outputs ?? OutputPermits(camera: id)
         self.source = source
         self.relay = relay
         self.configuration = configuration
         state = Locked(
             State(schedule: PullSchedule(mode: configuration.pull, idleTime: configuration.idleTime)))
         pulling = DispatchQueue(label: "camera \(id)")
+        self.outputs.attach(self)
     }
 
     /// When the camera is pulled.
@@ -103,13 +114,16 @@ public final class CameraStation: CameraSink {
     /// The state of the camera now.
     public var snapshot: Snapshot {
         let now = configuration.now()
-        let (snapshot, failures) = state.withLock { state in
+        let (snapshot, failures, isClosed) = state.withLock { state in
             var snapshot = state.snapshot
             snapshot.heldFor = state.schedule.owners(at: now)
-            return (snapshot, state.derived.values.compactMap { $0.status.failure } + state.layout.notes)
+            let failures = state.derived.values.compactMap { $0.status.failure } + state.layout.notes
+            return (snapshot, failures, state.isClosed)
         }
         var result = snapshot
-        if configuration.pull == .onDemand, result.state == .idle {
+        if isClosed, let refusal = outputs.refusal(of: .liveView) {
+            result.reason = "it \(refusal.words)"
+        } else if configuration.pull == .onDemand, result.state == .idle {
             result.reason = "on demand: it is pulled only while somebody needs it"
         } else if result.state == .flowing, !failures.isEmpty {
             result.reason = failures.sorted().joined(separator: "; ")
@@ -152,8 +166,9 @@ public final class CameraStation: CameraSink {
         switch event {
         case .state(let new):
             state.withLock { state in
-                // A source that was stopped because nobody needs it has not failed.
-                let isResting = new == .stopped && configuration.pull == .onDemand && !state.isPulled
+                // A source that was stopped because nobody needs it, or because nothing may leave, has not failed.
+                let mayRest = configuration.pull == .onDemand || state.isClosed
+                let isResting = new == .stopped && mayRest && !state.isPulled
                 state.snapshot.state = isResting ? .idle : new
                 switch new {
                 case .playing, .flowing: break
@@ -177,7 +192,7 @@ public final class CameraStation: CameraSink {
     }
 
     /// Tells those who observe the camera.
-    private func tell(_ event: CameraEvent) {
+    func tell(_ event: CameraEvent) {
         let observers = state.withLock { $0.observers }
         for observer in observers { observer.handler(event) }
     }

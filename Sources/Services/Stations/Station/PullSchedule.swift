@@ -19,6 +19,7 @@ struct PullSchedule {
     /// The end of the time that is granted without a hold.
     private var grace: Instant?
     private var isEnabled = false
+    private var isAllowed = true
 
     init(mode: PullMode, idleTime: Duration) {
         self.mode = mode
@@ -28,6 +29,11 @@ struct PullSchedule {
     /// The gateway runs, or stops: a disabled camera is not pulled whoever needs it.
     mutating func enable(_ isEnabled: Bool) {
         self.isEnabled = isEnabled
+    }
+
+    /// Something of the camera may leave, or nothing: then it is not pulled whoever needs it.
+    mutating func allow(_ isAllowed: Bool) {
+        self.isAllowed = isAllowed
     }
 
     /// Holds the camera until ``end(_:at:)``, or until `expiry`.
@@ -71,13 +77,15 @@ struct PullSchedule {
 
     /// Whether the camera is to be pulled at `now`.
     func isWanted(at now: Instant) -> Bool {
-        guard isEnabled else { return false }
+        guard isEnabled, isAllowed else { return false }
         return mode == .always || !owners(at: now).isEmpty || grace.map { now < $0 } ?? false
     }
 
     /// When ``isWanted(at:)`` may change by itself.
     func nextDeadline(after now: Instant) -> Instant? {
-        guard isEnabled, mode == .onDemand, !holds.values.contains(where: { $0.expiry == nil }) else { return nil }
+        guard isEnabled, isAllowed, mode == .onDemand, !holds.values.contains(where: { $0.expiry == nil }) else {
+            return nil
+        }
         let end = (holds.values.compactMap(\.expiry) + (grace.map { [$0] } ?? [])).max()
         return end.flatMap { $0 > now ? $0 : nil }
     }

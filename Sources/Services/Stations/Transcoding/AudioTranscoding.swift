@@ -6,13 +6,13 @@ import Transport
 
 /// Transcodes a camera's sound to Opus, packet by packet. It has no thread and no clock: its owner passes in what the
 /// tap brought.
-struct AudioTranscoding: ~Copyable {
+package struct AudioTranscoding: ~Copyable {
     /// What one batch of the source became.
-    struct Output {
+    package struct Output {
         /// The packets; nil when the samples do not fill one yet.
-        var batch: PacketBatch?
+        package var batch: PacketBatch?
         /// The moment that a timestamp of the packets stands for.
-        var capture: (timestamp: UInt32, instant: Instant)?
+        package var capture: (timestamp: UInt32, instant: Instant)?
     }
 
     private var decoder: any AudioDecoder
@@ -31,13 +31,13 @@ struct AudioTranscoding: ~Copyable {
     private var nextPacket: Int64 = 0
     private var startsTalkSpurt = true
     /// Packets of the source in a row that could not be decoded.
-    private(set) var failuresInARow = 0
+    package private(set) var failuresInARow = 0
     /// The last failure.
-    private(set) var lastFailure: CodecError?
+    package private(set) var lastFailure: CodecError?
     private(set) var counters = TranscodingCounters()
 
     /// - Parameter firstTimestamp: where the timestamps begin; RFC 3550 wants it random, like the sequence number.
-    init(codec: MediaCodec, firstTimestamp: UInt32, firstSequenceNumber: UInt16) throws(CodecError) {
+    package init(codec: MediaCodec, firstTimestamp: UInt32, firstSequenceNumber: UInt16) throws(CodecError) {
         let decoder = try SpeechDecoders.make(for: codec)
         let encoder = try OpusEncoder(OpusEncoder.Configuration())
         self.decoder = decoder
@@ -54,14 +54,14 @@ struct AudioTranscoding: ~Copyable {
     var position: Int64 { line.end }
 
     /// The source has restarted: the decoder starts again, and the numbers continue.
-    mutating func restart(codec: MediaCodec) throws(CodecError) {
+    package mutating func restart(codec: MediaCodec) throws(CodecError) {
         decoder = try SpeechDecoders.make(for: codec)
         nextSequence = nil
         failuresInARow = 0
     }
 
     /// Transcodes what the tap brought.
-    mutating func transcode(_ tapped: TappedBatch) throws(CodecError) -> Output {
+    package mutating func transcode(_ tapped: TappedBatch) throws(CodecError) -> Output {
         var output = Output()
         let packets = tapped.batch.packets
         for index in tapped.firstPacket..<packets.count {

@@ -25,7 +25,7 @@ final class TranscoderWorker: Sendable {
 
     /// Starts the thread. It calls `body` once, which takes work until ``take(into:)`` returns false.
     func start(_ body: @escaping @Sendable (TranscoderWorker) -> Void) -> Bool {
-        startDetachedThread { body(self) }
+        startDetachedThread(name: "transcoder") { body(self) }
     }
 
     /// Ends the thread after its current work.

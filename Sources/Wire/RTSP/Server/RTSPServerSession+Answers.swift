@@ -9,6 +9,8 @@ extension RTSPServerSession {
         case notFound
         /// The resource exists, but it sends nothing now.
         case unavailable
+        /// The resource exists, and nobody may have it now.
+        case refused
     }
 
     /// The driver's answer to ``RTSPServerEvent/setUp(path:track:)``.
@@ -19,6 +21,8 @@ extension RTSPServerSession {
         case notFound
         /// The camera sends nothing now.
         case unavailable
+        /// Nobody may have the camera now.
+        case refused
         /// The number of readers has reached its limit.
         case tooManyReaders
     }
@@ -53,6 +57,8 @@ extension RTSPServerSession {
             }
         case .notFound: respond(.notFound, to: request, at: now)
         case .unavailable: respondUnavailable(to: request, at: now)
+        // Other credentials would not help (RFC 2326, section 11.3; RFC 9110, section 15.5.4).
+        case .refused: respond(.forbidden, to: request, at: now)
         }
     }
 
@@ -64,6 +70,7 @@ extension RTSPServerSession {
         case .accepted(let ssrc): accept(request, resource: resource, offer: offer, ssrc: ssrc, at: now)
         case .notFound: respond(.notFound, to: request, at: now)
         case .unavailable: respondUnavailable(to: request, at: now)
+        case .refused: respond(.forbidden, to: request, at: now)
         case .tooManyReaders: respond(.notEnoughBandwidth, to: request, at: now)
         }
     }

@@ -1,0 +1,102 @@
+/// What an output of a camera is for. Sound from the camera is an output like its pictures; sound to the camera is none.
+///
+/// Source: Matter 1.5, `StreamUsageEnum`, which names live view, recording and analysis.
+public enum OutputUsage: String, Sendable, CaseIterable, Codable {
+    /// Somebody watches now: WebRTC, WHEP, RTSP, and footage of a recording that still runs.
+    case liveView
+    /// A single picture of now.
+    case snapshot
+    /// Footage is kept, including what came before its trigger.
+    case recording
+    /// A program looks at the pictures.
+    case analysis
+    /// Footage of a recording that has ended is shown.
+    case playback
+
+    /// Whether it needs what the camera sends now.
+    public var needsMedia: Bool { self != .playback }
+}
+
+/// Why an output is refused, or ended.
+public enum OutputRefusal: String, Sendable, CaseIterable, Codable {
+    /// No recording connection of the camera is active: it is switched off.
+    case off
+    /// `softLivestreamPrivacyModeEnabled`.
+    case livestreamPrivacy
+    /// `softRecordingPrivacyModeEnabled`.
+    case recordingPrivacy
+    /// `hardPrivacyModeOn`.
+    case hardPrivacy
+
+    /// Whether it is one of the privacy switches. Only these discard footage that waits, and only what was recorded after
+    /// they were set.
+    public var isPrivacy: Bool { self != .off }
+
+    /// What is the case, as the end of a sentence about the camera.
+    public var words: String {
+        switch self {
+        case .off: "is switched off"
+        case .livestreamPrivacy: "shows no live view: its privacy mode for live views is on"
+        case .recordingPrivacy: "records and analyses nothing: its privacy mode for recordings is on"
+        case .hardPrivacy: "shows and records nothing: its privacy switch is on"
+        }
+    }
+
+    /// Why a session ended, as its viewer reads it.
+    public var endReason: String {
+        switch self {
+        case .off: "the camera was switched off"
+        case .livestreamPrivacy: "privacy: the camera's live views were switched off"
+        case .recordingPrivacy: "privacy: the camera's recordings were switched off"
+        case .hardPrivacy: "privacy: the camera's privacy switch was turned on"
+        }
+    }
+}
+
+/// Which outputs of a camera are allowed. Pure.
+///
+/// Source: Matter 1.5, the privacy attributes of Camera AV Stream Management, and the transport status of Push AV Stream
+/// Transport: the camera is on while any of its recording connections is active.
+public struct OutputPolicy: Sendable, Hashable, Codable {
+    /// Whether any recording connection is active.
+    public var isOn: Bool
+    /// Refuses recording and analysis.
+    public var softRecordingPrivacy: Bool
+    /// Refuses live views and snapshots.
+    public var softLivestreamPrivacy: Bool
+    /// Refuses what both soft switches refuse.
+    public var hardPrivacy: Bool
+
+    /// Allows everything unless a parameter says otherwise.
+    public init(
+        isOn: Bool = true, softRecordingPrivacy: Bool = false, softLivestreamPrivacy: Bool = false,
+        hardPrivacy: Bool = false
+    ) {
+        self.isOn = isOn
+        self.softRecordingPrivacy = softRecordingPrivacy
+        self.softLivestreamPrivacy = softLivestreamPrivacy
+        self.hardPrivacy = hardPrivacy
+    }
+
+    /// Why a usage is refused; nil if it is allowed. If there are several reasons, it is the one that has to go first: a
+    /// camera cannot be switched on while a privacy mode is on.
+    public func refusal(of usage: OutputUsage) -> OutputRefusal? {
+        switch usage {
+        case .liveView, .snapshot:
+            if hardPrivacy { return .hardPrivacy }
+            if softLivestreamPrivacy { return .livestreamPrivacy }
+        case .recording, .analysis:
+            if hardPrivacy { return .hardPrivacy }
+            if softRecordingPrivacy { return .recordingPrivacy }
+        case .playback:
+            break
+        }
+        return isOn ? nil : .off
+    }
+
+    /// What is allowed.
+    public var allowed: Set<OutputUsage> { Set(OutputUsage.allCases.filter { refusal(of: $0) == nil }) }
+
+    /// Whether anything is allowed that needs what the camera sends.
+    public var needsMedia: Bool { allowed.contains(where: \.needsMedia) }
+}
