@@ -1,0 +1,173 @@
+import HomeTypes
+
+/// The commands of the cluster. Each is applied as a whole or refused.
+extension ConnectionTable {
+    /// `allocatePushTransport`. The connection begins inactive.
+    /// - Parameter now: milliseconds since 1970, UTC.
+    public mutating func allocate(
+        _ options: TransportOptions, for principal: String, of camera: CameraCapabilities, at now: Int64
+    ) throws(TransportFault) -> TransportConnection {
+        let options = try check(options, of: camera)
+        guard connections.count < camera.maximumConnections else {
+            throw TransportFault(
+                .resourceExhausted,
+                "the camera has \(connections.count) connections already; deallocate one first")
+        }
+        let connection = TransportConnection(
+            id: takeID(), status: .inactive, options: options, owner: principal,
+            expiry: options.expiryTime.map { now + Int64($0) * 1_000 })
+        connections.append(connection)
+        return connection
+    }
+
+    /// `modifyPushTransport`: what is absent from the options stays as it is.
+    /// - Parameter now: milliseconds since 1970, UTC.
+    public mutating func modify(
+        _ id: UInt16, _ partial: PartialTransportOptions, for principal: String, of camera: CameraCapabilities,
+        at now: Int64
+    ) throws(TransportFault) {
+        try Self.constraints { () throws(HomeError) in try partial.validate(at: "transportOptions") }
+        let index = try index(of: id, for: principal)
+        let old = connections[index]
+        let merged = try old.options.merging(partial)
+        if old.isPermanent {
+            guard merged.tlsEndpointID == 0, merged.streamUsage == .recording, merged.expiryTime == nil else {
+                throw TransportFault(
+                    .permanentConnection,
+                    "connection \(id) is the camera's own: its usage, its endpoint and its life are fixed; "
+                        + "allocate another one")
+            }
+        }
+        // Its streams may not be known yet, and stay if nothing is said about them.
+        connections[index].options = try check(merged, of: camera, keepingStreamsOf: partial.namesStreams ? nil : old)
+        if let seconds = partial.expiryTime { connections[index].expiry = now + Int64(seconds) * 1_000 }
+    }
+
+    /// `deallocatePushTransport`.
+    public mutating func deallocate(_ id: UInt16, for principal: String) throws(TransportFault) {
+        let index = try index(of: id, for: principal)
+        guard !connections[index].isPermanent else {
+            throw TransportFault(
+                .permanentConnection,
+                "connection \(id) is the camera's own and stays; setTransportStatus switches it off")
+        }
+        connections.remove(at: index)
+    }
+
+    /// `setTransportStatus`: one connection, or with nil the camera.
+    public mutating func setStatus(
+        _ id: UInt16?, _ status: TransportStatus, for principal: String
+    ) throws(TransportFault) {
+        guard let id else { return try setStatusOfCamera(status, for: principal) }
+        let index = try index(of: id, for: principal)
+        if status == .active { try requirePermission([index]) }
+        connections[index].status = status
+        connections[index].isSuspended = false
+    }
+
+    private mutating func setStatusOfCamera(_ status: TransportStatus, for principal: String) throws(TransportFault) {
+        let own = connections.indices.filter { connections[$0].isVisible(to: principal) }
+        let others = connections.indices.filter { !connections[$0].isVisible(to: principal) }
+        switch status {
+        case .active:
+            try requirePermission(own)
+            for index in own { connections[index].status = .active }
+            for index in others where connections[index].isSuspended && isPermitted(index) {
+                connections[index].status = .active
+            }
+        case .inactive:
+            for index in others where connections[index].status == .active { connections[index].isSuspended = true }
+            for index in connections.indices { connections[index].status = .inactive }
+        }
+        for index in connections.indices where own.contains(index) || connections[index].status == .active {
+            connections[index].isSuspended = false
+        }
+    }
+
+    private func isPermitted(_ index: Int) -> Bool { !privacy.refuse(connections[index].options.streamUsage) }
+
+    private func requirePermission(_ indices: [Int]) throws(TransportFault) {
+        guard let refused = indices.first(where: { !isPermitted($0) }) else { return }
+        throw TransportFault(
+            .invalidInState,
+            "connection \(connections[refused].id) cannot become active while the camera's privacy mode is on")
+    }
+
+    /// `manuallyTriggerTransport`, as far as the connection is concerned.
+    /// - Returns: how long the recording lasts; nil for a connection that says nothing about it.
+    public func checkManualTrigger(
+        _ id: UInt16, _ time: TransportTimeControl?, for principal: String
+    ) throws(TransportFault) -> TransportTimeControl? {
+        if let time { try Self.constraints { () throws(HomeError) in try time.validate(at: "timeControl") } }
+        let connection = connections[try index(of: id, for: principal)]
+        guard !privacy.refuse(connection.options.streamUsage) else {
+            throw TransportFault(.invalidInState, "the camera's privacy mode is on; nothing is recorded")
+        }
+        guard connection.status == .active else {
+            throw TransportFault(
+                .invalidTransportStatus, "connection \(id) is inactive; setTransportStatus makes it active")
+        }
+        switch connection.options.triggerOptions.triggerType {
+        case .continuous:
+            throw TransportFault(.invalidTriggerType, "connection \(id) records all the time; it needs no trigger")
+        case .command where time == nil:
+            throw TransportFault(
+                .dynamicConstraintError,
+                "connection \(id) has no durations of its own; the command needs a timeControl")
+        case .command, .motion: return time ?? connection.options.triggerOptions.motionTimeControl
+        }
+    }
+
+    /// `updateMotionZoneOptions`. An absent value stays as it is.
+    public mutating func updateZones(
+        _ id: UInt16, zones: [TransportZone]??, sensitivity: UInt8??, for principal: String,
+        of camera: CameraCapabilities
+    ) throws(TransportFault) {
+        let path = "motionZones"
+        try Self.constraints { () throws(HomeError) in
+            try Constraint.records(zones ?? nil, path, at: "")
+            try Constraint.range(sensitivity ?? nil, 1...10, "motionSensitivity", at: "")
+        }
+        let index = try index(of: id, for: principal)
+        guard connections[index].options.triggerOptions.triggerType == .motion else {
+            throw TransportFault(.invalidTriggerType, "connection \(id) has no trigger by motion, so it has no zones")
+        }
+        if camera.hasZoneSensitivity, sensitivity != nil {
+            throw TransportFault(.invalidCommand, "motionSensitivity: this camera has a sensitivity for each zone")
+        }
+        if let zones, let zones { try Self.checkZoneForm(zones, of: camera, at: path) }
+        if let zones, let zones { try Self.checkZones(zones, of: camera, at: path) }
+        if let zones { connections[index].options.triggerOptions.motionZones = .some(zones) }
+        if let sensitivity { connections[index].options.triggerOptions.motionSensitivity = .some(sensitivity) }
+    }
+
+    /// `setStreamPriorities`.
+    public mutating func setPriorities(_ usages: [StreamUsage]) throws(TransportFault) {
+        guard Set(usages).count == usages.count else {
+            throw TransportFault(.alreadyExists, "streamPriorities: a usage occurs twice")
+        }
+        if let odd = usages.first(where: { !StreamUsage.offered.contains($0) }) {
+            throw TransportFault(
+                .dynamicConstraintError, "streamPriorities: this camera has no streams for the usage \(odd.rawValue)")
+        }
+        usagePriorities = usages
+    }
+
+    /// Sets privacy switches; nil leaves one as it is.
+    public mutating func setPrivacy(softRecording: Bool? = nil, softLivestream: Bool? = nil, hard: Bool? = nil) {
+        privacy.softRecording = softRecording ?? privacy.softRecording
+        privacy.softLivestream = softLivestream ?? privacy.softLivestream
+        privacy.hard = hard ?? privacy.hard
+    }
+
+    /// The next free number. There is one, because a camera has fewer connections than there are numbers.
+    private mutating func takeID() -> UInt16 {
+        let used = Set(connections.map(\.id))
+        var id = nextID
+        while used.contains(id) { id = Self.following(id) }
+        nextID = Self.following(id)
+        return id
+    }
+
+    private static func following(_ id: UInt16) -> UInt16 { id >= 65_534 ? 1 : id + 1 }
+}

@@ -1,0 +1,225 @@
+import DatagramPort
+import Dispatch
+import HomeTypes
+import Transport
+
+/// The recording connections of all cameras: it keeps their tables, runs their triggers, and orders recordings.
+///
+/// Everything that changes runs on one queue, because what a command changes is on the disk before the next one begins.
+/// Reading does not wait for the disk.
+public final class TransportService: Sendable {
+    /// The clocks and the timer; tests have their own.
+    public struct Clocks: Sendable {
+        /// The clock of the triggers.
+        public var now: @Sendable () -> Instant = { MonotonicClock.now }
+        /// Milliseconds since 1970, UTC, for what outlives a restart.
+        public var wall: @Sendable () -> Int64 = { WallClock.now / 1_000_000 }
+        /// Calls on the queue after a time.
+        public var after: @Sendable (DispatchQueue, Duration, @escaping @Sendable () -> Void) -> Void = {
+            queue, time, body in
+            let (seconds, attoseconds) = time.components
+            queue.asyncAfter(
+                deadline: .now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000) + 1_000_000),
+                execute: body)
+        }
+
+        /// The system's.
+        public init() {}
+    }
+
+    /// One camera.
+    struct Camera: Sendable {
+        var table: ConnectionTable
+        var capabilities: CameraCapabilities
+        /// The triggers of each connection.
+        var machines: [UInt16: Machine] = [:]
+        /// Whether the home has the camera now. Connections of one that is only remembered do nothing.
+        var isPresent = false
+
+        /// The connections that record.
+        var recording: Set<UInt16> { Set(machines.filter { $0.value.machine.isRecording }.keys) }
+    }
+
+    struct Machine: Sendable {
+        var machine: TriggerMachine
+        var settings: TriggerSettings
+        var stopped: RecordingEnd.Reason?
+        /// The number of the session that runs.
+        var number: UInt64 = 0
+        /// The pre-roll that the recorder was asked for.
+        var preRoll: Duration?
+    }
+
+    struct State: Sendable {
+        var cameras: [String: Camera] = [:]
+        /// The endpoints that uploads can go to.
+        var endpoints: Set<UInt16> = []
+        var observers: [@Sendable (TransportChange) -> Void] = []
+        /// Counts the timers; an older one does nothing.
+        var timer: UInt64 = 0
+    }
+
+    let state = Locked(State())
+    let queue = DispatchQueue(label: "recording connections")
+    let storage: any ConnectionStorage
+    /// Records; nil if the config switches recording off. Connections exist all the same.
+    let recorder: (any RecordingDriving)?
+    let clocks: Clocks
+
+    /// Reads what is kept.
+    /// - Throws: what the storage throws. A gateway goes on with a ``ForgetfulConnectionStorage`` then.
+    public init(
+        storage: any ConnectionStorage = ForgetfulConnectionStorage(), recorder: (any RecordingDriving)? = nil,
+        clocks: Clocks = Clocks()
+    ) throws(RecordingFault) {
+        self.storage = storage
+        self.recorder = recorder
+        self.clocks = clocks
+        for (device, table) in try storage.load() {
+            state.withLock { $0.cameras[device] = Camera(table: table, capabilities: CameraCapabilities()) }
+        }
+    }
+
+    /// Whether recordings are made at all.
+    public var records: Bool { recorder != nil }
+
+    /// Calls `handler` for each change from now on, on the service's queue. It must not wait.
+    public func observe(_ handler: @escaping @Sendable (TransportChange) -> Void) {
+        state.withLock { $0.observers.append(handler) }
+    }
+
+    // MARK: Reading
+
+    /// The connections of a camera; nil for one that the home does not have.
+    public func table(of device: String) -> ConnectionTable? {
+        state.withLock { state in
+            guard let camera = state.cameras[device], camera.isPresent else { return nil }
+            return camera.table
+        }
+    }
+
+    /// What is kept of a camera, also before the home has it: what is permitted when its station begins.
+    public func kept(of device: String) -> ConnectionTable? {
+        state.withLock { $0.cameras[device]?.table }
+    }
+
+    /// What connections of a camera can be.
+    public func capabilities(of device: String) -> CameraCapabilities? {
+        state.withLock { $0.cameras[device]?.capabilities }
+    }
+
+    /// The connections of a camera that record now.
+    public func recordingConnections(of device: String) -> Set<UInt16> {
+        state.withLock { $0.cameras[device]?.recording ?? [] }
+    }
+
+    // MARK: Changing
+
+    /// Applies a change of a camera's connections as a whole. It is kept before it is acknowledged.
+    /// - Throws: what the change throws, `notFound` for a camera that the home does not have, and `notKept` when the disk
+    ///   does not take it.
+    public func change<Value: Sendable>(
+        _ device: String, _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value
+    ) async throws(TransportFault) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { try self.apply(device, body) }) }
+        }
+        do {
+            return try result.get()
+        } catch let fault as TransportFault {
+            throw fault
+        } catch {
+            throw TransportFault(.invalidCommand, "the command failed: \(error)")
+        }
+    }
+
+    /// `manuallyTriggerTransport`.
+    public func trigger(
+        _ connection: UInt16, of device: String, _ trigger: RecordingTrigger, _ time: TransportTimeControl?,
+        for principal: String
+    ) async throws(TransportFault) {
+        guard records else {
+            throw TransportFault(
+                .invalidInState, "nothing is recorded: the gateway's config has no section recording")
+        }
+        let duration = try await change(device) { table, _, _ in
+            try table.checkManualTrigger(connection, time, for: principal)
+        }
+        queue.async { self.feed(.command(trigger, duration), to: connection, of: device) }
+    }
+
+    /// The number of a session that follows another one within a recording, because that one was cut. It waits for the disk:
+    /// with the number of the one before, an upload would put its objects in the place of older ones.
+    /// - Returns: nil for a camera that the home does not have.
+    public func nextSessionNumber(on connection: UInt16, of device: String) -> UInt64? {
+        queue.sync { () -> UInt64? in
+            guard var table = state.withLock({ $0.cameras[device]?.table }) else { return nil }
+            let number = table.beginSession(on: connection, beside: [])
+            // As at the begin of a recording: one without a kept number is better than none.
+            try? keep(table, of: device)
+            state.withLock { [table] state in
+                state.cameras[device]?.table = table
+                state.cameras[device]?.machines[connection]?.number = number
+            }
+            return number
+        }
+    }
+
+    /// Motion, its end, or a press: every connection of the camera decides for itself.
+    public func take(_ input: TriggerMachine.Input, of device: String) {
+        queue.async {
+            for connection in self.state.withLock({ $0.cameras[device]?.machines.keys.sorted() ?? [] }) {
+                self.feed(input, to: connection, of: device)
+            }
+        }
+    }
+
+    /// What a camera sends, once it has described itself.
+    public func describe(_ device: String, _ streams: AllocatedStreams) {
+        guard !streams.video.isEmpty || !streams.audio.isEmpty else { return }
+        queue.async {
+            try? self.apply(device) { table, _, _ in table.describe(streams) }
+        }
+    }
+
+    /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active. The connections
+    /// of one that is gone are forgotten; what they have recorded stays.
+    public func setCameras(_ cameras: [String: OwnConnection]) {
+        queue.sync {
+            for (device, wanted) in cameras.sorted(by: { $0.key < $1.key }) { self.add(device, wanted) }
+            let gone = state.withLock { state in
+                state.cameras.filter { $0.value.isPresent && cameras[$0.key] == nil }.keys.sorted()
+            }
+            for device in gone { self.remove(device) }
+        }
+    }
+
+    /// Sets the endpoints that uploads can go to.
+    public func setEndpoints(_ endpoints: Set<UInt16>) {
+        queue.sync {
+            state.withLock { state in
+                state.endpoints = endpoints
+                for device in Array(state.cameras.keys) { state.cameras[device]?.capabilities.endpoints = endpoints }
+            }
+        }
+    }
+
+    /// Whether a connection of any camera uses an endpoint, which can then not be deleted.
+    public func usesEndpoint(_ endpoint: UInt16) -> Bool {
+        state.withLock { state in
+            state.cameras.values.contains { camera in
+                camera.table.connections.contains { $0.options.tlsEndpointID == endpoint }
+            }
+        }
+    }
+
+    /// Ends every recording, because the gateway stops.
+    public func stop() {
+        queue.sync {
+            for device in state.withLock({ $0.cameras.keys.sorted() }) {
+                self.feedAll(.stop(.gatewayStopped), of: device)
+            }
+            state.withLock { $0.cameras = [:] }
+        }
+    }
+}

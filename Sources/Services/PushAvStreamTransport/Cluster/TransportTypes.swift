@@ -1,0 +1,69 @@
+import HomeTypes
+
+/// What a connection records, when, and where to.
+public typealias TransportOptions = Google.PushAvStreamTransportTrait.TransportOptionsStruct
+/// Such options where only what is present counts.
+public typealias PartialTransportOptions = Google.PushAvStreamTransportTrait.PartialTransportOptionsStruct
+/// A connection as clients see it.
+public typealias TransportConfiguration = Google.PushAvStreamTransportTrait.TransportConfigurationStruct
+/// Whether a connection can transport.
+public typealias TransportStatus = Google.PushAvStreamTransportTrait.TransportStatusEnum
+/// What begins a recording.
+public typealias TransportTriggerType = Google.PushAvStreamTransportTrait.TransportTriggerTypeEnum
+/// What begins a recording, and how long it lasts.
+public typealias TransportTriggerOptions = Google.PushAvStreamTransportTrait.TransportTriggerOptionsStruct
+/// How long a recording lasts.
+public typealias TransportTimeControl = Google.PushAvStreamTransportTrait.TransportMotionTriggerTimeControlStruct
+/// A zone whose motion begins recordings.
+public typealias TransportZone = Google.PushAvStreamTransportTrait.TransportZoneOptionsStruct
+/// Why a command began a recording.
+public typealias TriggerActivationReason = Google.PushAvStreamTransportTrait.TriggerActivationReasonEnum
+/// What a stream is used for.
+public typealias StreamUsage = Google.PushAvStreamTransportTrait.StreamUsageEnum
+
+/// A recording connection of a camera.
+public struct TransportConnection: Codable, Equatable, Sendable {
+    /// Its number, from 1.
+    public var id: UInt16
+    /// Whether it can transport.
+    public var status: TransportStatus
+    /// Its options, with both forms of the streams.
+    public var options: TransportOptions
+    /// The principal that made it; nil for the camera's own connection, which everybody may use and nobody may remove.
+    public var owner: String?
+    /// When it ends by itself, in milliseconds since 1970, UTC; nil for one that stays.
+    public var expiry: Int64?
+    /// Whether another principal switched it off together with the camera. It is active again when the camera is.
+    public var isSuspended = false
+
+    /// Whether it is the camera's own connection.
+    public var isPermanent: Bool { owner == nil }
+
+    /// The connection as clients see it.
+    public func configuration(withOptions: Bool) -> TransportConfiguration {
+        TransportConfiguration(
+            connectionID: id, transportStatus: status, transportOptions: withOptions ? options : nil)
+    }
+}
+
+/// The privacy switches of a camera (Matter 1.5, Camera AV Stream Management).
+public struct PrivacySwitches: Codable, Hashable, Sendable {
+    /// Refuses recording and analysis.
+    public var softRecording = false
+    /// Refuses live views.
+    public var softLivestream = false
+    /// Refuses both. The owner's config sets it, as a switch on a camera would.
+    public var hard = false
+
+    /// All switches are off.
+    public init() {}
+
+    /// Whether they refuse a usage.
+    public func refuse(_ usage: StreamUsage) -> Bool {
+        switch usage {
+        case .recording, .analysis: hard || softRecording
+        case .liveView: hard || softLivestream
+        case .internal: hard
+        }
+    }
+}

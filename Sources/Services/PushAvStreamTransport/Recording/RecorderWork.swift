@@ -1,0 +1,311 @@
+import Cameras
+import Codecs
+import DatagramPort
+import FragmentedMP4
+import MediaRelay
+import SDP
+import Stations
+import Transport
+
+/// The part of a recorder that lives on the recording thread.
+struct RecorderWork: ~Copyable {
+    /// What one of the camera's tracks brings.
+    private struct Feed {
+        let track: StationTrack
+        let tap: QueueTap
+        /// Keeps the gateway's transcoder running, for a track that it makes.
+        let use: CameraHold?
+    }
+
+    private static let pictures: UInt64 = 0
+    private static let sound: UInt64 = 1
+
+    private let configuration: CameraRecorder.Configuration
+    private var assembler: RecordingAssembler
+    private var queue: TapQueue?
+    private var entries: [TapQueue.Entry] = []
+    private var pictureFeed: Feed?
+    private var soundFeed: Feed?
+    private var reader: PictureFeed?
+    private var sound: SoundReader?
+    private var hold: CameraHold?
+    /// The right to record.
+    private var permit: OutputPermit?
+    /// Nothing is recorded before: the sink has refused something.
+    private var pausedUntil: Instant?
+    private var nextKeyFrameRequest = Instant.zero
+    private var nextChoice = Instant.zero
+
+    init(_ configuration: CameraRecorder.Configuration, naming: @escaping CameraRecorder.Naming) {
+        self.configuration = configuration
+        var own = RecordingAssembler.Configuration()
+        own.device = configuration.device
+        own.connection = configuration.connection
+        own.parameters = .init(
+            segmentDuration: configuration.segmentDuration, chunkDuration: configuration.chunkDuration)
+        own.longestSession = configuration.longestSession
+        own.longestAbsence = configuration.longestAbsence
+        let now = configuration.now()
+        assembler = RecordingAssembler(
+            own, wallClockOffset: configuration.wallClock() - now.nanoseconds, at: now, naming: naming)
+    }
+
+    /// Does all that there is to do.
+    mutating func work(for recorder: CameraRecorder) {
+        let now = configuration.now()
+        assembler.wallClockOffset = configuration.wallClock() - now.nanoseconds
+        if let until = pausedUntil, now >= until {
+            pausedUntil = nil
+            assembler.isSuspended = false
+        }
+        // What has come before a command belongs to the time before it.
+        let commands = recorder.takeCommands()
+        readQueue(at: now, for: recorder)
+        for command in commands { obey(command, for: recorder, at: now) }
+        if assembler.isWanted, (pictureFeed == nil && soundFeed == nil), now >= nextChoice {
+            nextChoice = now + .milliseconds(500)
+            chooseTracks(for: recorder, from: .newestKeyFrame, at: now)
+        }
+        assembler.advance(to: now)
+        deliver(to: recorder, at: now)
+        if assembler.needsKeyFrame, assembler.isWanted, let feed = pictureFeed, now >= nextKeyFrameRequest {
+            nextKeyFrameRequest = now + .seconds(2)
+            recorder.relay.requestKeyFrame(of: feed.track.id)
+        }
+    }
+
+    /// Gives up all that it holds.
+    mutating func release(_ relay: MediaRelay) {
+        removeTaps(relay)
+        hold?.end()
+        hold = nil
+        permit?.end()
+        permit = nil
+    }
+
+    // MARK: Commands
+
+    private mutating func obey(_ command: CameraRecorder.Command, for recorder: CameraRecorder, at now: Instant) {
+        switch command {
+        case .start(let trigger, let instant, let preRoll):
+            guard !assembler.isWanted else { return assembler.start(trigger, triggeredAt: instant, at: now) }
+            do throws(StationError) {
+                permit = try recorder.station.permit(
+                    for: .recording, owner: "recorder of connection \(configuration.connection)"
+                ) { [weak recorder] in await recorder?.end(because: $0) }
+            } catch {
+                return recorder.report(.refused(error))
+            }
+            assembler.start(trigger, triggeredAt: instant, at: now)
+            recorder.update { $0.isWanted = true }
+            if hold == nil { hold = recorder.station.hold(for: .recording) }
+            chooseTracks(for: recorder, from: .keyFrame(before: instant - preRoll), at: now)
+        case .extend(let trigger, let instant):
+            assembler.extend(trigger, at: instant)
+        case .stop(let reason, let instant):
+            guard assembler.isWanted else { return recorder.noteStopped() }
+            assembler.stop(reason, at: instant)
+            removeTaps(recorder.relay)
+            deliver(to: recorder, at: now)
+            hold?.end()
+            hold = nil
+            recorder.update { $0.isWanted = false }
+            permit?.end()
+            permit = nil
+            recorder.noteStopped()
+        case .chooseTracks:
+            if assembler.isWanted { chooseTracks(for: recorder, from: .newestKeyFrame, at: now) }
+        }
+    }
+
+    /// Taps the tracks that are to be recorded, unless that is done already.
+    private mutating func chooseTracks(
+        for recorder: CameraRecorder, from start: TapStart, at now: Instant
+    ) {
+        guard permit?.revocation == nil else { return }
+        var source = RecordingSource(choosingFrom: recorder.station.tracks, stream: configuration.stream)
+        if !configuration.recordsSound { source.sound = nil }
+        // Tracks that the camera announces again and that have not changed go on.
+        if let pictures = source.pictures, let known = pictureFeed, known.track.isSame(as: pictures),
+            source.sound.map({ new in soundFeed.map { $0.track.isSame(as: new) } ?? false }) ?? (soundFeed == nil)
+        {
+            return
+        }
+        if source.pictures == nil, let new = source.sound, let known = soundFeed, known.track.isSame(as: new) { return }
+        guard source.pictures != nil || source.sound != nil else { return }
+        removeTaps(recorder.relay)
+        let queue = TapQueue(
+            limits: .init(
+                duration: configuration.longestBacklog, startDuration: .seconds(180),
+                bytes: configuration.largestBacklog, overflow: .refuse))
+        self.queue = queue
+        var taps: [(tap: any TrackTap, track: TrackID)] = []
+        if let track = source.pictures, let reader = PictureFeed(track.description.codec) {
+            let feed = Feed(
+                track: track, tap: queue.makeTap(id: Self.pictures, resumesAtKeyFrame: true, at: now),
+                use: try? recorder.station.use(track.id))
+            pictureFeed = feed
+            self.reader = reader
+            assembler.setPictures(
+                codecName: track.description.codec.name, clockRate: track.description.codec.clockRate,
+                outOfBandParameters: RecordingSource.outOfBandParameters(of: track.description.codec))
+            taps.append((feed.tap, track.id))
+        } else {
+            assembler.setPictures(codecName: nil)
+        }
+        assembler.setSound(clockRate: nil)
+        if let track = source.sound, let sound = try? SoundReader(track.description.codec) {
+            let feed = Feed(track: track, tap: queue.makeTap(id: Self.sound, at: now), use: nil)
+            soundFeed = feed
+            assembler.setSound(clockRate: sound.clockRate)
+            self.sound = consume sound
+            taps.append((feed.tap, track.id))
+        }
+        queue.setWake { [weak recorder] in recorder?.wake() }
+        for tap in taps { permit?.cover(tap.tap, of: tap.track) }
+        recorder.relay.addTaps(taps, from: start)
+        recorder.update { $0.taps += 1 }
+    }
+
+    private mutating func removeTaps(_ relay: MediaRelay) {
+        for feed in [pictureFeed, soundFeed].compactMap({ $0 }) {
+            relay.removeTap(feed.tap, from: feed.track.id)
+            feed.use?.end()
+        }
+        queue?.close()
+        queue = nil
+        pictureFeed = nil
+        soundFeed = nil
+        reader = nil
+        sound = nil
+    }
+
+    // MARK: What comes
+
+    private mutating func readQueue(at now: Instant, for recorder: CameraRecorder) {
+        guard let queue else { return }
+        var entries: [TapQueue.Entry] = []
+        swap(&entries, &self.entries)
+        _ = queue.take(into: &entries)
+        for entry in entries {
+            if entry.tap.id == Self.pictures {
+                readPictures(entry.event, at: now)
+            } else {
+                readSound(entry.event, at: now)
+            }
+            if case .ended = entry.event {
+                // The track has gone. What the camera sends instead is chosen in a moment.
+                removeTaps(recorder.relay)
+                nextChoice = now + .milliseconds(500)
+                break
+            }
+        }
+        // A reference left here would keep a batch from being used again.
+        entries.removeAll(keepingCapacity: true)
+        swap(&entries, &self.entries)
+        let (drops, lost, refused) = (queue.drops.packets, reader?.lostPictures ?? 0, assembler.refused.count)
+        recorder.update {
+            $0.counters.droppedPackets = drops
+            $0.counters.lostPictures = lost
+            $0.counters.refusedSamples = refused
+        }
+    }
+
+    private mutating func readPictures(_ event: TapQueue.Event, at now: Instant) {
+        switch event {
+        case .begins, .ended: break
+        case .gap: assembler.noteMissing(.overload, inPictures: true)
+        case .restarted:
+            reader?.restart()
+            assembler.noteRestart(ofPictures: true)
+        case .batch(let tapped):
+            var read: [PictureFeed.Output] = []
+            reader?.read(tapped) { read.append($0) }
+            for output in read {
+                switch output {
+                case .picture(let picture): assembler.append(picture, at: now)
+                case .loss:
+                    assembler.noteMissing(.loss, inPictures: true)
+                    assembler.needsKeyFrame = true
+                }
+            }
+        }
+    }
+
+    private mutating func readSound(_ event: TapQueue.Event, at now: Instant) {
+        switch event {
+        case .begins, .ended: break
+        case .gap: assembler.noteMissing(.overload, inPictures: false)
+        case .restarted:
+            // A decoder that cannot be made again leaves the sound out.
+            do throws(CodecError) { try sound?.restart() } catch { sound = nil }
+            assembler.noteRestart(ofPictures: false)
+        case .batch(let tapped):
+            var pieces: [RecordedSound] = []
+            do throws(CodecError) { try sound?.read(tapped) { pieces.append($0) } } catch { sound = nil }
+            for piece in pieces { assembler.append(piece, at: now) }
+        }
+    }
+
+    // MARK: What is produced
+
+    private mutating func deliver(to recorder: CameraRecorder, at now: Instant) {
+        for (id, output) in assembler.takeOutputs() {
+            // The rest belongs to a session that has ended.
+            if pausedUntil != nil { break }
+            do throws(RecordingFault) {
+                try recorder.sink.take(output, of: id)
+                count(output, of: id, for: recorder)
+            } catch {
+                recorder.update { status in
+                    status.counters.faults += 1
+                    status.session = nil
+                }
+                recorder.report(.fault(error))
+                pausedUntil = now + configuration.pauseAfterFault
+                assembler.isSuspended = true
+                assembler.abandon(.storageFull)
+                for (id, output) in assembler.takeOutputs() {
+                    // The sink may not be able to take even this. It has the session's files, and ends them itself
+                    // then.
+                    try? recorder.sink.take(output, of: id)
+                    if case .ended(let end) = output { recorder.report(.ended(id, end)) }
+                }
+            }
+        }
+    }
+
+    private func count(
+        _ output: RecordingOutput, of id: RecordingSession.ID, for recorder: CameraRecorder
+    ) {
+        switch output {
+        case .began(let session):
+            recorder.update { status in
+                status.session = id
+                status.counters.sessions += 1
+            }
+            recorder.report(.began(session))
+        case .chunk(let chunk):
+            let length = UInt64(chunk.bytes.count)
+            recorder.update { status in
+                status.counters.chunks += 1
+                status.counters.bytes += length
+            }
+        case .gap: recorder.update { $0.counters.gaps += 1 }
+        case .ended(let end):
+            recorder.update { $0.session = nil }
+            recorder.report(.ended(id, end))
+        case .segmentEnded, .trigger: break
+        }
+    }
+}
+
+extension StationTrack {
+    /// Whether packets of `other` continue those of this track.
+    fileprivate func isSame(as other: StationTrack) -> Bool {
+        id == other.id && description.codec.isNamed(other.description.codec.name)
+            && description.codec.clockRate == other.description.codec.clockRate
+            && description.codec.channels == other.description.codec.channels
+            && description.codec.formatParameters["config"] == other.description.codec.formatParameters["config"]
+    }
+}

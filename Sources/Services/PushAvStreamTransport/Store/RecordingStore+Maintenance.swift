@@ -1,0 +1,77 @@
+/// What a round of maintenance did.
+public struct MaintenanceReport: Equatable, Sendable {
+    /// The recordings that were deleted.
+    public var deleted: [RecordingSession.ID] = []
+    /// The bytes of recordings that should go but still have to be uploaded.
+    public var heldBytes: Int64 = 0
+
+    /// Nothing was done.
+    public init() {}
+}
+
+extension RecordingStore {
+    /// Deletes what the retention says, writes ends for which there was no room, and looks whether recording may resume. The
+    /// owner calls it every few seconds, from a thread that may wait.
+    @discardableResult
+    public func maintain() -> MaintenanceReport {
+        var report = MaintenanceReport()
+        // The index's faults are reported where they happen; the next round tries again.
+        try? self.deleteWhatIsDue(&report)
+        self.retryEnds()
+        self.updateCondition()
+        return report
+    }
+
+    /// Deletes in batches, until nothing is due or nothing more can be deleted.
+    private func deleteWhatIsDue(_ report: inout MaintenanceReport) throws(RecordingFault) {
+        let retention = self.retention
+        let now = self.now()
+        var limit = 64
+        while true {
+            let totals = try self.totals()
+            let free = (try? self.fileSystem.space(at: self.layout.root).free) ?? .max
+            let candidates = try self.candidates(retention, now: now, free: free, totals: totals, limit: limit)
+            let plan = RetentionPlan(
+                retention, now: now, free: free, bytes: totals.mapValues(\.byteCount), candidates: candidates,
+                isHeld: self.isHeld)
+            report.heldBytes = plan.heldBytes
+            let before = report.deleted.count
+            for (candidate, reason) in plan.deletions {
+                // One that cannot be deleted now is tried again in the next round.
+                guard (try? self.delete(candidate.id, for: reason)) != nil else { continue }
+                report.deleted.append(candidate.id)
+            }
+            if report.deleted.count == before {
+                // The oldest are held, perhaps. Behind them may be some that are not.
+                guard candidates.count >= limit, limit < 1 << 20 else { return }
+                limit *= 8
+            }
+        }
+    }
+
+    /// The oldest recordings of those devices that have too much or too old ones, and of all devices if all together have.
+    private func candidates(
+        _ retention: RecordingRetention, now: Int64, free: Int64, totals: [String: RecordingTotals], limit: Int
+    ) throws(RecordingFault) -> [RetentionPlan.Candidate] {
+        var queries: [RecordingQuery] = []
+        if free < retention.headroom
+            || totals.values.reduce(0, { $0 + $1.byteCount }) > retention.maximumBytes ?? .max
+        {
+            queries.append(RecordingQuery(limit: limit))
+        }
+        for (device, total) in totals {
+            let share = retention.devices[device] ?? retention.standard
+            let isOld = share.maximumAge.map { age in (total.oldest ?? now) < now - age } ?? false
+            guard isOld || total.byteCount > share.maximumBytes ?? .max else { continue }
+            queries.append(RecordingQuery(device: device, limit: limit))
+        }
+        var found: [RecordingSession.ID: RetentionPlan.Candidate] = [:]
+        for query in queries {
+            for summary in try self.asking({ index throws(RecordingIndexFault) in try index.recordings(query) }) {
+                found[summary.id] = RetentionPlan.Candidate(
+                    id: summary.id, end: (summary.end?.at ?? summary.until) / 1_000, byteCount: summary.byteCount)
+            }
+        }
+        return found.values.sorted { RecordingSession.ID.isOrdered($0.id, $1.id) }
+    }
+}

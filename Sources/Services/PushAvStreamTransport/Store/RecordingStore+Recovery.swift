@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import Transport
+
+/// What a recovery found.
+public struct RecoveryReport: Equatable, Sendable {
+    /// Recordings that were not in the index, and those among them that had no end.
+    public var added = 0
+    public var interrupted = 0
+    /// Recordings in the index whose folders are gone.
+    public var vanished = 0
+    /// Deletions that were completed.
+    public var deletions = 0
+    /// The bytes of chunks that were not whole.
+    public var cutBytes: Int64 = 0
+    /// What cannot be used, and was left where it is.
+    public var unreadable: [UnreadableRecording] = []
+
+    /// Nothing was found.
+    public init() {}
+}
+
+extension RecordingStore {
+    /// Compares the folders with the index: completes deletions, gives recordings that were interrupted an end, and adds what
+    /// the index does not know. It reads the names of all folders, and the files of unknown recordings only.
+    ///
+    /// It may run while sessions are recorded.
+    @discardableResult
+    public func recover() throws(RecordingFault) -> RecoveryReport {
+        var report = RecoveryReport()
+        var known: Set<RecordingSession.ID> = []
+        do throws(RecordingIndexFault) { known = try self.index.ids() } catch { self.hasFailed(error) }
+        // Sessions that begin from here on are not in the list of folders, or are known to be open.
+        var missing = known
+        var batch: [IndexedRecording] = []
+        do throws(FileSystemFault) {
+            try self.forEachFolder { id, folder in
+                if known.contains(id) {
+                    missing.remove(id)
+                    return
+                }
+                guard !self.openSessions.contains(id) else { return }
+                guard let recording = self.recover(id, folder, &report) else { return }
+                batch.append(IndexedRecording(recording))
+                report.added += 1
+                guard batch.count >= 256 else { return }
+                self.addToIndex(batch)
+                batch = []
+            }
+        } catch {
+            throw RecordingFault(error)
+        }
+        if !batch.isEmpty { self.addToIndex(batch) }
+        // A session that ended meanwhile was open when its folder was not looked for.
+        missing = missing.filter { (try? self.fileSystem.status(of: self.layout.folder(of: $0))) == .some(nil) }
+        if !missing.isEmpty {
+            report.vanished = missing.count
+            do throws(RecordingIndexFault) { try self.index.remove(Array(missing)) } catch { self.hasFailed(error) }
+        }
+        return report
+    }
+
+    /// Forgets the index and reads all files again.
+    @discardableResult
+    public func rebuildIndex() throws(RecordingFault) -> RecoveryReport {
+        do throws(RecordingIndexFault) {
+            try self.index.removeAll()
+        } catch {
+            throw .storage(path: error.path, reason: error.reason)
+        }
+        return try self.recover()
+    }
+
+    /// Calls `body` for each folder of a recording. Others are left alone.
+    func forEachFolder(_ body: (RecordingSession.ID, String) -> Void) throws(FileSystemFault) {
+        for device in try self.fileSystem.names(in: self.layout.root).sorted()
+        where RecordingLayout.isSafe(device: device) {
+            let deviceFolder = self.layout.folder(ofDevice: device)
+            for day in self.namesOrNone(in: deviceFolder) {
+                for name in self.namesOrNone(in: "\(deviceFolder)/\(day)") {
+                    guard let id = RecordingLayout.id(device: device, day: day, name: name) else { continue }
+                    body(id, "\(deviceFolder)/\(day)/\(name)")
+                }
+            }
+        }
+    }
+
+    /// The names in a folder. What is not a folder, or cannot be read, has none.
+    func namesOrNone(in path: String) -> [String] {
+        ((try? self.fileSystem.names(in: path)) ?? []).sorted()
+    }
+
+    // MARK: One recording
+
+    private func recover(
+        _ id: RecordingSession.ID, _ folder: String, _ report: inout RecoveryReport
+    ) -> StoredRecording? {
+        let names = Set(self.namesOrNone(in: folder))
+        if names.contains(RecordingLayout.tombstone) {
+            // What fails here is tried again at the next start.
+            if (try? self.removeFiles(of: id)) != nil { report.deletions += 1 }
+            return nil
+        }
+        if Self.hasNeverBegun(names) {
+            for name in names { try? self.fileSystem.remove("\(folder)/\(name)") }
+            try? self.fileSystem.removeFolder(folder)
+            return nil
+        }
+        do {
+            var files = try RecordingFiles(id: id, layout: self.layout, fileSystem: self.fileSystem, names: names)
+            report.unreadable += files.damage
+            for one in files.damage { self.report(.unreadable(one)) }
+            if files.recording.end == nil {
+                let cut = try files.end(at: self.now())
+                report.cutBytes += cut
+                report.interrupted += 1
+                self.counting.withLock { counters in
+                    counters.recoveredRecordings += 1
+                    counters.cutBytes += cut
+                }
+                self.report(.recovered(id, cut: cut))
+            }
+            return files.recording
+        } catch let error as UnreadableRecording {
+            report.unreadable.append(error)
+            self.report(.unreadable(error))
+        } catch {
+            let unreadable = UnreadableRecording(path: folder, reason: "\(error)")
+            report.unreadable.append(unreadable)
+            self.report(.unreadable(unreadable))
+        }
+        return nil
+    }
+
+    /// Whether a folder holds only what an unfinished beginning leaves. The journal is the last file that a beginning makes,
+    /// so without it and without segments nothing was promised.
+    private static func hasNeverBegun(_ names: Set<String>) -> Bool {
+        let known = [
+            RecordingLayout.sessionFile, RecordingLayout.sessionFile + RecordingLayout.temporarySuffix,
+            RecordingLayout.journalFile,
+        ]
+        guard names.allSatisfy({ known.contains($0) || $0.hasSuffix(".init") }) else { return false }
+        return !names.contains(RecordingLayout.sessionFile) || !names.contains(RecordingLayout.journalFile)
+    }
+}

@@ -1,0 +1,97 @@
+import Transport
+
+extension RecordingStore {
+    public func verify(_ id: RecordingSession.ID) throws(RecordingFault) -> RecordingVerification {
+        var result = RecordingVerification()
+        let recording: StoredRecording
+        if let entry = self.entry(id) {
+            recording = entry.recording.withLock { $0.snapshot }
+        } else {
+            let files = try self.files(of: id)
+            recording = files.recording
+            result.problems = files.damage
+            if recording.end == nil {
+                result.add(self.layout.folder(of: id), "has no end; the next start of the gateway completes it")
+            }
+        }
+        for track in recording.session.tracks {
+            let path = self.layout.initializationSegment(of: track.name, in: id)
+            if !Self.isInitialization([UInt8](track.initializationSegment)) {
+                result.add(path, "is not a whole CMAF header")
+            }
+        }
+        var ends: [Int: Int64] = [:]
+        for segment in recording.segments {
+            self.verify(segment, of: recording, after: ends[segment.track], &result)
+            ends[segment.track] = segment.decodeTime &+ segment.duration
+        }
+        return result
+    }
+
+    private func verify(
+        _ segment: StoredSegment, of recording: StoredRecording, after previous: Int64?,
+        _ result: inout RecordingVerification
+    ) {
+        let path = recording.path(of: segment)
+        let track = recording.session.tracks[segment.track]
+        result.segments += 1
+        result.byteCount += segment.byteCount
+        let fileSystem = self.fileSystem
+        do throws(FileSystemFault) {
+            let size = try fileSystem.status(of: path)?.size ?? 0
+            guard size >= segment.byteCount, size == segment.byteCount || !segment.isComplete else {
+                result.add(path, "has \(size) bytes instead of \(segment.byteCount)")
+                return
+            }
+            let scan = try SegmentScan(
+                length: segment.byteCount,
+                defaultDuration: FragmentTimes.defaultDuration(
+                    initializationSegment: [UInt8](track.initializationSegment))
+            ) { offset, count throws(FileSystemFault) in
+                try fileSystem.read(path, from: offset, count: count)
+            }
+            result.chunks += scan.chunks.count
+            switch scan.tail {
+            case .none: break
+            case .torn: result.add(path, "ends within a chunk")
+            case .garbled(let offset): result.add(path, "is damaged from byte \(offset) on")
+            }
+            var time = segment.decodeTime
+            for chunk in scan.chunks {
+                guard chunk.decodeTime >= time else {
+                    result.add(path, "the chunk at byte \(chunk.offset) begins before the one before it ends")
+                    break
+                }
+                time = chunk.decodeTime &+ chunk.duration
+            }
+            if let first = scan.chunks.first, first.decodeTime != segment.decodeTime {
+                result.add(path, "begins at \(first.decodeTime), but its journal says \(segment.decodeTime)")
+            }
+            if let previous, segment.decodeTime < previous {
+                result.add(path, "begins before the segment before it ends")
+            }
+        } catch {
+            result.add(path, "cannot be read: \(error.reason)")
+        }
+    }
+
+    /// Whether these are whole boxes with a `moov` among them.
+    private static func isInitialization(_ bytes: [UInt8]) -> Bool {
+        var offset = 0
+        var hasMovie = false
+        while offset < bytes.count {
+            guard let box = BoxHeader(Array(bytes[offset..<min(bytes.count, offset + 16)])),
+                box.size <= Int64(bytes.count - offset)
+            else { return false }
+            hasMovie = hasMovie || box.type == "moov"
+            offset += Int(box.size)
+        }
+        return hasMovie
+    }
+}
+
+extension RecordingVerification {
+    fileprivate mutating func add(_ path: String, _ reason: String) {
+        self.problems.append(UnreadableRecording(path: path, reason: reason))
+    }
+}

@@ -1,0 +1,365 @@
+import Glibc
+import Transport
+
+/// The local store: keeps what recorders produce in files, and gives it back.
+///
+/// - A chunk is on the disk (`fdatasync`) when ``take(_:of:)`` returns. So a kill of the process loses nothing that was
+///   taken, and a power cut nothing either; of what was being written, one chunk of each track may be missing.
+/// - The file system's journal groups the synchronizations of sessions that write at the same time.
+/// - The files say everything. The index is a cache and may be removed at any time.
+///
+/// Each session has a lock of its own, which its recorder's thread holds while it waits for the disk. The store's own lock is
+/// never held meanwhile.
+public final class RecordingStore: RecordingSink {
+    /// Where things are.
+    public let layout: RecordingLayout
+    let fileSystem: any RecordingFileSystem
+    let index: any RecordingIndexing
+    private let follower: (any RecordingFollower)?
+    /// The wall clock, in milliseconds since 1970, UTC.
+    let now: @Sendable () -> Int64
+    let report: @Sendable (StoreEvent) -> Void
+    private let state: Locked<State>
+    let counting = Locked(StoreCounters())
+
+    private struct State: Sendable {
+        var open: [RecordingSession.ID: Entry] = [:]
+        var retention: RecordingRetention
+        var condition = StoreCondition.ready
+        /// Folders whose names are known to be on the disk.
+        var folders: Set<String> = []
+        /// Recordings that are being deleted.
+        var deleting: Set<RecordingSession.ID> = []
+    }
+
+    /// A recording that is being made, and an end that could not be written yet.
+    final class Entry: Sendable {
+        let recording: Locked<OpenRecording>
+        let pendingEnd = Locked<RecordingEnd?>(nil)
+
+        init(_ recording: OpenRecording) {
+            self.recording = Locked(recording)
+        }
+    }
+
+    /// Opens the store in a folder whose parent exists. ``recover()`` has to follow, before or while sessions begin.
+    public init(
+        root: String, fileSystem: any RecordingFileSystem = SystemFileSystem(), index: any RecordingIndexing,
+        retention: RecordingRetention = RecordingRetention(), follower: (any RecordingFollower)? = nil,
+        now: @escaping @Sendable () -> Int64, report: @escaping @Sendable (StoreEvent) -> Void = { _ in }
+    ) throws(RecordingFault) {
+        self.layout = RecordingLayout(root: root)
+        self.fileSystem = fileSystem
+        self.index = index
+        self.follower = follower
+        self.now = now
+        self.report = report
+        self.state = Locked(State(retention: retention))
+        do throws(FileSystemFault) {
+            try fileSystem.makeFolder(root)
+            if let parent = Self.parent(of: root) { try fileSystem.synchronizeFolder(parent) }
+        } catch {
+            throw RecordingFault(error)
+        }
+    }
+
+    /// What the store has counted since its start.
+    public var counters: StoreCounters { self.counting.withLock { $0 } }
+
+    /// Whether the store can record.
+    public var condition: StoreCondition { self.state.withLock { $0.condition } }
+
+    /// How long recordings are kept. A change counts from the next ``maintain()`` on.
+    public var retention: RecordingRetention {
+        get { self.state.withLock { $0.retention } }
+        set { self.state.withLock { $0.retention = newValue } }
+    }
+
+    // MARK: Recording
+
+    public func take(_ output: RecordingOutput, of session: RecordingSession.ID) throws(RecordingFault) {
+        switch output {
+        case .began(let description):
+            guard description.id == session else { throw .unknownSession }
+            try self.begin(description)
+            self.follower?.wrote(output, of: session, at: nil)
+        case .chunk(let chunk):
+            let place = try self.append(chunk, to: session)
+            self.follower?.wrote(output, of: session, at: place)
+        case .segmentEnded(let segment):
+            try self.change(session) { recording throws(RecordingFault) in recording.end(segment) }
+            self.follower?.wrote(output, of: session, at: nil)
+        case .gap(let gap):
+            try self.change(session) { recording throws(RecordingFault) in try recording.record(gap) }
+            self.follower?.wrote(output, of: session, at: nil)
+        case .trigger(let trigger):
+            try self.change(session) { recording throws(RecordingFault) in try recording.record(trigger) }
+            self.follower?.wrote(output, of: session, at: nil)
+        case .ended(let end):
+            try self.end(session, end)
+        }
+    }
+
+    private func begin(_ session: RecordingSession) throws(RecordingFault) {
+        if let problem = session.layoutProblem { throw .storage(path: self.layout.root, reason: problem) }
+        let size = session.tracks.reduce(Int64(64 << 10)) { $0 + Int64($1.initializationSegment.count) }
+        try self.checkRoom(for: size)
+        let entry = Entry(OpenRecording(session: session, layout: self.layout, fileSystem: self.fileSystem))
+        // First known, then on the disk: a recovery that runs meanwhile leaves it alone.
+        let isNew = self.state.withLock { state in
+            guard state.open[session.id] == nil else { return false }
+            state.open[session.id] = entry
+            return true
+        }
+        guard isNew else { throw .storage(path: self.layout.folder(of: session.id), reason: "has begun already") }
+        do throws(FileSystemFault) {
+            try self.makeFolder(of: session.id)
+            let counters = try entry.recording.withLock { recording throws(FileSystemFault) in
+                try recording.begin()
+                return recording.takeCounters()
+            }
+            self.counting.withLock { all in
+                all.add(counters)
+                all.sessionsBegun += 1
+            }
+        } catch {
+            self.state.withLock { $0.open[session.id] = nil }
+            self.hasFailed(RecordingFault(error), chunk: false)
+            throw RecordingFault(error)
+        }
+        self.hasRecovered()
+    }
+
+    private func append(
+        _ chunk: RecordedChunk, to session: RecordingSession.ID
+    ) throws(RecordingFault) -> RecordingPlace {
+        guard let entry = self.entry(session) else { throw .unknownSession }
+        do throws(RecordingFault) {
+            try self.checkRoom(for: Int64(chunk.bytes.count))
+            let (place, counters) = try entry.recording.withLock {
+                recording throws(RecordingFault) -> (RecordingPlace, StoreCounters) in
+                let place = try recording.append(chunk)
+                return (place, recording.takeCounters())
+            }
+            self.counting.withLock { all in
+                all.add(counters)
+                all.chunks += 1
+                all.chunkBytes += Int64(chunk.bytes.count)
+            }
+            return place
+        } catch {
+            self.hasFailed(error, chunk: true)
+            throw error
+        }
+    }
+
+    private func end(_ session: RecordingSession.ID, _ end: RecordingEnd) throws(RecordingFault) {
+        guard let entry = self.entry(session) else { throw .unknownSession }
+        entry.pendingEnd.withLock { $0 = $0 ?? end }
+        try self.finish(session, entry)
+        self.follower?.wrote(.ended(end), of: session, at: nil)
+    }
+
+    /// Writes the end of a session, adds it to the index and forgets it. Without room it stays until ``maintain()`` or the
+    /// next start.
+    private func finish(_ session: RecordingSession.ID, _ entry: Entry) throws(RecordingFault) {
+        guard let end = entry.pendingEnd.withLock({ $0 }) else { return }
+        do throws(RecordingFault) {
+            try self.change(session) { recording throws(RecordingFault) in
+                if recording.recording.end == nil { try recording.end(end) }
+            }
+        } catch {
+            self.hasFailed(error, chunk: false)
+            throw error
+        }
+        self.addToIndex([IndexedRecording(entry.recording.withLock { $0.snapshot })])
+        self.state.withLock { $0.open[session] = nil }
+        self.counting.withLock { $0.sessionsEnded += 1 }
+    }
+
+    private func change(
+        _ session: RecordingSession.ID, _ body: (inout OpenRecording) throws(RecordingFault) -> Void
+    ) throws(RecordingFault) {
+        guard let entry = self.entry(session) else { throw .unknownSession }
+        let counters = try entry.recording.withLock { recording throws(RecordingFault) in
+            try body(&recording)
+            return recording.takeCounters()
+        }
+        self.counting.withLock { $0.add(counters) }
+    }
+
+    // MARK: Folders
+
+    private func makeFolder(of id: RecordingSession.ID) throws(FileSystemFault) {
+        let device = self.layout.folder(ofDevice: id.device)
+        let session = self.layout.folder(of: id)
+        guard let day = Self.parent(of: session) else { return }
+        if try self.fileSystem.status(of: session) != nil {
+            throw FileSystemFault(path: session, operation: "mkdir", code: EEXIST)
+        }
+        // A deletion may remove the day's folder in between, when its last recording goes. Then it is made again.
+        for attempt in 1...3 {
+            do throws(FileSystemFault) {
+                try self.makeLastingFolder(device, in: self.layout.root)
+                try self.makeLastingFolder(day, in: device)
+                try self.fileSystem.makeFolder(session)
+                break
+            } catch {
+                guard error.code == ENOENT, attempt < 3 else { throw error }
+                self.forgetFolder(day)
+                self.forgetFolder(device)
+            }
+        }
+        try self.fileSystem.synchronizeFolder(day)
+        self.counting.withLock { $0.folderSynchronizations += 1 }
+    }
+
+    /// Makes a folder whose name is on the disk afterwards.
+    private func makeLastingFolder(_ path: String, in parent: String) throws(FileSystemFault) {
+        if self.state.withLock({ $0.folders.contains(path) }),
+            try self.fileSystem.status(of: path)?.kind == .folder
+        {
+            return
+        }
+        try self.fileSystem.makeFolder(path)
+        try self.fileSystem.synchronizeFolder(parent)
+        self.counting.withLock { $0.folderSynchronizations += 1 }
+        self.state.withLock { state in
+            // A home has few devices, and a day is used for a day.
+            if state.folders.count > 1_000 { state.folders = [] }
+            _ = state.folders.insert(path)
+        }
+    }
+
+    static func parent(of path: String) -> String? {
+        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return nil }
+        return String(path[..<slash])
+    }
+
+    // MARK: The condition
+
+    /// Refuses when fewer bytes than the reserve would be left.
+    private func checkRoom(for count: Int64) throws(RecordingFault) {
+        let (retention, condition) = self.state.withLock { ($0.retention, $0.condition) }
+        guard let space = try? self.fileSystem.space(at: self.layout.root) else { return }
+        var needed = retention.stopsBelow
+        if case .full = condition { needed = retention.resumesAt }
+        guard space.free - count < needed else {
+            if case .full = condition { self.set(.ready) }
+            return
+        }
+        self.set(.full(free: space.free, resumesAt: retention.resumesAt))
+        throw .storageFull("\(self.layout.root): \(space.free) bytes are free")
+    }
+
+    /// Looks whether a full file system has room again, or the other way round.
+    func updateCondition() {
+        try? self.checkRoom(for: 0)
+    }
+
+    private func hasFailed(_ fault: RecordingFault, chunk: Bool) {
+        if chunk {
+            self.counting.withLock { counters in
+                if case .storageFull = fault { counters.refusedFull += 1 } else { counters.refusedFaults += 1 }
+            }
+        }
+        switch fault {
+        case .storageFull:
+            let free = (try? self.fileSystem.space(at: self.layout.root).free) ?? 0
+            self.set(.full(free: free, resumesAt: self.retention.resumesAt))
+        case .storage(let path, let reason): self.set(.failing(path: path, reason: reason))
+        case .unknownSession: break
+        }
+    }
+
+    /// A session has begun, so the file system works.
+    private func hasRecovered() {
+        self.set(.ready)
+    }
+
+    private func set(_ condition: StoreCondition) {
+        let isChange = self.state.withLock { state in
+            defer { state.condition = condition }
+            return switch (state.condition, condition) {
+            case (.ready, .ready), (.full, .full), (.failing, .failing): false
+            default: true
+            }
+        }
+        if isChange { self.report(.condition(condition)) }
+    }
+
+    // MARK: Open recordings
+
+    func entry(_ session: RecordingSession.ID) -> Entry? { self.state.withLock { $0.open[session] } }
+
+    /// The recordings that are being made, as they are on the disk.
+    func openRecordings() -> [StoredRecording] {
+        self.state.withLock { Array($0.open.values) }.map { $0.recording.withLock { $0.snapshot } }
+    }
+
+    var openSessions: Set<RecordingSession.ID> { self.state.withLock { Set($0.open.keys) } }
+
+    /// Writes the ends for which there was no room.
+    func retryEnds() {
+        for (session, entry) in self.state.withLock({ $0.open }) {
+            guard let end = entry.pendingEnd.withLock({ $0 }) else { continue }
+            // The fault was reported by the store's condition.
+            guard (try? self.finish(session, entry)) != nil else { continue }
+            self.follower?.wrote(.ended(end), of: session, at: nil)
+        }
+    }
+
+    // MARK: What other parts of the store need
+
+    /// Claims a recording for its deletion; false when it is being recorded or deleted.
+    func claimForDeletion(_ id: RecordingSession.ID) -> Bool {
+        self.state.withLock { state in
+            guard state.open[id] == nil else { return false }
+            return state.deleting.insert(id).inserted
+        }
+    }
+
+    func releaseFromDeletion(_ id: RecordingSession.ID) {
+        self.state.withLock { _ = $0.deleting.remove(id) }
+    }
+
+    /// A folder is gone, so its name has to be made and synchronized again.
+    func forgetFolder(_ path: String) {
+        self.state.withLock { _ = $0.folders.remove(path) }
+    }
+
+    func isHeld(_ id: RecordingSession.ID) -> Bool { self.follower?.holds(id) ?? false }
+
+    func hasDeleted(_ id: RecordingSession.ID) { self.follower?.deleted(id) }
+
+    /// Adds recordings to the index. The files are what counts, so a fault is only reported.
+    func addToIndex(_ recordings: [IndexedRecording]) {
+        do throws(RecordingIndexFault) {
+            try self.index.add(recordings)
+        } catch {
+            self.hasFailed(error)
+        }
+    }
+
+    func hasFailed(_ fault: RecordingIndexFault) {
+        self.counting.withLock { $0.indexFaults += 1 }
+        self.report(.indexFault(fault))
+    }
+}
+
+extension OpenRecording {
+    /// What was counted since the last time.
+    fileprivate mutating func takeCounters() -> StoreCounters {
+        defer { self.counters = StoreCounters() }
+        return self.counters
+    }
+}
+
+extension StoreCounters {
+    /// Adds what writing counts.
+    mutating func add(_ other: StoreCounters) {
+        self.metadataBytes += other.metadataBytes
+        self.fileSynchronizations += other.fileSynchronizations
+        self.folderSynchronizations += other.folderSynchronizations
+    }
+}

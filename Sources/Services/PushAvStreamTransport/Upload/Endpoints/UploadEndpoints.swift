@@ -1,0 +1,185 @@
+import Foundation
+import Transport
+
+/// Why endpoints cannot be changed.
+public enum UploadEndpointError: Error, Equatable, Sendable {
+    /// What was given is wrong: which part, and what it has to be.
+    case invalid(String)
+    /// No endpoint has this name.
+    case unknown(String)
+    /// It is in use by a connection, or footage waits for it.
+    case inUse(String)
+    /// There are as many as there can be.
+    case tooMany
+    /// The change could not be stored, so it was not made.
+    case storage(UploadStorageFailure)
+}
+
+/// The endpoints that recordings can be uploaded to, with their certificates, keys and credentials. They are in one file
+/// that only its owner can read.
+public final class UploadEndpoints: Sendable {
+    /// The file in the state folder.
+    public static let fileName = "upload-endpoints.json"
+    /// The most endpoints.
+    public static let maximumCount = 100
+    /// The newest version that is read, and the one that is written.
+    static let version = 1
+
+    private struct Stored: Codable {
+        var version: Int
+        /// The id that the next new endpoint gets. An id does not come back, because a connection that was deallocated may
+        /// still have footage for it.
+        var nextID: UInt16
+        var endpoints: [UploadEndpoint]
+    }
+
+    private let path: String
+    private let state: Locked<Stored>
+    /// Whether an endpoint cannot be deleted now: a connection names it, or footage waits for it.
+    private let isInUse: @Sendable (UInt16) -> Bool
+
+    /// Reads the endpoints of a state folder.
+    /// - Throws: when the file cannot be read, or is not one of these. It is not changed then.
+    public init(
+        stateFolder: String, isInUse: @escaping @Sendable (UInt16) -> Bool
+    ) throws(UploadStorageFailure) {
+        path = "\(stateFolder)/\(Self.fileName)"
+        self.isInUse = isInUse
+        guard let bytes = try DurableFile.read(path, limit: 64 << 20) else {
+            state = Locked(Stored(version: Self.version, nextID: 1, endpoints: []))
+            return
+        }
+        let stored: Stored
+        do {
+            stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
+        } catch {
+            throw UploadStorageFailure(
+                path: path, reason: "is damaged; restore it, or remove it and provision the endpoints again")
+        }
+        guard stored.version <= Self.version else {
+            throw UploadStorageFailure(path: path, reason: "is of a newer version of the gateway; install that version")
+        }
+        state = Locked(stored)
+    }
+
+    /// All endpoints without their secrets, by id.
+    public var summaries: [UploadEndpointSummary] { state.withLock { $0.endpoints.map(\.summary) } }
+
+    /// An endpoint with its secrets; nil when there is none with this id. 0 is the local store and has none.
+    public func endpoint(_ id: UInt16) -> UploadEndpoint? {
+        state.withLock { $0.endpoints.first { $0.id == id } }
+    }
+
+    /// Whether a connection may name this id. 0 is the local store.
+    public func isProvisioned(_ id: UInt16) -> Bool { id == 0 || endpoint(id) != nil }
+
+    /// The endpoint with this name, without its secrets.
+    public func summary(named name: String) throws(UploadEndpointError) -> UploadEndpointSummary {
+        guard let endpoint = state.withLock({ $0.endpoints.first { $0.name == name } }) else { throw .unknown(name) }
+        return endpoint.summary
+    }
+
+    /// Makes an endpoint, or replaces the one with this name, which keeps its id.
+    /// - Returns: its description, and whether it is new.
+    @discardableResult
+    public func put(
+        name: String, kind: UploadEndpoint.Kind, rootCertificates: String?
+    ) throws(UploadEndpointError) -> (summary: UploadEndpointSummary, isNew: Bool) {
+        if let problem = Self.problem(name: name, kind, rootCertificates) { throw .invalid(problem) }
+        return try state.withLock { (state) throws(UploadEndpointError) in
+            var changed = state
+            let position = changed.endpoints.firstIndex { $0.name == name }
+            let id = position.map { changed.endpoints[$0].id } ?? changed.nextID
+            let endpoint = UploadEndpoint(id: id, name: name, kind: kind, rootCertificates: rootCertificates)
+            if let position {
+                changed.endpoints[position] = endpoint
+            } else {
+                // 65535 is not an endpoint's id (Matter, PushAVStreamTransport).
+                guard changed.endpoints.count < Self.maximumCount, id < .max else { throw .tooMany }
+                changed.nextID += 1
+                changed.endpoints.append(endpoint)
+            }
+            try write(changed)
+            state = changed
+            return (endpoint.summary, position == nil)
+        }
+    }
+
+    /// Deletes an endpoint.
+    public func delete(name: String) throws(UploadEndpointError) {
+        let id = try summary(named: name).id
+        // Outside of the lock, because the answer may need the endpoints.
+        if isInUse(id) { throw .inUse(name) }
+        try state.withLock { (state) throws(UploadEndpointError) in
+            var changed = state
+            changed.endpoints.removeAll { $0.id == id }
+            try write(changed)
+            state = changed
+        }
+    }
+
+    private func write(_ stored: Stored) throws(UploadEndpointError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+        do {
+            try DurableFile.write(Array(encoder.encode(stored)), to: path)
+        } catch let failure as UploadStorageFailure {
+            throw .storage(failure)
+        } catch {
+            throw .storage(UploadStorageFailure(path: path, reason: "\(error)"))
+        }
+    }
+
+    /// What is wrong with an endpoint; nil when nothing is.
+    static func problem(name: String, _ kind: UploadEndpoint.Kind, _ rootCertificates: String?) -> String? {
+        guard isName(name) else {
+            return "an endpoint's name has 1 to 64 letters, digits, '-', '_' and '.', and begins with a letter or digit"
+        }
+        if let rootCertificates,
+            let problem = PEMMaterial.problem(certificates: rootCertificates, name: "rootCertificates")
+        {
+            return problem
+        }
+        switch kind {
+        case .tls(nil, nil): return nil
+        case .tls(.some(let chain), .some(let key)): return PEMMaterial.problem(chain: chain, privateKey: key)
+        case .tls: return "clientCertificate and privateKey belong together: give both or none"
+        case .s3(let credentials, let region):
+            guard isToken(region) else { return "region must be a word, for example eu-central-1" }
+            guard isToken(credentials.accessKeyID) else {
+                return "accessKeyId must have 1 to 128 characters without spaces"
+            }
+            guard isPrintable(credentials.secretAccessKey) else {
+                return "secretAccessKey must have 1 to 4096 printable characters"
+            }
+            if let token = credentials.sessionToken, !isPrintable(token) {
+                return "sessionToken must have 1 to 4096 printable characters"
+            }
+            return nil
+        }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        guard (1...64).contains(name.utf8.count), let first = name.utf8.first, isLetterOrDigit(first) else {
+            return false
+        }
+        return name.utf8.allSatisfy { isLetterOrDigit($0) || [0x2D, 0x2E, 0x5F].contains($0) }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+
+    /// A word of the `Authorization` header, where spaces, commas and slashes separate.
+    private static func isToken(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x2C && $0 != 0x2F && $0 != 0x3D }
+    }
+
+    private static func isPrintable(_ text: String) -> Bool {
+        (1...4_096).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}

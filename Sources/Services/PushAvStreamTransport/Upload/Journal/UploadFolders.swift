@@ -1,0 +1,73 @@
+import Foundation
+import Glibc
+
+/// What the recordings' folders say about their uploads. The journal is quicker to read; this is what it can be made from
+/// again. A recording that is to be uploaded has the file `upload.json` in its folder, and the file `uploaded` as well once
+/// its receiver has all of it.
+public struct UploadFolders: Sendable {
+    static let planName = "upload.json"
+    static let doneName = "uploaded"
+
+    /// The folder of all recordings.
+    public let root: String
+
+    /// Names the folder of all recordings.
+    public init(root: String) {
+        self.root = root
+    }
+
+    /// The path of a file in a recording's folder.
+    public func path(_ folder: String, _ name: String) -> String { "\(root)/\(folder)/\(name)" }
+
+    /// Writes down where a recording goes. It is on the disk when this returns.
+    public func begin(_ session: UploadSession) throws(UploadStorageFailure) {
+        let path = path(session.folder, Self.planName)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let json = try? encoder.encode(session) else {
+            throw UploadStorageFailure(path: path, reason: "the description cannot be written")
+        }
+        try DurableFile.write(Array(json), to: path)
+    }
+
+    /// Writes down that the receiver has all of a recording. It is on the disk when this returns.
+    public func complete(_ folder: String) throws(UploadStorageFailure) {
+        // A folder that was removed meanwhile needs no mark.
+        guard access("\(root)/\(folder)", F_OK) == 0 else { return }
+        try DurableFile.write([], to: path(folder, Self.doneName))
+    }
+
+    /// The recordings that are to be uploaded, and are not completely uploaded, the oldest first. A description that cannot
+    /// be read is passed over: its path is among the problems.
+    public func pending() -> (sessions: [UploadSession], problems: [String]) {
+        var sessions: [UploadSession] = []
+        var problems: [String] = []
+        for folder in folders() {
+            guard !has(folder, Self.doneName), !has(folder, RecordingLayout.tombstone) else { continue }
+            do {
+                guard let bytes = try DurableFile.read(path(folder, Self.planName), limit: 1 << 20) else { continue }
+                var session = try JSONDecoder().decode(UploadSession.self, from: Data(bytes))
+                // The folder may have been moved together with the state folder; its own place is what counts.
+                session.folder = folder
+                sessions.append(session)
+            } catch {
+                problems.append("\(path(folder, Self.planName)): \(error)")
+            }
+        }
+        return (sessions.sorted { ($0.id.start, $0.id.device) < ($1.id.start, $1.id.device) }, problems)
+    }
+
+    private func has(_ folder: String, _ name: String) -> Bool { access(path(folder, name), F_OK) == 0 }
+
+    /// The folders of recordings: three levels below the root.
+    private func folders() -> [String] {
+        var found = [""]
+        for _ in 0..<3 {
+            found = found.flatMap { parent in
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(root)/\(parent)")) ?? []
+                return names.sorted().map { parent.isEmpty ? $0 : "\(parent)/\($0)" }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,43 @@
+/// Where the queue of uploads is kept, so that it survives the end of the process and a power cut.
+public protocol UploadQueueStorage: Sendable {
+    /// Reads what is stored. It is called once, before anything else. What cannot be read is set aside and not deleted.
+    func load() throws(UploadStorageFailure) -> StoredUploads
+
+    /// Adds records. With `durably` they are on the disk when it returns, and so is everything before them; otherwise they
+    /// survive the end of the process, and a power cut may take the newest of them, never one before another.
+    func append(_ records: [UploadRecord], durably: Bool) throws(UploadStorageFailure)
+
+    /// Puts these records in the place of all others, completely or not at all.
+    func replace(with records: [UploadRecord]) throws(UploadStorageFailure)
+}
+
+/// What was stored.
+public struct StoredUploads: Equatable, Sendable {
+    /// The records in their order.
+    public var records: [UploadRecord]
+    /// What was wrong, and where the damaged original is now, in words for the owner; nil when all was well. The queue is
+    /// then completed from the recordings' folders (``UploadFolders``).
+    public var damage: String?
+
+    /// Describes what was stored.
+    public init(records: [UploadRecord], damage: String? = nil) {
+        self.records = records
+        self.damage = damage
+    }
+}
+
+/// Why the queue cannot be stored.
+public struct UploadStorageFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The file.
+    public var path: String
+    /// The system's reason.
+    public var reason: String
+
+    /// Describes a failure.
+    public init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+    }
+
+    public var description: String { "\(path): \(reason)" }
+}

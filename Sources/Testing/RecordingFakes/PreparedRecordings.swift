@@ -1,0 +1,96 @@
+import Foundation
+import FragmentedMP4
+import PushAvStreamTransport
+
+/// A store with recordings of the tests: pictures whose bytes nobody can decode, with exact times.
+public struct PreparedRecordings: Sendable {
+    /// The store.
+    public let store: RecordingStore
+
+    /// Opens a store in a folder that exists.
+    public init(folder: String) throws {
+        self.store = try RecordingStore(
+            root: folder + "/recordings", index: MemoryRecordingIndex(), now: { 1_795_341_600_000 })
+    }
+
+    /// Adds a recording: 25 pictures a second with a key frame each second, and packets of sound of 20 ms.
+    /// - Parameters:
+    ///   - start: milliseconds since 1970.
+    ///   - length: of one sample, in bytes; it varies a little.
+    ///   - end: why it ended; nil to let it run.
+    @discardableResult
+    public func add(
+        device: String = "door", start: Int64, seconds: Int, sequence: UInt32 = 1, connection: UInt16 = 1,
+        width: Int = 320, kind: RecordingSession.Trigger.Kind = .motion, length: Int = 40, segmentSeconds: Int = 2,
+        end: RecordingEnd.Reason? = .lengthReached
+    ) throws -> RecordingSession {
+        let tracks = [
+            MP4Track(codec: .vp8(width: width, height: 180), timescale: 90_000),
+            MP4Track(codec: .opus(channels: 1, preSkip: 0), timescale: 48_000),
+        ]
+        var writers = try tracks.map {
+            try CMAFTrackWriter(
+                track: $0,
+                parameters: CMAFParameters(
+                    segmentDuration: .seconds(segmentSeconds), chunkDuration: .seconds(1)), start: start * 1_000_000)
+        }
+        let session = RecordingSession(
+            id: .init(device: device, start: start, epoch: 1, sequence: sequence), connection: connection, number: 1,
+            trigger: .init(kind: kind, reason: "motion in Driveway", events: kind == .continuous ? [] : ["7"]),
+            triggeredAt: start + 500,
+            tracks: [
+                .init(
+                    name: "main", isVideo: true, codec: tracks[0].codecName, timescale: 90_000,
+                    initializationSegment: Data(writers[0].header), width: width, height: 180),
+                .init(
+                    name: "sound", isVideo: false, codec: tracks[1].codecName, timescale: 48_000,
+                    initializationSegment: Data(writers[1].header)),
+            ])
+        try self.store.take(.began(session), of: session.id)
+        var outputs: [(track: Int, output: CMAFOutput)] = []
+        for index in 0..<seconds * 50 {
+            if index.isMultiple(of: 2) {
+                let sample = MP4Sample(
+                    data: Self.bytes(index / 2, 0, length), decodeTime: Int64(index / 2) * 3_600,
+                    isKeyFrame: index.isMultiple(of: 50))
+                try writers[0].append(sample) { outputs.append((0, $0)) }
+            }
+            let packet = MP4Sample(
+                data: Self.bytes(index, 1, max(8, length / 16)), decodeTime: Int64(index) * 960, isKeyFrame: true)
+            try writers[1].append(packet) { outputs.append((1, $0)) }
+            for (track, output) in outputs { try self.take(output, track, session.id) }
+            outputs = []
+        }
+        for index in writers.indices { writers[index].finish { outputs.append((index, $0)) } }
+        for (track, output) in outputs { try self.take(output, track, session.id) }
+        if let end {
+            try self.store.take(
+                .ended(.init(at: (start + Int64(seconds) * 1_000) * 1_000, reason: end)), of: session.id)
+        }
+        return session
+    }
+
+    /// The bytes of a sample.
+    public static func bytes(_ index: Int, _ track: Int, _ length: Int) -> [UInt8] {
+        // Sizes differ, so that a shifted table does not go unnoticed.
+        (0..<length + index % 5).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ index &* 3 &+ track &* 101) }
+    }
+
+    private func take(_ output: CMAFOutput, _ track: Int, _ id: RecordingSession.ID) throws {
+        switch output {
+        case .chunk(let chunk):
+            try self.store.take(
+                .chunk(
+                    RecordedChunk(
+                        track: track, segment: chunk.segment, beginsSegment: chunk.beginsSegment,
+                        decodeTime: chunk.decodeTime, duration: chunk.duration, wallTime: chunk.wallTime / 1_000,
+                        beginsWithKeyFrame: chunk.beginsWithKeyFrame, bytes: chunk.bytes)), of: id)
+        case .segmentEnd(let segment):
+            try self.store.take(
+                .segmentEnded(
+                    RecordedSegment(
+                        track: track, segment: segment.number, decodeTime: segment.decodeTime,
+                        duration: segment.duration)), of: id)
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Cameras
+import Codecs
+import DatagramPort
+import MediaRelay
+import RTP
+import SDP
+import StationFakes
+import Stations
+import Testing
+import Transport
+
+@testable import PushAvStreamTransport
+
+@Suite("A recorder on a camera", .ownThread) struct CameraRecorderTests {
+    static let trigger = RecordingSession.Trigger(kind: .command, reason: "a test")
+
+    @Test("The built-in camera is recorded from its pre-roll on, and plays")
+    func builtInCamera() async throws {
+        let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door")))
+        world.recorder.arm(preRoll: .seconds(2))
+        let armed = MonotonicClock.now
+        // More than two seconds of it are in the relay before the trigger, however late the camera began.
+        #expect(await eventually { MonotonicClock.now - armed > .seconds(6) })
+        world.recorder.start(Self.trigger, preRoll: .seconds(2))
+        #expect(await eventually { world.recorder.counters.chunks >= 12 })
+        #expect(world.recorder.isRecording)
+        let recording = try #require(await world.stop().first)
+        #expect(!world.recorder.isRecording)
+        #expect(recording.faults == [])
+        #expect(recording.gaps == [])
+        #expect(recording.session.tracks.map(\.codec) == ["vp08.00.10.08", "opus"])
+        #expect(recording.session.triggeredAt - recording.session.id.start >= 2_000)
+        #expect(abs(recording.end(0) - recording.end(1)) < 0.5)
+        guard Player.isInstalled else { return }
+        for track in 0..<2 { #expect(try Player.complaints(about: recording.file(track)) == "") }
+    }
+
+    @Test("H.264 with B-frames, and linear sound that becomes Opus, through a restart of the camera")
+    func restart() async throws {
+        let camera = FakeCamera()
+        let world = try RecorderWorld(camera)
+        camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+        world.recorder.start(Self.trigger)
+        var start = MonotonicClock.now
+        var packets = 0
+        #expect(await eventually { world.recorder.taps == 1 })
+        for round in 0..<2 {
+            if round > 0 {
+                camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000), .linear])
+                start += .seconds(6)
+            }
+            let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
+            for (number, batch) in pictures.enumerated() {
+                camera.deliver(batch, track: 0)
+                for piece in number * 3..<number * 3 + 3 {
+                    camera.sendSound(
+                        number: UInt16(piece), track: 1, at: start + .milliseconds(20 * piece))
+                }
+            }
+            // What is under way when a camera starts again is lost.
+            packets += pictures.reduce(0) { $0 + $1.packets.count }
+            await world.waitForPackets(packets, of: 0)
+        }
+        let recording = try #require(await world.stop(at: start + .seconds(60)).first)
+        #expect(world.sink.recordings.count == 1)
+        #expect(recording.faults == [])
+        #expect(recording.session.tracks.map(\.name) == ["video", "audio"])
+        #expect(recording.session.tracks[0].codec.hasPrefix("avc1."))
+        #expect(recording.session.tracks[1].codec == "opus")
+        #expect(recording.samples(0).count == 24)
+        #expect(recording.samples(0).contains { $0.compositionOffset != 0 })
+        #expect(recording.gaps.map(\.reason) == [.cameraAway])
+        #expect(recording.end(0) > 6)
+        guard Player.isInstalled else { return }
+        for track in 0..<2 { #expect(try Player.complaints(about: recording.file(track)) == "") }
+    }
+
+    @Test("A camera that comes back with another codec begins another session")
+    func otherCodec() async throws {
+        let camera = FakeCamera()
+        let world = try RecorderWorld(camera)
+        camera.tellTracks([MediaCodec(name: "H264", clockRate: 90_000)])
+        world.recorder.start(Self.trigger)
+        let start = MonotonicClock.now
+        #expect(await eventually { world.recorder.taps == 1 })
+        let pictures = CodedPictures.batches(try CodedPictures.h264()) { start + .milliseconds(66 * $0) }
+        for batch in pictures { camera.deliver(batch, track: 0) }
+        await world.waitForPackets(pictures.reduce(0) { $0 + $1.packets.count }, of: 0)
+        camera.tellTracks([.h265])
+        #expect(await eventually { world.recorder.taps == 2 })
+        for batch in CodedPictures.batches(
+            try CodedPictures.h265(), arrival: { start + .milliseconds(2_000 + 66 * $0) })
+        {
+            camera.deliver(batch, track: 0)
+        }
+        #expect(await eventually { world.recorder.counters.sessions == 2 })
+        let recordings = await world.stop(at: start + .seconds(60))
+        #expect(recordings.allSatisfy { $0.faults == [] })
+        #expect(recordings.map { String($0.session.tracks[0].codec.prefix(4)) } == ["avc1", "hvc1"])
+        #expect(recordings.map { $0.samples(0).count } == [12, 12])
+        #expect(recordings[0].end?.reason == .formatChanged)
+        guard Player.isInstalled else { return }
+        for recording in recordings { #expect(try Player.complaints(about: recording.file(0)) == "") }
+    }
+
+    @Test("A sink that refuses ends the session, and the next one follows when it takes something again")
+    func fault() async throws {
+        let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door"))) {
+            $0.pauseAfterFault = .milliseconds(50)
+        }
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.recorder.counters.chunks >= 2 })
+        world.sink.refuse(.storageFull("no space left on device"))
+        #expect(await eventually { world.faults > 0 })
+        world.sink.refuse(nil)
+        #expect(await eventually { world.recorder.counters.chunks >= 8 })
+        let recordings = await world.stop()
+        #expect(recordings.count == 2)
+        #expect(recordings.last?.faults == [])
+    }
+
+    @Test("Switching the camera off returns when nothing is recorded any more, and refuses the next recording")
+    func switchedOff() async throws {
+        let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door")))
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.recorder.counters.chunks >= 2 })
+        await world.station.setOutputs(OutputPolicy(isOn: false))
+        #expect(!world.recorder.isRecording)
+        let recording = try #require(world.sink.recordings.first)
+        #expect(recording.end?.reason == .inactive)
+        #expect(recording.faults == [])
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.refusals == 1 })
+        #expect(!world.recorder.isRecording)
+        await world.station.setOutputs(OutputPolicy())
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.recorder.session != nil })
+        await world.station.setOutputs(OutputPolicy(softRecordingPrivacy: true))
+        // On a busy machine the sound comes after the pictures, and begins a session of its own.
+        let reasons = world.sink.recordings.compactMap { $0.end?.reason }.filter { $0 != .formatChanged }
+        #expect(reasons == [.inactive, .privacy])
+    }
+
+    @Test("A recording keeps a camera going that is pulled on demand")
+    func hold() async throws {
+        let camera = FakeCamera()
+        let world = try RecorderWorld(camera)
+        world.recorder.start(Self.trigger)
+        #expect(await eventually { world.station.snapshot.heldFor.contains(.recording) })
+        #expect(await world.stop().isEmpty)
+        #expect(!world.station.snapshot.heldFor.contains(.recording))
+        world.recorder.arm(preRoll: .seconds(4))
+        #expect(world.station.snapshot.heldFor == [.preRoll(.seconds(4))])
+        world.recorder.arm(preRoll: nil)
+        #expect(world.station.snapshot.heldFor == [])
+    }
+
+    @Test("Motion JPEG is recorded as the VP8 that viewers get")
+    func motionJPEG() async throws {
+        let camera = FakeCamera()
+        let world = try RecorderWorld(camera, transcodesVideo: .automatic)
+        camera.tellTracks([MediaCodec(name: "JPEG", clockRate: 90_000)])
+        world.recorder.start(Self.trigger)
+        let pictures = try CodedPictures.jpeg()
+        let start = MonotonicClock.now
+        var round = 0
+        // The transcoder skips what comes too fast.
+        #expect(
+            await eventually {
+                guard world.recorder.session == nil else { return true }
+                let batches = CodedPictures.batches(Array(pictures[0..<1])) { _ in start + .milliseconds(66 * round) }
+                if MonotonicClock.now > start + .milliseconds(66 * round), let batch = batches.first {
+                    camera.deliver(Self.later(batch, by: round), track: 0)
+                    round += 1
+                }
+                return false
+            })
+        let recording = try #require(await world.stop().first)
+        #expect(recording.session.tracks.map(\.codec) == ["vp08.00.10.08"])
+        #expect(recording.faults == [])
+    }
+
+    /// The batch with the numbers of a later picture.
+    private static func later(_ batch: PacketBatch, by pictures: Int) -> PacketBatch {
+        var pool = PacketBatchPool()
+        for packet in batch.packets {
+            var packet = packet
+            let payload = batch.payload(of: packet)
+            packet.timestamp &+= UInt32(pictures * 6_000)
+            packet.sequenceNumber &+= UInt16(truncatingIfNeeded: pictures * batch.packets.count)
+            pool.append(packet, payload: payload)
+        }
+        return pool.finish(arrival: batch.arrival) ?? batch
+    }
+}

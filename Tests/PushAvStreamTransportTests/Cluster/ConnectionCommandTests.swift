@@ -1,0 +1,274 @@
+import Foundation
+import HomeTypes
+import PushAvStreamTransport
+import Testing
+
+/// The specification's own tests of the other commands: TC-PAVST 2.4 to 2.9, 2.14 and 2.15.
+@Suite("Commands of a recording connection")
+struct ConnectionCommandTests {
+    /// A camera with a connection of this principal, number 2, and one of another, number 3.
+    private func table(_ type: TransportTriggerType = .motion) throws -> ConnectionTable {
+        var table = Fixture.table
+        _ = try table.allocate(Fixture.options(type), for: Fixture.me, of: Fixture.camera, at: 0)
+        _ = try table.allocate(Fixture.options(), for: Fixture.other, of: Fixture.camera, at: 0)
+        return table
+    }
+
+    private func partial(_ json: String) throws -> PartialTransportOptions {
+        try JSONDecoder().decode(PartialTransportOptions.self, from: Data(json.utf8))
+    }
+
+    @Test("An unknown connection and one of another principal are not found (2.4 to 2.8, 2.15)")
+    func foreignConnections() throws {
+        let table = try table()
+        for id: UInt16 in [3, 9] {
+            expectFault(.notFound, table) { try $0.deallocate(id, for: Fixture.me) }
+            expectFault(.notFound, table) {
+                try $0.modify(id, PartialTransportOptions(), for: Fixture.me, of: Fixture.camera, at: 0)
+            }
+            expectFault(.notFound, table) { try $0.setStatus(id, .active, for: Fixture.me) }
+            expectFault(.notFound, table) { _ = try $0.checkManualTrigger(id, nil, for: Fixture.me) }
+            expectFault(.notFound, table) { _ = try $0.find(id, for: Fixture.me) }
+            expectFault(.notFound, table) {
+                try $0.updateZones(id, zones: .some([]), sensitivity: nil, for: Fixture.me, of: Fixture.camera)
+            }
+        }
+    }
+
+    @Test("An expiry and empty lists are a modification (2.4)")
+    func modifyExpiry() throws {
+        var table = try table()
+        try table.modify(
+            2, PartialTransportOptions(expiryTime: 120), for: Fixture.me, of: Fixture.camera, at: 1_000)
+        #expect(table.connection(2)?.options.expiryTime == 120)
+        #expect(table.nextExpiry == 121_000)
+        expectFault(.invalidStream, table) {
+            try $0.modify(
+                2, PartialTransportOptions(videoStreams: [], audioStreams: []), for: Fixture.me, of: Fixture.camera,
+                at: 0)
+        }
+    }
+
+    @Test("Only what a modification names changes, as the settings of Google's app send it")
+    func mergesPartialOptions() throws {
+        var table = try table()
+        let before = try #require(table.connection(2)?.options)
+        try table.modify(
+            2, try partial(#"{"triggerOptions":{"triggerType":"motion","motionSensitivity":10}}"#), for: Fixture.me,
+            of: Fixture.camera, at: 0)
+        var after = try #require(table.connection(2)?.options)
+        #expect(after.triggerOptions.motionSensitivity == .some(10))
+        after.triggerOptions.motionSensitivity = before.triggerOptions.motionSensitivity
+        #expect(after == before)
+        try table.modify(
+            2, try partial(#"{"triggerOptions":{"motionTimeControl":{"maxDuration":180}}}"#), for: Fixture.me,
+            of: Fixture.camera, at: 0)
+        #expect(table.connection(2)?.options.triggerOptions.motionTimeControl?.maxDuration == 180)
+        #expect(table.connection(2)?.options.triggerOptions.motionTimeControl?.initialDuration == 10)
+        try table.modify(2, try partial(#"{"videoStreamID":2}"#), for: Fixture.me, of: Fixture.camera, at: 0)
+        #expect(table.connection(2)?.options.videoStreams?.map(\.videoStreamID) == [2])
+        #expect(table.connection(2)?.options.audioStreamID == .some(1))
+        try table.modify(
+            2, try partial(#"{"triggerOptions":{"triggerType":"continuous"}}"#), for: Fixture.me, of: Fixture.camera,
+            at: 0)
+        #expect(table.connection(2)?.options.triggerOptions == Fixture.trigger(.continuous))
+        expectFault(.invalidCommand, table) {
+            try $0.modify(
+                2, try partial(#"{"triggerOptions":{"triggerType":"motion"}}"#), for: Fixture.me, of: Fixture.camera,
+                at: 0)
+        }
+        expectFault(.invalidCommand, table) {
+            try $0.modify(
+                2, try partial(#"{"videoStreamID":1,"videoStreams":[{"videoStreamName":"a","videoStreamID":1}]}"#),
+                for: Fixture.me, of: Fixture.camera, at: 0)
+        }
+        expectFault(.invalidURL, table) {
+            try $0.modify(
+                2, PartialTransportOptions(url: "https://h.example/a"), for: Fixture.me, of: Fixture.camera, at: 0)
+        }
+    }
+
+    @Test("A connection that is deallocated is gone (2.5), except the camera's own")
+    func deallocate() throws {
+        var table = try table()
+        try table.deallocate(2, for: Fixture.me)
+        #expect(table.connections.map(\.id) == [1, 3])
+        expectFault(.permanentConnection, table) { try $0.deallocate(1, for: Fixture.me) }
+        for options in [
+            PartialTransportOptions(tlsEndpointID: 1), PartialTransportOptions(expiryTime: 5),
+            PartialTransportOptions(streamUsage: .analysis),
+        ] {
+            expectFault(.permanentConnection, table) {
+                try $0.modify(1, options, for: Fixture.me, of: Fixture.camera, at: 0)
+            }
+        }
+    }
+
+    @Test("The camera's own connection can be changed by everybody, also before the camera has described itself")
+    func modifyOwnConnection() throws {
+        var table = ConnectionTable()
+        try table.modify(
+            1, try partial(#"{"triggerOptions":{"motionSensitivity":1}}"#), for: Fixture.other, of: Fixture.camera,
+            at: 0)
+        #expect(table.connection(1)?.options.triggerOptions.motionSensitivity == .some(1))
+        // A wish of the config that is not new does not undo it. A new one does.
+        table.configure(OwnConnection())
+        #expect(table.connection(1)?.options.triggerOptions.motionSensitivity == .some(1))
+        table.configure(OwnConnection(trigger: .continuous))
+        #expect(table.connection(1)?.options.triggerOptions.triggerType == .continuous)
+    }
+
+    @Test("The privacy of recordings refuses to switch on; without it nothing does (2.6)")
+    func status() throws {
+        var table = try table(.continuous)
+        try table.setStatus(nil, .inactive, for: Fixture.me)
+        #expect(!table.isOn)
+        table.setPrivacy(softRecording: true)
+        expectFault(.invalidInState, table) { try $0.setStatus(2, .active, for: Fixture.me) }
+        expectFault(.invalidInState, table) { try $0.setStatus(nil, .active, for: Fixture.me) }
+        table.setPrivacy(softRecording: false)
+        try table.setStatus(nil, .active, for: Fixture.me)
+        #expect(table.connections.map(\.status) == [.active, .active, .inactive])
+        try table.modify(
+            2, PartialTransportOptions(expiryTime: 60), for: Fixture.me, of: Fixture.camera, at: 0)
+        try table.setStatus(2, .inactive, for: Fixture.me)
+        #expect(table.connections.map(\.status) == [.active, .inactive, .inactive])
+        table.setPrivacy(hard: true)
+        expectFault(.invalidInState, table) { try $0.setStatus(2, .active, for: Fixture.me) }
+        table.setPrivacy(softLivestream: true, hard: false)
+        #expect(throws: Never.self) { try table.setStatus(2, .active, for: Fixture.me) }
+    }
+
+    @Test("Off is off for everybody, and on brings back what was on before")
+    func offForEverybody() throws {
+        var table = try table()
+        try table.setStatus(3, .active, for: Fixture.other)
+        try table.setStatus(nil, .inactive, for: Fixture.me)
+        #expect(!table.isOn)
+        try table.setStatus(nil, .active, for: Fixture.me)
+        #expect(table.connection(3)?.status == .active)
+        // One that its owner had switched off stays off.
+        try table.setStatus(3, .inactive, for: Fixture.other)
+        try table.setStatus(nil, .inactive, for: Fixture.me)
+        try table.setStatus(nil, .active, for: Fixture.me)
+        #expect(table.connection(3)?.status == .inactive)
+    }
+
+    @Test("A manual trigger and its refusals (2.7)")
+    func manualTrigger() throws {
+        var table = try table()
+        expectFault(.invalidTransportStatus, table) { _ = try $0.checkManualTrigger(2, nil, for: Fixture.me) }
+        try table.setStatus(2, .active, for: Fixture.me)
+        #expect(try table.checkManualTrigger(2, nil, for: Fixture.me) == Fixture.time)
+        var time = Fixture.time
+        time.initialDuration = 20
+        #expect(try table.checkManualTrigger(2, time, for: Fixture.me) == time)
+        time.initialDuration = 0
+        // This is found before the connection.
+        expectFault(.constraintError, table) { _ = try $0.checkManualTrigger(9, time, for: Fixture.me) }
+        table.setPrivacy(softRecording: true)
+        expectFault(.invalidInState, table) { _ = try $0.checkManualTrigger(2, nil, for: Fixture.me) }
+        table.setPrivacy(softRecording: false)
+        #expect(throws: Never.self) { _ = try table.checkManualTrigger(2, nil, for: Fixture.me) }
+
+        var continuous = try self.table(.continuous)
+        expectFault(.invalidTransportStatus, continuous) { _ = try $0.checkManualTrigger(2, nil, for: Fixture.me) }
+        try continuous.setStatus(2, .active, for: Fixture.me)
+        expectFault(.invalidTriggerType, continuous) { _ = try $0.checkManualTrigger(2, nil, for: Fixture.me) }
+        var command = try self.table(.command)
+        try command.setStatus(2, .active, for: Fixture.me)
+        expectFault(.dynamicConstraintError, command) { _ = try $0.checkManualTrigger(2, nil, for: Fixture.me) }
+        #expect(try command.checkManualTrigger(2, Fixture.time, for: Fixture.me) == Fixture.time)
+    }
+
+    @Test("Finding one's own connections, with their options (2.2, 2.8)")
+    func find() throws {
+        let table = try table()
+        #expect(try table.find(nil, for: Fixture.me).map(\.connectionID) == [1, 2])
+        #expect(try table.find(nil, for: "stranger").map(\.connectionID) == [1])
+        let found = try table.find(2, for: Fixture.me)
+        #expect(found.count == 1)
+        #expect(found[0].transportOptions?.url == "https://ingest.example/in/")
+        #expect(table.connection(2)?.configuration(withOptions: false).transportOptions == nil)
+    }
+
+    @Test("A connection ends when its time is over (2.9)")
+    func expiry() throws {
+        var table = Fixture.table
+        var options = Fixture.options()
+        options.expiryTime = 5
+        let made = try table.allocate(options, for: Fixture.me, of: Fixture.camera, at: 1_000)
+        #expect(made.status == .inactive)
+        for second in 1...5 {
+            #expect(table.expire(at: Int64(second) * 1_000).isEmpty)
+            #expect(table.connections.count == 2)
+        }
+        #expect(table.expire(at: 6_000).map(\.id) == [made.id])
+        #expect(table.connections.map(\.id) == [1])
+        #expect(table.nextExpiry == nil)
+    }
+
+    @Test("Connections survive as they are (2.14)")
+    func survives() throws {
+        var table = try table()
+        try table.setStatus(2, .active, for: Fixture.me)
+        table.setPrivacy(softLivestream: true)
+        _ = table.beginSession(on: 2, beside: [])
+        let read = try JSONDecoder().decode(ConnectionTable.self, from: JSONEncoder().encode(table))
+        #expect(read == table)
+        #expect(table.connections.allSatisfy { $0.id != 0 })
+    }
+
+    @Test("Zones are changed without the rest (2.15)")
+    func zones() throws {
+        var table = try table()
+        func update(
+            _ table: inout ConnectionTable, _ zones: [TransportZone]?, _ sensitivity: UInt8?? = nil,
+            _ camera: CameraCapabilities = Fixture.camera
+        ) throws {
+            try table.updateZones(2, zones: .some(zones), sensitivity: sensitivity, for: Fixture.me, of: camera)
+        }
+        func zones(_ list: [UInt16?]) -> [TransportZone] { list.map { TransportZone(zone: $0) } }
+        expectFault(.alreadyExists, table) { try update(&$0, zones([1, 1])) }
+        expectFault(.dynamicConstraintError, table) { try update(&$0, zones([1, 2, 3, 4])) }
+        expectFault(.invalidZone, table) { try update(&$0, zones([8])) }
+        expectFault(.constraintError, table) { try update(&$0, [], .some(11)) }
+        try update(&table, [])
+        #expect(table.connection(2)?.options.triggerOptions.motionZones == .some([]))
+        try update(&table, zones([1, 2]), .some(7))
+        #expect(table.connection(2)?.options.triggerOptions.motionZones == .some(zones([1, 2])))
+        #expect(table.connection(2)?.options.triggerOptions.motionSensitivity == .some(7))
+        var camera = Fixture.camera
+        camera.hasZoneSensitivity = true
+        expectFault(.invalidCommand, table) {
+            try update(&$0, [TransportZone(zone: 1, sensitivity: 3)], .some(5), camera)
+        }
+    }
+
+    @Test("Connections of a session group share the number of a session while one records")
+    func sessionNumbers() throws {
+        var table = try table()
+        _ = try table.allocate(Fixture.options(), for: Fixture.me, of: Fixture.camera, at: 0)
+        #expect(table.beginSession(on: 2, beside: []) == 1)
+        #expect(table.beginSession(on: 4, beside: [2]) == 1)
+        #expect(table.beginSession(on: 2, beside: []) == 2)
+        // Another principal's group is another one, and so is the camera's own connection.
+        #expect(table.beginSession(on: 3, beside: [2]) == 1)
+        #expect(table.beginSession(on: 1, beside: [2, 3]) == 1)
+    }
+
+    @Test("Every refusal has Matter's statuses and a code")
+    func statuses() {
+        for kind in TransportFault.Kind.allCases {
+            let error = HomeError(TransportFault(kind, "why"))
+            guard case .matter(let matter)? = error.subtype else {
+                Issue.record("\(kind)")
+                continue
+            }
+            #expect((matter.code == 0x01) == (matter.clusterCode != nil) || kind == .notKept)
+        }
+        #expect(HomeError(TransportFault(.invalidURL, "")).subtype == .matter(.init(code: 1, clusterCode: 4)))
+        #expect(HomeError(TransportFault(.notFound, "")).subtype == .matter(.init(code: 0x8B)))
+        #expect(HomeError(TransportFault(.dynamicConstraintError, "")).code == .outOfRange)
+    }
+}

@@ -1,0 +1,238 @@
+import HomeTypes
+import PushAvStreamTransport
+import Testing
+import Transport
+
+/// The service with clocks that a test sets, a recorder that only remembers, and a storage that can fail.
+@Suite("The recording connections of all cameras")
+struct TransportServiceTests {
+    final class Rig: ConnectionStorage, RecordingDriving {
+        struct State {
+            var kept: [String: ConnectionTable] = [:]
+            var fails = false
+            var log: [String] = []
+            var changes: [TransportChange] = []
+            var now = Instant.zero + .seconds(1_000)
+            var wall: Int64 = 1_000_000
+            var timers: [(at: Instant, body: @Sendable () -> Void)] = []
+        }
+
+        let state = Locked(State())
+
+        func load() -> [String: ConnectionTable] { self.state.withLock { $0.kept } }
+
+        func save(_ table: ConnectionTable, of device: String) throws(RecordingFault) {
+            guard !self.state.withLock({ $0.fails }) else { throw .storage(path: "shared.sqlite", reason: "full") }
+            self.state.withLock { $0.kept[device] = table }
+        }
+
+        func remove(_ device: String) { self.state.withLock { $0.kept[device] = nil } }
+
+        private func note(_ text: String) { self.state.withLock { $0.log.append(text) } }
+
+        func begin(_ order: RecordingOrder) {
+            self.note("begin \(order.device) \(order.connection.id) number \(order.number) \(order.trigger.reason)")
+        }
+
+        func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {
+            self.note("add \(device) \(connection)")
+        }
+
+        func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
+            self.note("end \(device) \(connection) \(reason)")
+        }
+
+        func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {
+            self.note("pre-roll \(device) \(connection) \(preRoll.map { "\($0.components.seconds)" } ?? "none")")
+        }
+
+        /// What was noted since the last call.
+        var log: [String] {
+            self.state.withLock { state in
+                defer { state.log = [] }
+                return state.log
+            }
+        }
+
+        func service() throws -> TransportService {
+            var clocks = TransportService.Clocks()
+            clocks.now = { self.state.withLock { $0.now } }
+            clocks.wall = { self.state.withLock { $0.wall } }
+            clocks.after = { _, time, body in
+                self.state.withLock { $0.timers.append(($0.now + time, body)) }
+            }
+            let service = try TransportService(storage: self, recorder: self, clocks: clocks)
+            service.observe { change in self.state.withLock { $0.changes.append(change) } }
+            return service
+        }
+
+        /// Lets time pass, and calls what was set for it.
+        func pass(_ seconds: Int) {
+            for _ in 0..<seconds {
+                let due = self.state.withLock { state in
+                    state.now = state.now + .seconds(1)
+                    state.wall += 1_000
+                    let due = state.timers.filter { $0.at <= state.now }
+                    state.timers.removeAll { $0.at <= state.now }
+                    return due
+                }
+                for timer in due { timer.body() }
+            }
+        }
+    }
+
+    private func motion(_ event: String) -> TriggerMachine.Input {
+        .motion(MotionSignal(), RecordingTrigger(kind: .motion, words: "motion", events: [event]))
+    }
+
+    /// Returns when what was handed to the service's queue has been done.
+    private func settle(_ service: TransportService) { service.setEndpoints([1]) }
+
+    @Test("A new camera has its own connection, which is kept, and motion begins recordings")
+    func ownConnection() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        #expect(service.table(of: "door")?.isOn == true)
+        #expect(rig.load()["door"]?.connections.map(\.id) == [1])
+        #expect(rig.log == ["pre-roll door 1 4"])
+        service.take(self.motion("e1"), of: "door")
+        service.take(self.motion("e2"), of: "door")
+        self.settle(service)
+        #expect(rig.log == ["begin door 1 number 1 motion", "add door 1"])
+        rig.pass(19)
+        #expect(rig.log.isEmpty)
+        rig.pass(1)
+        #expect(rig.log == ["end door 1 lengthReached"])
+        service.take(self.motion("e3"), of: "attic")
+        self.settle(service)
+        #expect(rig.log.isEmpty)
+        let began = rig.state.withLock { $0.changes }.filter {
+            if case .connections = $0 { false } else { true }
+        }
+        #expect(
+            began == [
+                .began(
+                    device: "door", connection: 1,
+                    RecordingTrigger(kind: .motion, words: "motion", events: ["e1"]), number: 1),
+                .ended(device: "door", connection: 1, number: 1, .lengthReached),
+            ])
+    }
+
+    @Test("A session that follows a cut one has a number of its own, also after a restart")
+    func numbersOfCutSessions() throws {
+        let rig = Rig()
+        var service = try rig.service()
+        service.setCameras(["door": OwnConnection(trigger: .continuous)])
+        #expect(rig.log == ["begin door 1 number 1 continuous recording"])
+        #expect(service.nextSessionNumber(on: 1, of: "door") == 2)
+        #expect(service.nextSessionNumber(on: 1, of: "door") == 3)
+        #expect(service.nextSessionNumber(on: 1, of: "attic") == nil)
+        service = try rig.service()
+        service.setCameras(["door": OwnConnection(trigger: .continuous)])
+        #expect(rig.log == ["begin door 1 number 4 continuous recording"])
+    }
+
+    @Test("Off ends the recording, survives a restart, and on goes on")
+    func offAndRestart() async throws {
+        let rig = Rig()
+        var service = try rig.service()
+        service.setCameras(["door": OwnConnection(trigger: .continuous)])
+        #expect(rig.log == ["begin door 1 number 1 continuous recording"])
+        try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        #expect(rig.log == ["end door 1 inactive"])
+        // As after kill -9: nothing was said to the service.
+        service = try rig.service()
+        #expect(service.table(of: "door") == nil)
+        service.setCameras(["door": OwnConnection(trigger: .continuous)])
+        #expect(service.table(of: "door")?.isOn == false)
+        #expect(rig.log.isEmpty)
+        try await service.change("door") { table, _, _ in try table.setStatus(1, .active, for: "phone") }
+        #expect(rig.log == ["begin door 1 number 2 continuous recording"])
+        try await service.change("door") { table, _, _ in table.setPrivacy(softRecording: true) }
+        #expect(rig.log == ["end door 1 privacy"])
+        try await service.change("door") { table, _, _ in table.setPrivacy(softRecording: false) }
+        #expect(rig.log == ["begin door 1 number 3 continuous recording"])
+        service.stop()
+        #expect(rig.log == ["end door 1 gatewayStopped"])
+    }
+
+    @Test("A connection whose time is over goes, also over a restart, and its recording ends")
+    func expiry() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        service.setEndpoints([1])
+        service.describe("door", Fixture.streams)
+        let made = try await service.change("door") { table, camera, now in
+            var options = Fixture.options(.continuous)
+            options.expiryTime = 5
+            return try table.allocate(options, for: "phone", of: camera, at: now)
+        }
+        try await service.change("door") { table, _, _ in try table.setStatus(made.id, .active, for: "phone") }
+        #expect(rig.log.contains("begin door 2 number 1 continuous recording"))
+        #expect(service.usesEndpoint(1))
+        rig.pass(4)
+        #expect(service.table(of: "door")?.connections.count == 2)
+        rig.pass(1)
+        #expect(service.table(of: "door")?.connections.map(\.id) == [1])
+        #expect(rig.log.contains("end door 2 removed"))
+        #expect(rig.load()["door"]?.connections.count == 1)
+        #expect(!service.usesEndpoint(1))
+    }
+
+    @Test("A change that the disk does not take changes nothing")
+    func fullDisk() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        let before = service.table(of: "door")
+        rig.state.withLock { $0.fails = true }
+        await #expect(throws: TransportFault.self) {
+            try await service.change("door") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        }
+        #expect(service.table(of: "door") == before)
+        await #expect(throws: TransportFault.self) {
+            try await service.change("attic") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        }
+    }
+
+    @Test("A camera that is removed ends its recordings, and comes back as a new one")
+    func removal() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection(trigger: .continuous), "yard": OwnConnection()])
+        try await service.change("door") { table, _, _ in table.setPrivacy(softLivestream: true) }
+        _ = rig.log
+        service.setCameras(["yard": OwnConnection()])
+        #expect(rig.log == ["end door 1 removed"])
+        #expect(rig.load()["door"] == nil)
+        service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
+        #expect(service.table(of: "door")?.privacy == PrivacySwitches())
+    }
+
+    @Test("A manual trigger takes the durations of its command")
+    func manualTrigger() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection(trigger: .command)])
+        let trigger = RecordingTrigger(kind: .command, reason: .emergency, words: "command")
+        await #expect(throws: TransportFault.self) {
+            try await service.trigger(1, of: "door", trigger, nil, for: "phone")
+        }
+        let time = TransportTimeControl(
+            initialDuration: 3, augmentationDuration: 1, maxDuration: 3, blindDuration: 0)
+        _ = rig.log
+        try await service.trigger(1, of: "door", trigger, time, for: "phone")
+        self.settle(service)
+        #expect(rig.log == ["begin door 1 number 1 command"])
+        rig.pass(3)
+        #expect(rig.log == ["end door 1 lengthReached"])
+        let silent = try TransportService()
+        silent.setCameras(["door": OwnConnection()])
+        await #expect(throws: TransportFault.self) {
+            try await silent.trigger(1, of: "door", trigger, time, for: "phone")
+        }
+        #expect(silent.table(of: "door")?.isOn == true)
+    }
+}

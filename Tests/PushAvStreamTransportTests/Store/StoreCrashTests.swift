@@ -1,0 +1,121 @@
+import Glibc
+import RecordingFakes
+import Testing
+import Transport
+
+@testable import PushAvStreamTransport
+
+@Suite("What a store has acknowledged survives")
+struct StoreCrashTests {
+    /// Runs a script until the file system stops, and returns what was acknowledged.
+    private func run(_ script: WriterScript, on fileSystem: SimulatedFileSystem) -> Acknowledged {
+        var acknowledged = Acknowledged()
+        guard
+            let store = try? RecordingStore(
+                root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
+        else { return acknowledged }
+        for step in script.steps {
+            switch step {
+            case .take(let output, let id):
+                acknowledged.willTake(output, of: id)
+                guard (try? store.take(output, of: id)) != nil else { return acknowledged }
+                acknowledged.didTake(output, of: id)
+            case .delete(let id):
+                acknowledged.willDelete(id)
+                guard (try? store.delete(id)) != nil else { return acknowledged }
+                acknowledged.didDelete(id)
+            }
+        }
+        return acknowledged
+    }
+
+    private static let now: Int64 = 1_763_900_000_000
+
+    private func check(_ acknowledged: Acknowledged, _ fileSystem: SimulatedFileSystem, seed: UInt64) throws {
+        let store = try RecordingStore(
+            root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
+        let report = try store.recover()
+        #expect(report.unreadable.isEmpty)
+        let problems = acknowledged.broken(in: store, read: fileSystem.bytes)
+        #expect(problems.isEmpty)
+        #expect(try store.unreadable().isEmpty)
+        // A second start finds nothing to do.
+        let again = try RecordingStore(
+            root: "/state/recordings", fileSystem: fileSystem, index: store.index, now: { Self.now })
+        #expect(try again.recover() == RecoveryReport())
+        // And recording goes on.
+        var recorder = FakeRecorder(device: "camera0", epoch: 1_000_000, start: Self.now, seed: seed)
+        let outputs = recorder.session()
+        guard case .began(let session) = outputs.first else { return }
+        for output in outputs { try again.take(output, of: session.id) }
+        #expect(try again.recording(session.id).end != nil)
+        #expect(try again.verify(session.id).problems.isEmpty)
+    }
+
+    @Test("a power cut at any moment, except one chunk that was being written", arguments: 0..<24)
+    func powerCut(block: UInt64) throws {
+        for seed in block * 25..<(block + 1) * 25 { try self.stop(seed: seed) { $0.cutPower(seed: seed) } }
+    }
+
+    @Test("a kill at any moment", arguments: 0..<24)
+    func kill(block: UInt64) throws {
+        for seed in block * 25..<(block + 1) * 25 { try self.stop(seed: seed) { $0.restart() } }
+    }
+
+    private func stop(seed: UInt64, _ stop: (SimulatedFileSystem) -> Void) throws {
+        var random = RandomSource.seeded(seed)
+        let script = WriterScript(seed: seed % 8)
+        let whole = SimulatedFileSystem()
+        _ = self.run(script, on: whole)
+        var faults = SimulatedFileSystem.Faults()
+        if Bool.random(using: &random) { faults.shortWrites = Int.random(in: 1...300, using: &random) }
+        // Short writes make more calls than the first run had, so the end of the script is reached as well.
+        faults.stopsAt = Int.random(in: 1...whole.calls, using: &random)
+        let fileSystem = SimulatedFileSystem(faults)
+        let acknowledged = self.run(script, on: fileSystem)
+        stop(fileSystem)
+        try self.check(acknowledged, fileSystem, seed: seed)
+    }
+
+    @Test("two power cuts, the second while the first is being recovered from", arguments: 0..<12)
+    func powerCutDuringRecovery(block: UInt64) throws {
+        for seed in block * 10..<(block + 1) * 10 {
+            var random = RandomSource.seeded(seed)
+            let script = WriterScript(seed: seed % 8)
+            let whole = SimulatedFileSystem()
+            _ = self.run(script, on: whole)
+            var faults = SimulatedFileSystem.Faults()
+            faults.stopsAt = Int.random(in: 1...whole.calls, using: &random)
+            let fileSystem = SimulatedFileSystem(faults)
+            let acknowledged = self.run(script, on: fileSystem)
+            fileSystem.cutPower(seed: seed)
+            faults.stopsAt = fileSystem.calls + Int.random(in: 1...20, using: &random)
+            fileSystem.faults = faults
+            let store = try? RecordingStore(
+                root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
+            _ = try? store?.recover()
+            fileSystem.cutPower(seed: seed + 1)
+            try self.check(acknowledged, fileSystem, seed: seed)
+        }
+    }
+
+    @Test("a disk that fails a call, and goes on", arguments: 0..<12)
+    func oneFault(block: UInt64) throws {
+        for seed in block * 20..<(block + 1) * 20 {
+            var random = RandomSource.seeded(seed)
+            let script = WriterScript(seed: seed % 8)
+            let whole = SimulatedFileSystem()
+            _ = self.run(script, on: whole)
+            var faults = SimulatedFileSystem.Faults()
+            for _ in 0..<3 {
+                faults.failing[Int.random(in: 1...whole.calls, using: &random)] =
+                    [EIO, ENOSPC].randomElement(using: &random)
+            }
+            let fileSystem = SimulatedFileSystem(faults)
+            // The first fault ends the script; what the store does in its own defence may meet the others.
+            let acknowledged = self.run(script, on: fileSystem)
+            fileSystem.cutPower(seed: seed)
+            try self.check(acknowledged, fileSystem, seed: seed)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import RecordingFakes
+import Testing
+import Transport
+
+@testable import PushAvStreamTransport
+
+@Suite("Damaged files of recordings")
+struct StoreDamageTests {
+    private static let now: Int64 = 1_763_900_000_000
+
+    /// A disk with some recordings, the last of which has no end.
+    private func disk(seed: UInt64) throws -> (SimulatedFileSystem, [RecordingSession.ID]) {
+        let fileSystem = SimulatedFileSystem()
+        let store = try self.store(fileSystem)
+        var ids: [RecordingSession.ID] = []
+        var shape = FakeRecorder.Shape()
+        shape.chunks = 60
+        var recorder = FakeRecorder(device: "camera", start: 1_763_800_000_000, seed: seed, shape: shape)
+        for number in 0..<3 {
+            for output in recorder.session() {
+                if case .ended = output, number == 2 { continue }
+                if case .began(let session) = output { ids.append(session.id) }
+                try store.take(output, of: #require(ids.last))
+            }
+        }
+        return (fileSystem, ids)
+    }
+
+    private func store(_ fileSystem: SimulatedFileSystem) throws -> RecordingStore {
+        try RecordingStore(
+            root: "/state/recordings", fileSystem: fileSystem, index: MemoryRecordingIndex(), now: { Self.now })
+    }
+
+    @Test("Whatever is damaged, no footage is deleted, and the other recordings stay whole", arguments: 0..<20)
+    func anyDamage(block: UInt64) throws {
+        for seed in block * 20..<(block + 1) * 20 {
+            var random = RandomSource.seeded(seed)
+            let (fileSystem, ids) = try self.disk(seed: seed % 5)
+            let victim = try #require(fileSystem.files().randomElement(using: &random))
+            let before = Dictionary(uniqueKeysWithValues: fileSystem.files().map { ($0, fileSystem.bytes(of: $0)) })
+            fileSystem.damage(victim, Self.mutate(try #require(fileSystem.bytes(of: victim)), &random))
+            let damaged = fileSystem.bytes(of: victim)
+            let store = try self.store(fileSystem)
+            try store.recover()
+            for (path, bytes) in before where path.hasSuffix(".m4s") && path != victim {
+                #expect(fileSystem.bytes(of: path) == bytes, "\(victim): \(path) has changed")
+            }
+            if victim.hasSuffix(".m4s"), let damaged {
+                // Only the end of a chunk that is not whole may go, and only from a recording without an end.
+                let left = fileSystem.bytes(of: victim) ?? []
+                #expect(damaged.starts(with: left))
+                if !victim.contains(store.layout.folder(of: ids[2])) { #expect(left == damaged) }
+            }
+            for id in ids where !victim.contains(store.layout.folder(of: id)) {
+                #expect(try store.recording(id).end != nil)
+                #expect(try store.verify(id).problems.isEmpty)
+            }
+            // What cannot be read is reported, and does no more harm.
+            for id in ids {
+                _ = try? store.verify(id)
+                _ = try? store.recording(id)
+            }
+            _ = try store.unreadable()
+            _ = try store.recordings(RecordingQuery())
+            _ = try store.days(of: "camera") { _ in 3_600 }
+            _ = try store.segments(of: "camera", from: 0, until: .max)
+            try self.store(fileSystem).recover()
+        }
+    }
+
+    private static func mutate(_ bytes: [UInt8], _ random: inout RandomSource) -> [UInt8] {
+        var bytes = bytes
+        func place() -> Int { bytes.isEmpty ? 0 : Int.random(in: bytes.indices, using: &random) }
+        switch UInt8.random(in: 0..<7, using: &random) {
+        case 0: return Array(bytes.prefix(place()))
+        case 1: return []
+        case 2: return bytes + (0..<100).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        case 3: return bytes + [UInt8](repeating: 0, count: 100)
+        case 4:
+            for _ in 0..<4 where !bytes.isEmpty { bytes[place()] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
+        case 5:
+            let start = place()
+            for index in start..<min(bytes.count, start + 64) { bytes[index] = 0 }
+        default:
+            let start = place()
+            for index in start..<min(bytes.count, start + 64) {
+                bytes[index] = UInt8.random(in: .min ... .max, using: &random)
+            }
+        }
+        return bytes
+    }
+
+    @Test("A description of a newer version is reported, and everything stays")
+    func newerVersion() throws {
+        let (fileSystem, ids) = try self.disk(seed: 1)
+        let path = "\(RecordingLayout(root: "/state/recordings").folder(of: ids[0]))/session.json"
+        fileSystem.damage(path, Array(#"{"version": 99, "session": {"anything": true}}"#.utf8))
+        let files = fileSystem.files()
+        let store = try self.store(fileSystem)
+        let report = try store.recover()
+        #expect(report.unreadable.map(\.path) == [path])
+        #expect(report.unreadable.first?.reason.contains("newer version") == true)
+        #expect(fileSystem.files() == files)
+        #expect(throws: RecordingFault.self) { try store.recording(ids[0]) }
+    }
+
+    @Test("A journal that is gone is made again from the segments")
+    func journalGone() throws {
+        let (fileSystem, ids) = try self.disk(seed: 2)
+        let before = try self.store(fileSystem).recording(ids[0])
+        let path = "\(RecordingLayout(root: "/state/recordings").folder(of: ids[0]))/journal.jsonl"
+        try fileSystem.remove(path)
+        let store = try self.store(fileSystem)
+        try store.recover()
+        let after = try store.recording(ids[0])
+        #expect(after.end?.reason == .interrupted)
+        #expect(after.segments.count == before.segments.count)
+        for (old, new) in zip(before.segments, after.segments) {
+            #expect(new.decodeTime == old.decodeTime)
+            #expect(new.duration == old.duration)
+            #expect(new.byteCount == old.byteCount)
+            // The `prft` of the test's chunks is exact to a microsecond.
+            #expect(abs(new.wallTime - old.wallTime) <= 2)
+        }
+    }
+
+    @Test("A deletion removes what cannot be read, too, if its owner asks for it")
+    func deletesUnreadable() throws {
+        let (fileSystem, ids) = try self.disk(seed: 3)
+        let folder = RecordingLayout(root: "/state/recordings").folder(of: ids[0])
+        fileSystem.damage("\(folder)/session.json", [1, 2, 3])
+        let store = try self.store(fileSystem)
+        try store.recover()
+        try store.delete(ids[0])
+        #expect(fileSystem.files(below: folder).isEmpty)
+    }
+}
