@@ -1,0 +1,256 @@
+import Glibc
+import NIOPosix
+import PushAvStreamTransport
+import Transport
+
+/// Uploads recordings: follows what the local store writes, and sends it where each connection's settings say.
+///
+/// The queue (``UploadQueue``) decides; this does. Calls of the store change the queue and wake the task in ``run()``. Only
+/// the begin of a recording waits for the disk, as it does in the store. What happened is stored before what follows from it begins.
+public final class RecordingUploader: RecordingFollower {
+    /// What is reported to the owner: the log, the event stream and the metrics.
+    public enum Report: Sendable, Equatable {
+        /// Something happened in the queue.
+        case queue(UploadEvent)
+        /// What was stored was damaged, or a description of an upload cannot be read. It was left where it is.
+        case damaged(String)
+        /// The queue cannot be stored at the moment. Uploads go on; after a restart some objects may be uploaded again.
+        case storageFailed(UploadStorageFailure)
+        /// The queue can be stored again.
+        case storageRecovered
+    }
+
+    /// A segment that is being recorded.
+    struct SegmentKey: Hashable, Sendable {
+        var session: RecordingSession.ID
+        var track: Int
+        var number: UInt32
+    }
+
+    struct State: Sendable {
+        var queue: UploadQueue
+        /// The recordings that have begun since the start; nil once the queue is complete.
+        var begun: Set<RecordingSession.ID>? = []
+        /// The segments that grow: what is known of them, and who waits for more.
+        var growing: [SegmentKey: (segment: UploadSegment, file: GrowingFile)] = [:]
+        /// The attempts that run.
+        var running: [UInt64: Task<Void, Never>] = [:]
+        var isStopping = false
+        /// Whether the queue could not be stored, so that all of it has to be stored again.
+        var mustStoreAll = false
+        /// Records since all of it was stored.
+        var storedCount = 0
+    }
+
+    let state: Locked<State>
+    let layout: RecordingLayout
+    let folders: UploadFolders
+    let storage: any UploadQueueStorage
+    let pool: UploadClients
+    /// Where a recording goes; nil when it is not uploaded.
+    private let destination: @Sendable (RecordingSession) -> UploadDestination?
+    let report: @Sendable (Report) -> Void
+    private let wakeUps: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+
+    /// Makes an uploader. ``resume(from:)`` and ``run()`` have to follow.
+    /// - Parameters:
+    ///   - layout: where recordings are.
+    ///   - storage: where the queue is kept.
+    ///   - limits: what the queue may use.
+    ///   - deadlines: how long uploads may take.
+    ///   - endpoint: an endpoint with its secrets.
+    ///   - destination: where a recording goes, by its connection; nil when it stays here. It is called on the recorder's
+    ///     thread, and must not wait.
+    public init(
+        layout: RecordingLayout, storage: any UploadQueueStorage, limits: UploadLimits = UploadLimits(),
+        deadlines: UploadDeadlines = UploadDeadlines(), endpoint: @escaping @Sendable (UInt16) -> UploadEndpoint?,
+        destination: @escaping @Sendable (RecordingSession) -> UploadDestination?,
+        report: @escaping @Sendable (Report) -> Void
+    ) throws(UploadStorageFailure) {
+        self.layout = layout
+        folders = UploadFolders(root: layout.root)
+        self.storage = storage
+        pool = UploadClients(endpoint: endpoint, deadlines: deadlines)
+        self.destination = destination
+        self.report = report
+        // One pending wake-up stands for all.
+        (wakeUps, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let stored = try storage.load()
+        if let damage = stored.damage { report(.damaged(damage)) }
+        state = Locked(State(queue: UploadQueue(records: stored.records, limits: limits)))
+    }
+
+    // MARK: - What the store reports
+
+    public func wrote(_ output: RecordingOutput, of session: RecordingSession.ID, at place: RecordingPlace?) {
+        switch output {
+        case .began(let description): begin(description)
+        case .chunk(let chunk): take(chunk, session)
+        case .segmentEnded(let segment): finish(segment, session)
+        case .ended: end(session)
+        case .gap, .trigger: break
+        }
+    }
+
+    public func holds(_ session: RecordingSession.ID) -> Bool { state.withLock { $0.queue.holds(session) } }
+
+    public func deleted(_ session: RecordingSession.ID) {
+        state.withLock { $0.queue.remove(session) }
+        wake.yield()
+    }
+
+    private func begin(_ description: RecordingSession) {
+        guard let destination = destination(description), destination.endpoint != 0 else { return }
+        let upload = UploadSession(description, folder: folder(of: description.id), destination: destination)
+        // The store has just waited for the disk in the same way. Without this a kill in the next moment would leave a
+        // recording of which nobody knows that it was to be uploaded.
+        do throws(UploadStorageFailure) {
+            try folders.begin(upload)
+        } catch {
+            report(.storageFailed(error))
+        }
+        state.withLock { state in
+            state.queue.open(upload)
+            _ = state.begun?.insert(upload.id)
+        }
+        wake.yield()
+    }
+
+    private func take(_ chunk: RecordedChunk, _ session: RecordingSession.ID) {
+        let key = SegmentKey(session: session, track: chunk.track, number: chunk.segment)
+        let isNews = state.withLock { state in
+            guard state.queue.holds(session) else { return false }
+            if state.growing[key] == nil {
+                let segment = UploadSegment(
+                    track: chunk.track, number: chunk.segment, decodeTime: chunk.decodeTime, duration: 0,
+                    capturedAt: chunk.wallTime, byteCount: 0)
+                state.growing[key] = (segment, GrowingFile())
+            }
+            state.growing[key]?.segment.byteCount += chunk.bytes.count
+            guard let growing = state.growing[key] else { return false }
+            state.queue.segmentGrew(growing.segment, in: session)
+            growing.file.grow(to: growing.segment.byteCount, isEnded: false)
+            return true
+        }
+        if isNews { wake.yield() }
+    }
+
+    private func finish(_ ended: RecordedSegment, _ session: RecordingSession.ID) {
+        let key = SegmentKey(session: session, track: ended.track, number: ended.segment)
+        state.withLock { state in
+            guard let growing = state.growing.removeValue(forKey: key) else { return }
+            var segment = growing.segment
+            segment.decodeTime = ended.decodeTime
+            segment.duration = ended.duration
+            state.queue.segmentEnded(segment, in: session)
+            growing.file.grow(to: segment.byteCount, isEnded: true)
+        }
+        wake.yield()
+    }
+
+    private func end(_ session: RecordingSession.ID) {
+        state.withLock { state in
+            for key in state.growing.keys.filter({ $0.session == session }) {
+                state.growing.removeValue(forKey: key)?.file.abandon()
+            }
+            state.queue.end(session)
+        }
+        wake.yield()
+    }
+
+    private func folder(of id: RecordingSession.ID) -> String {
+        String(layout.folder(of: id).dropFirst(layout.root.utf8.count + 1))
+    }
+
+    // MARK: - What the owner asks
+
+    /// How the queue is doing.
+    public var status: UploadStatus { state.withLock { $0.queue.status } }
+
+    /// Whether footage waits for an endpoint, or for an address at it.
+    public func holds(endpoint: UInt16, url: String? = nil) -> Bool {
+        state.withLock { $0.queue.holds(endpoint: endpoint, url: url) }
+    }
+
+    /// Discards footage of a device that was captured at or after a moment, in microseconds since 1970, UTC: a privacy
+    /// switch was set.
+    public func discard(device: String, capturedFrom moment: Int64) {
+        state.withLock { $0.queue.discard(device: device, capturedFrom: moment) }
+        wake.yield()
+    }
+
+    /// Changes what the queue may use.
+    public func setLimits(_ limits: UploadLimits) {
+        state.withLock { $0.queue.limits = limits }
+        wake.yield()
+    }
+
+    /// Completes the queue after a restart: recordings that were interrupted get their last segments and their end, and
+    /// recordings that a damaged queue does not know come back. The store must have recovered before.
+    public func resume(from store: some RecordingReading) {
+        let (pending, problems) = folders.pending()
+        for problem in problems { report(.damaged(problem)) }
+        // Recordings that have begun since the start are not among them.
+        let current = state.withLock { $0.begun ?? [] }
+        var known: [RecordingSession.ID: UploadSession] = [:]
+        for session in pending + state.withLock({ $0.queue.openSessions }) where !current.contains(session.id) {
+            known[session.id] = known[session.id] ?? session
+        }
+        for session in known.values {
+            guard let recording = try? store.recording(session.id) else {
+                // It was deleted, or cannot be read. What is in the queue already is tried.
+                state.withLock { $0.queue.end(session.id) }
+                continue
+            }
+            // One that is being recorded again by now goes on by itself.
+            guard recording.end != nil else { continue }
+            state.withLock { state in
+                state.queue.open(session)
+                for segment in recording.segments where segment.isComplete {
+                    state.queue.segmentEnded(UploadSegment(segment), in: session.id)
+                }
+                state.queue.end(session.id)
+            }
+        }
+        state.withLock { $0.begun = nil }
+        wake.yield()
+    }
+
+    // MARK: - Running
+
+    /// Uploads until it is cancelled. Attempts that run then are ended; they are made again after the next start.
+    public func run() async {
+        await withTaskCancellationHandler {
+            var iterator = wakeUps.makeAsyncIterator()
+            repeat {
+                let deadline = await pump()
+                let timer = deadline.map { deadline in
+                    Task { [wake] in
+                        let wait = deadline - BootClock.now
+                        if wait > .zero { try? await Task.sleep(for: wait) }
+                        if !Task.isCancelled { wake.yield() }
+                    }
+                }
+                defer { timer?.cancel() }
+                guard await iterator.next() != nil else { break }
+            } while !state.withLock({ $0.isStopping })
+        } onCancel: {
+            state.withLock { $0.isStopping = true }
+            wake.finish()
+        }
+        let running = state.withLock { Array($0.running.values) }
+        for task in running { task.cancel() }
+        for task in running { await task.value }
+        _ = await pump()
+        await pool.shutDown()
+    }
+
+    func finished(_ attempt: UInt64, _ outcome: UploadOutcome) {
+        state.withLock { state in
+            state.running[attempt] = nil
+            state.queue.finished(attempt, outcome, at: BootClock.now)
+        }
+        wake.yield()
+    }
+}

@@ -1,0 +1,24 @@
+/// How long uploads may take.
+public struct UploadDeadlines: Equatable, Sendable {
+    /// Until there is a connection.
+    public var connect: Duration
+    /// How long the connection may take nothing, and how long the response may be missing.
+    public var idle: Duration
+    /// What a request may take besides its body, and the slowest rate at which a body still arrives in time.
+    public var base: Duration
+    public var slowestBytesPerSecond: Int
+    /// What a segment that is being recorded may take: the longest one, and the rest of the request.
+    public var growing: Duration
+
+    /// Sets the deadlines.
+    public init(
+        connect: Duration = .seconds(10), idle: Duration = .seconds(60), base: Duration = .seconds(60),
+        slowestBytesPerSecond: Int = 16 << 10, growing: Duration = .seconds(180)
+    ) {
+        self.connect = connect
+        self.idle = idle
+        self.base = base
+        self.slowestBytesPerSecond = slowestBytesPerSecond
+        self.growing = growing
+    }
+}
