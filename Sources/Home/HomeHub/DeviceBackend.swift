@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import Stations
 
 /// What a backend reports to the home.
 public enum CameraUpdate: Sendable, Equatable {
@@ -51,6 +52,10 @@ public protocol CameraDriver: DeviceBackend {
     /// - Throws: `HomeError.unimplemented` when this camera accepts none.
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
 
+    /// Changes which outputs of the camera are allowed. It returns when nothing leaves any more that is not, and when what is
+    /// allowed may begin.
+    func setOutputs(_ policy: OutputPolicy) async
+
     /// What the speaker received, for cameras that can measure it; nil for others.
     var speakerReading: SpeakerReading? { get }
 }
@@ -59,4 +64,6 @@ extension CameraDriver {
     public func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         throw HomeError.unimplemented("device \(deviceID) does not accept reported events")
     }
+
+    public func setOutputs(_ policy: OutputPolicy) async {}
 }

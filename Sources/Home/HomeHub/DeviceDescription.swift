@@ -1,4 +1,5 @@
 import HomeTypes
+import PushAvStreamTransport
 
 /// A device as the config describes it.
 public struct DeviceDescription: Sendable, Hashable {
@@ -8,9 +9,12 @@ public struct DeviceDescription: Sendable, Hashable {
     public var name: String
     /// The device's type.
     public var kind: DeviceKind
+    /// What the config wants of its own recording connection.
+    public var recording: OwnConnection
 
     /// Describes a device.
-    public init(id: String, name: String, kind: DeviceKind) {
+    public init(id: String, name: String, kind: DeviceKind, recording: OwnConnection = OwnConnection()) {
+        self.recording = recording
         self.id = id
         self.name = name
         self.kind = kind

@@ -45,10 +45,12 @@ extension HomeHub {
             self.publish(.deviceRemoved(deviceID: id))
         }
         self.order = order
+        self.setConnections(of: devices)
         for device in devices where wanted.remove(device.id) != nil {
             let driver = drivers.first { $0.deviceID == device.id }
             guard let known = self.states[device.id] else {
-                let state = DeviceState(description: device, driver: driver)
+                var state = DeviceState(description: device, driver: driver)
+                if let traits = self.connectionTraits(of: device.id) { state.update(traits) }
                 self.states[device.id] = state
                 changes.added.append(device.id)
                 let isRecalled = self.recalledDevices.contains(device.id)
@@ -62,6 +64,7 @@ extension HomeHub {
                 state = DeviceState(description: device, driver: driver)
             }
             state.update(device)
+            if let traits = self.connectionTraits(of: device.id) { state.update(traits) }
             self.states[device.id] = state
             guard driver != nil || known.description != device else { continue }
             changes.changed.append(device.id)
@@ -69,6 +72,16 @@ extension HomeHub {
             self.follow(driver)
         }
         self.recalledDevices = []
+        for id in changes.removed {
+            self.outputs[id] = nil
+            self.permitted[id] = nil
+        }
+        // A station that is new begins with what it was given when it was made; this makes sure.
+        if self.transports != nil {
+            for id in self.order {
+                Task { await self.readConnections(of: id) }
+            }
+        }
         return changes
     }
 

@@ -28,7 +28,9 @@ extension HomeHub {
         guard let session = snapshot.map({ SessionSnapshot($0, now: self.now()) }) else {
             guard let earlier else { return }
             self.knownSessions[id] = nil
-            self.publish(.session(.ended, earlier.ended))
+            var ended = earlier.ended
+            ended.session.endReason = await self.signalling.views.endReason(of: id)
+            self.publish(.session(.ended, ended))
             return
         }
         if let earlier, !session.isNews(comparedTo: earlier) { return }

@@ -1,7 +1,9 @@
 import DatagramPort
 import Foundation
 import HomeTypes
+import PushAvStreamTransport
 import Signalling
+import Stations
 import Transport
 
 /// The live state of the home: its devices, their traits, and the stream of changes.
@@ -31,6 +33,11 @@ public actor HomeHub {
     /// The devices that an earlier run knew, by their identifiers, until the first list of devices replaces them.
     var recalledDevices: Set<String> = []
     let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
+    /// The recording connections; nil for a home without them.
+    nonisolated let transports: HomeTransports?
+    /// The latest change of each device's outputs, and what is permitted since then.
+    var outputs: [String: Task<Void, Never>] = [:]
+    var permitted: [String: OutputPolicy] = [:]
     /// The live sessions as the watchers know them.
     var knownSessions: [String: SessionSnapshot] = [:]
 
@@ -39,13 +46,14 @@ public actor HomeHub {
     ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
     ///   - drivers: the cameras behind them; a device without one is offline.
     ///   - signalling: live views, talks, clips, publishers and pictures.
+    ///   - transports: the recording connections; nil for a home without them.
     ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
     public init(
         devices: [DeviceDescription], drivers: [any CameraDriver], signalling: SignallingServices,
-        log: ChangeLog = ChangeLog(),
+        transports: HomeTransports? = nil, log: ChangeLog = ChangeLog(),
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
         clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
@@ -58,6 +66,7 @@ public actor HomeHub {
         }
         self.order = order
         self.signalling = signalling
+        self.transports = transports
         self.now = now
         self.clock = clock
         self.log = log
@@ -66,8 +75,14 @@ public actor HomeHub {
             switch change {
             case .device(let device), .deviceAdded(let device): self.recalledDevices.insert(device.id)
             case .session(_, let session): log.append(.session(.ended, session.ended), at: now())
-            case .deviceRemoved, .doorbellPressed, .detection, .missed: break
+            case .deviceRemoved, .doorbellPressed, .detection, .recordingBegan, .recordingEnded, .missed: break
             }
+        }
+        if let transports {
+            // In their order: the end of a recording comes after its beginning.
+            let (changes, continuation) = AsyncStream.makeStream(of: TransportChange.self)
+            transports.service.observe { continuation.yield($0) }
+            Task { [weak self] in for await change in changes { await self?.take(change) } }
         }
         let changed = signalling.views.changedSessions
         Task { [weak self] in
@@ -116,6 +131,7 @@ public actor HomeHub {
         switch update {
         case .source(let status):
             self.change(deviceID) { $0.update(status) }
+            self.describeStreams(status, of: deviceID)
             // What a session's notes say about its tracks may be another thing now.
             for session in self.knownSessions.values where session.session.deviceID == deviceID {
                 self.signalling.views.changedSessions.add(session.session.mediaSessionId)
@@ -123,16 +139,18 @@ public actor HomeHub {
         case .eventSource(let status): self.change(deviceID) { $0.eventSource = status }
         case .attributes(let traits): self.change(deviceID) { $0.update(traits) }
         case .doorbellPressed(let press):
-            self.publish(.doorbellPressed(deviceID: deviceID, at: self.now(), press))
+            let event = self.publish(.doorbellPressed(deviceID: deviceID, at: self.now(), press))
+            self.trigger(pressOf: deviceID, event: event.text)
         case .detection(let detection):
             guard self.states[deviceID] != nil else { return }
-            self.publish(.detection(deviceID: deviceID, at: self.now(), detection))
+            let event = self.publish(.detection(deviceID: deviceID, at: self.now(), detection))
+            self.trigger(detection, of: deviceID, event: event.text)
             self.change(deviceID) { $0.update(detection) }
         }
     }
 
     /// Changes a device's state, and reports it if it is another one then.
-    private func change(_ deviceID: String, _ body: (inout DeviceState) -> Void) {
+    func change(_ deviceID: String, _ body: (inout DeviceState) -> Void) {
         guard var state = self.states[deviceID] else { return }
         let before = state.snapshot
         body(&state)
@@ -141,7 +159,9 @@ public actor HomeHub {
     }
 
     /// Adds a change to the log, from where every watcher gets it.
-    func publish(_ change: HomeChange) {
+    /// - Returns: its cursor, by which clients know an event.
+    @discardableResult
+    func publish(_ change: HomeChange) -> LogCursor {
         self.log.append(change, at: self.now())
     }
 

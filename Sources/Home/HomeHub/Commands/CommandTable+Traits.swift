@@ -7,6 +7,7 @@ extension CommandTable {
         var table = CommandTable()
         table.addLiveView()
         table.addDoorbell()
+        table.addTransports()
         return table
     }()
 

@@ -1,5 +1,6 @@
 import Foundation
 import HomeTypes
+import PushAvStreamTransport
 import Signalling
 
 /// The handlers of the traits' commands. A command without one goes to the device's backend.
@@ -19,10 +20,25 @@ struct CommandTable: Sendable {
         self.handlers[key] = CommandHandler<Command>(handle: handle)
     }
 
+    /// Adds the handler of a command of a Matter cluster, whose errors carry Matter's statuses.
+    mutating func onCluster<Command: TraitCommand>(
+        _ command: Command.Type, _ handle: @escaping CommandHandler<Command>.Handle
+    ) {
+        let key = Key(trait: Command.trait.name, command: Command.name)
+        self.handlers[key] = CommandHandler<Command>(handle: handle, carriesMatterStatus: true)
+    }
+
     /// The handler of a command, or nil.
     func handler(of call: CommandCall) -> (any CommandHandling)? {
         self.handlers[Key(trait: call.trait, command: call.command)]
     }
+}
+
+/// Statuses of Matter's interaction model (Matter core specification, section 8.10.1).
+enum MatterStatus {
+    static let invalidCommand = 0x85
+    static let constraintError = 0x87
+    static let invalidDataType = 0x8D
 }
 
 /// Runs one command of a trait.
@@ -38,11 +54,11 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
     typealias Handle = @Sendable (HomeHub, CommandCall, Command.Parameters) async throws -> Command.Result
 
     let handle: Handle
+    var carriesMatterStatus = false
 
     func run(_ call: CommandCall, body: Data, in hub: HomeHub) async throws(HomeError) -> Data {
         do {
-            let parameters = try JSONDecoder().decode(Command.Parameters.self, from: body)
-            try parameters.validate()
+            let parameters = try self.parameters(body)
             let encoder = JSONEncoder()
             encoder.dateEncodingStrategy = .iso8601
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -51,10 +67,38 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
             throw error
         } catch let error as SignallingError {
             throw HomeError(error)
-        } catch let error as DecodingError {
+        } catch let error as TransportFault {
             throw HomeError(error)
         } catch {
             throw HomeError.internal("\(Command.name) failed: \(error)")
+        }
+    }
+
+    private func parameters(_ body: Data) throws(HomeError) -> Command.Parameters {
+        do {
+            let parameters = try JSONDecoder().decode(Command.Parameters.self, from: body)
+            try parameters.validate()
+            return parameters
+        } catch let error as DecodingError {
+            var refusal = HomeError(error)
+            if self.carriesMatterStatus { refusal.subtype = .matter(Self.status(of: error)) }
+            throw refusal
+        } catch var error as HomeError {
+            if self.carriesMatterStatus { error.subtype = .matter(.init(code: MatterStatus.constraintError)) }
+            throw error
+        } catch {
+            throw HomeError.internal("\(Command.name) failed: \(error)")
+        }
+    }
+
+    /// A value that no field can hold breaks a constraint; a field that is missing makes the command invalid.
+    private static func status(of error: DecodingError) -> HomeError.MatterError {
+        switch error {
+        // Text that is no JSON comes with the parser's own error. A number that does not fit does not, and has no path.
+        case .dataCorrupted(let context) where context.underlyingError == nil:
+            .init(code: MatterStatus.constraintError)
+        case .typeMismatch: .init(code: MatterStatus.invalidDataType)
+        default: .init(code: MatterStatus.invalidCommand)
         }
     }
 }

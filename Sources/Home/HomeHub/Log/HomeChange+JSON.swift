@@ -38,6 +38,17 @@ extension HomeChange {
         var priority: Int64?
     }
 
+    /// The data of the events `PushTransportBegin` and `PushTransportEnd`.
+    private struct RecordingData: Codable {
+        var deviceID: String
+        var timestamp: Date
+        var connectionID: UInt16
+        var triggerType: Google.PushAvStreamTransportTrait.TransportTriggerTypeEnum?
+        var activationReason: Google.PushAvStreamTransportTrait.TriggerActivationReasonEnum?
+        var containerType: Google.PushAvStreamTransportTrait.ContainerFormatEnum?
+        var cmafSessionNumber: UInt64?
+    }
+
     /// The data of what a camera detects: the events `Motion`, `Person`, `Sound` and their kin.
     private struct DetectionData: Codable {
         var deviceID: String
@@ -81,6 +92,23 @@ extension HomeChange {
                         deviceID: id, trait: detection.kind.traitName, timestamp: timestamp,
                         cameraTimestamp: detection.cameraTimestamp, phase: detection.phase,
                         eventSessionId: detection.eventSessionId)))
+        case .recordingBegan(let id, let timestamp, let begin):
+            return Encoded(
+                name: Google.PushAvStreamTransportTrait.PushTransportBeginEvent.name,
+                subject: Self.subject(ofDevice: id),
+                data: Self.json(
+                    RecordingData(
+                        deviceID: id, timestamp: timestamp, connectionID: begin.connectionID,
+                        triggerType: begin.triggerType, activationReason: begin.activationReason,
+                        containerType: begin.containerType, cmafSessionNumber: begin.cmafSessionNumber)))
+        case .recordingEnded(let id, let timestamp, let end):
+            return Encoded(
+                name: Google.PushAvStreamTransportTrait.PushTransportEndEvent.name,
+                subject: Self.subject(ofDevice: id),
+                data: Self.json(
+                    RecordingData(
+                        deviceID: id, timestamp: timestamp, connectionID: end.connectionID,
+                        containerType: end.containerType, cmafSessionNumber: end.cmafSessionNumber)))
         case .missed(let reason):
             return Encoded(name: "missed", subject: "", data: Self.json(MissedData(reason: reason)))
         }
@@ -116,6 +144,20 @@ extension HomeChange {
                 .init(
                     complementaryToneId: press.complementaryToneId,
                     doorbellPressTimeSeconds: press.doorbellPressTimeSeconds, priority: press.priority))
+        case Google.PushAvStreamTransportTrait.PushTransportBeginEvent.name:
+            guard let begin = read(RecordingData.self), let type = begin.triggerType else { return nil }
+            self = .recordingBegan(
+                deviceID: begin.deviceID, at: begin.timestamp,
+                .init(
+                    connectionID: begin.connectionID, triggerType: type, activationReason: begin.activationReason,
+                    containerType: begin.containerType, cmafSessionNumber: begin.cmafSessionNumber))
+        case Google.PushAvStreamTransportTrait.PushTransportEndEvent.name:
+            guard let end = read(RecordingData.self) else { return nil }
+            self = .recordingEnded(
+                deviceID: end.deviceID, at: end.timestamp,
+                .init(
+                    connectionID: end.connectionID, containerType: end.containerType,
+                    cmafSessionNumber: end.cmafSessionNumber))
         default:
             guard let kind = DetectionKind.allCases.first(where: { $0.eventName == name }),
                 let detection = read(DetectionData.self)
@@ -146,6 +188,10 @@ extension DeviceEvent {
             self.init(id: id, deviceID: device, at: entry.timestamp, press)
         case .detection(let device, _, let detection)?:
             self.init(id: id, deviceID: device, at: entry.timestamp, detection)
+        case .recordingBegan(let device, _, let begin)?:
+            self.init(id: id, deviceID: device, at: entry.timestamp, begin)
+        case .recordingEnded(let device, _, let end)?:
+            self.init(id: id, deviceID: device, at: entry.timestamp, end)
         default: return nil
         }
     }

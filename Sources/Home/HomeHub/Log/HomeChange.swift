@@ -20,6 +20,10 @@ public enum HomeChange: Sendable, Equatable {
     case doorbellPressed(deviceID: String, at: Date, Google.DoorbellPressTrait.DoorbellPressedEvent)
     /// A camera has detected something.
     case detection(deviceID: String, at: Date, DetectionEvent)
+    /// A recording has begun.
+    case recordingBegan(deviceID: String, at: Date, Google.PushAvStreamTransportTrait.PushTransportBeginEvent)
+    /// A recording has ended.
+    case recordingEnded(deviceID: String, at: Date, Google.PushAvStreamTransportTrait.PushTransportEndEvent)
     /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.
     case missed(reason: String)
 }

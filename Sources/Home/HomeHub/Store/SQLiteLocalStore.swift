@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteFiles
 import Transport
 
 /// The change log in a SQLite file.
@@ -26,7 +27,7 @@ public final class SQLiteLocalStore: LocalStore {
         let opened = try DatabaseFile.open(path, migrator: Self.migrator)
         self.path = path
         self.pool = opened.pool
-        self.damaged = opened.damaged
+        self.damaged = opened.setAside
         self.retention = retention
         self.now = now
         self.bookkeeping = Locked((0, now()))

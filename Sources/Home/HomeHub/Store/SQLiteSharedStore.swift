@@ -1,4 +1,5 @@
 import GRDB
+import SQLiteFiles
 
 /// What exists in the home, in a SQLite file of this gateway.
 public final class SQLiteSharedStore: SharedStore {
@@ -16,7 +17,7 @@ public final class SQLiteSharedStore: SharedStore {
         let opened = try DatabaseFile.open(path, migrator: Self.migrator)
         self.path = path
         self.pool = opened.pool
-        self.damaged = opened.damaged
+        self.damaged = opened.setAside
         do {
             self.home = try opened.pool.write { database in
                 try database.execute(

@@ -1,0 +1,183 @@
+import Foundation
+import HomeTypes
+import PushAvStreamTransport
+import Stations
+
+/// Recording connections: the devices show them, the event stream reports them, and what cameras report is their trigger.
+extension HomeHub {
+    private typealias Push = Google.PushAvStreamTransportTrait
+    private typealias Streams = Google.CameraAvStreamManagementTrait
+
+    /// Takes what the connections report by themselves.
+    func take(_ change: TransportChange) async {
+        switch change {
+        case .connections(let device): await self.readConnections(of: device)
+        case .began(let device, let connection, let trigger, let number):
+            self.publish(
+                .recordingBegan(
+                    deviceID: device, at: self.now(),
+                    .init(
+                        connectionID: connection, triggerType: trigger.kind, activationReason: trigger.reason,
+                        containerType: .cmaf, cmafSessionNumber: number)))
+        case .ended(let device, let connection, let number, _):
+            self.publish(
+                .recordingEnded(
+                    deviceID: device, at: self.now(),
+                    .init(connectionID: connection, containerType: .cmaf, cmafSessionNumber: number)))
+        case .notKept: break
+        }
+    }
+
+    /// Shows a device's connections as they are now, and permits its outputs accordingly. When it returns, nothing leaves
+    /// any more that is not permitted.
+    func readConnections(of deviceID: String) async {
+        guard let transports, let table = transports.service.table(of: deviceID) else { return }
+        self.change(deviceID) { $0.update(Self.traits(of: table)) }
+        // One after the other, and each with what is valid then.
+        let earlier = self.outputs[deviceID]
+        let task = Task {
+            await earlier?.value
+            guard let table = transports.service.table(of: deviceID) else { return }
+            let permitted = OutputPolicy(table)
+            guard self.permitted[deviceID] != permitted else { return }
+            await transports.setOutputs(deviceID, permitted)
+            self.permitted[deviceID] = permitted
+        }
+        self.outputs[deviceID] = task
+        await task.value
+    }
+
+    /// The traits of a camera's connections, as changes and lists of devices have them: without options.
+    static func traits(of table: ConnectionTable) -> DeviceTraits {
+        DeviceTraits([
+            Push(currentConnections: table.connections.map { $0.configuration(withOptions: false) }),
+            Streams(
+                supportedStreamUsages: StreamUsage.offered.map(Self.usage),
+                allocatedVideoStreams: table.streams.video.map {
+                    .init(
+                        videoStreamID: $0.id, streamUsage: Self.usage($0.usage), videoCodec: $0.codec,
+                        keyFrameInterval: $0.keyFrameInterval,
+                        referenceCount: UInt16(clamping: table.videoReferences($0.id)))
+                },
+                allocatedAudioStreams: table.streams.audio.map {
+                    .init(
+                        audioStreamID: $0.id, streamUsage: Self.usage($0.usage), audioCodec: $0.codec,
+                        referenceCount: UInt16(clamping: table.audioReferences($0.id)))
+                },
+                streamUsagePriorities: table.usagePriorities.map(Self.usage),
+                softRecordingPrivacyModeEnabled: table.privacy.softRecording,
+                softLivestreamPrivacyModeEnabled: table.privacy.softLivestream,
+                hardPrivacyModeOn: table.privacy.hard),
+        ])
+    }
+
+    private static func usage(_ usage: StreamUsage) -> Streams.StreamUsageEnum {
+        switch usage {
+        case .internal: .internal
+        case .recording: .recording
+        case .analysis: .analysis
+        case .liveView: .liveView
+        }
+    }
+
+    /// The traits of a device's connections; nil for a device without them.
+    func connectionTraits(of deviceID: String) -> DeviceTraits? {
+        self.transports?.service.table(of: deviceID).map(Self.traits)
+    }
+
+    /// The connections of the home's devices, from now on.
+    func setConnections(of devices: [DeviceDescription]) {
+        self.transports?.service.setCameras(
+            Dictionary(devices.map { ($0.id, $0.recording) }, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The attributes of a trait, with what only a request of its own brings: the options of the principal's connections.
+    public func trait(
+        _ name: String, of deviceID: String, for principal: String
+    ) throws(HomeError) -> any Trait {
+        let trait = try self.trait(name, of: deviceID)
+        guard var push = trait as? Push, let service = self.transports?.service,
+            let table = service.table(of: deviceID)
+        else { return trait }
+        let own = (try? table.find(nil, for: principal)) ?? []
+        push.supportedFormats = service.capabilities(of: deviceID)?.formats
+        for index in push.currentConnections.indices {
+            let id = push.currentConnections[index].connectionID
+            push.currentConnections[index].transportOptions = own.first { $0.connectionID == id }?.transportOptions
+        }
+        return push
+    }
+
+    /// Writes attributes of a trait of a device. Those that the body lacks stay as they are.
+    /// - Returns: the attributes.
+    public func update(_ name: String, of deviceID: String, body: Data, by caller: Caller) async throws(HomeError)
+        -> any Trait
+    {
+        let trait = try self.trait(name, of: deviceID)
+        guard trait is Streams, let service = self.transports?.service else {
+            throw HomeError.unimplemented("trait \(name) has no attributes that can be written")
+        }
+        guard caller.scopes.contains(.control) else {
+            throw HomeError.permissionDenied("\(caller.principal) may not write attributes")
+        }
+        let update: Streams.Update
+        do {
+            update = try JSONDecoder().decode(Streams.Update.self, from: body)
+        } catch let error as DecodingError {
+            throw HomeError(error)
+        } catch {
+            throw HomeError.invalidArgument("the body cannot be read: \(error)")
+        }
+        do throws(TransportFault) {
+            try await service.change(deviceID) { table, _, _ in
+                table.setPrivacy(
+                    softRecording: update.softRecordingPrivacyModeEnabled,
+                    softLivestream: update.softLivestreamPrivacyModeEnabled)
+            }
+        } catch {
+            throw HomeError(error)
+        }
+        await self.readConnections(of: deviceID)
+        return try self.trait(name, of: deviceID)
+    }
+
+    // MARK: Triggers
+
+    /// What a camera sends, which is what its connections can record.
+    func describeStreams(_ status: CameraSourceStatus, of deviceID: String) {
+        guard let service = self.transports?.service, !status.tracks.isEmpty else { return }
+        let video = status.tracks.filter { $0.kind == "video" }.prefix(2).enumerated().map { index, track in
+            AllocatedStream(
+                id: index == 0 ? AllocatedStreams.mainVideo : AllocatedStreams.subVideo,
+                usage: index == 0 ? .recording : .analysis, codec: track.codec)
+        }
+        let audio = status.tracks.filter { $0.kind == "audio" }.prefix(1).map {
+            AllocatedStream(id: AllocatedStreams.audio, usage: .recording, codec: $0.codec)
+        }
+        service.describe(deviceID, AllocatedStreams(video: video, audio: audio))
+    }
+
+    /// A press is a trigger.
+    func trigger(pressOf deviceID: String, event: String) {
+        self.transports?.service.take(
+            .press(
+                RecordingTrigger(
+                    kind: .command, reason: .doorbellPressed, words: "press of the button", events: [event])),
+            of: deviceID)
+    }
+
+    /// What a camera sees is a trigger.
+    func trigger(_ detection: DetectionEvent, of deviceID: String, event: String) {
+        guard let service = self.transports?.service, detection.kind != .sound else { return }
+        guard detection.phase != .ended else {
+            return service.take(.motionEnded(stay: detection.eventSessionId), of: deviceID)
+        }
+        // A parcel or a parked car may stay for days. Only what moves extends a recording as long as it is there.
+        let lasts = detection.phase == .began && (detection.kind == .motion || detection.kind == .person)
+        service.take(
+            .motion(
+                MotionSignal(stay: lasts ? detection.eventSessionId : nil),
+                RecordingTrigger(kind: .motion, words: detection.kind.rawValue, events: [event])),
+            of: deviceID)
+    }
+}

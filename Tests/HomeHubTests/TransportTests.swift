@@ -1,0 +1,213 @@
+import Foundation
+import HomeFakes
+import HomeTypes
+import PushAvStreamTransport
+import Stations
+import Testing
+import Transport
+
+@testable import HomeHub
+
+/// Recording connections as clients of the home use them.
+@Suite struct TransportTests {
+    /// Remembers which outputs were permitted, and what was recorded.
+    final class Outputs: RecordingDriving {
+        let states = Locked<[Bool]>([])
+        let orders = Locked<[String]>([])
+
+        func begin(_ order: RecordingOrder) { self.orders.withLock { $0.append("begin \(order.trigger.reason)") } }
+        func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {}
+        func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
+            self.orders.withLock { $0.append("end \(reason.rawValue)") }
+        }
+        func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {}
+    }
+
+    typealias Push = Google.PushAvStreamTransportTrait
+    let outputs = Outputs()
+    let camera = FakeCamera("door")
+
+    private func hub(_ storage: any ConnectionStorage = ForgetfulConnectionStorage()) async throws -> HomeHub {
+        let service = try TransportService(storage: storage, recorder: self.outputs)
+        let hub = HomeHub(
+            devices: [], drivers: [], signalling: FakeLiveView().services,
+            transports: HomeTransports(service: service) { [outputs] _, permitted in
+                outputs.states.withLock { $0.append(permitted.isOn) }
+            })
+        await hub.setDevices([DeviceDescription(id: "door", name: "Door", kind: .doorbell)], drivers: [self.camera])
+        return hub
+    }
+
+    @discardableResult
+    private func send(
+        _ command: String, _ body: String, to hub: HomeHub, as principal: String = "phone", trait: String = Push.name
+    ) async throws -> String {
+        let call = CommandCall(
+            deviceID: "door", trait: trait, command: command, caller: Caller(principal: principal))
+        return String(decoding: try await hub.send(call, body: Data(body.utf8)), as: UTF8.self)
+    }
+
+    private func statuses(_ hub: HomeHub) async throws -> [Push.TransportStatusEnum] {
+        try #require(try await hub.device("door").traits[Push.self]).currentConnections.map(\.transportStatus)
+    }
+
+    private static let options = """
+        {"streamUsage":"recording","videoStreamID":null,"tlsEndpointID":0,"url":"https://ingest.example/",\
+        "triggerOptions":{"triggerType":"continuous"},"ingestMethod":"cmafIngest",\
+        "containerOptions":{"containerType":"cmaf","cmafContainerOptions":\
+        {"cmafInterface":"interface1","segmentDuration":4000,"chunkDuration":1000}}}
+        """
+
+    @Test func aCameraIsSwitchedOffAndOnAsAppsDoIt() async throws {
+        let hub = try await self.hub()
+        #expect(try await self.statuses(hub) == [.active])
+        try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        #expect(try await self.statuses(hub) == [.inactive])
+        // The outputs were switched before the command was answered.
+        #expect(self.outputs.states.withLock { $0.last } == false)
+        try await self.send("setTransportStatus", #"{"transportStatus":"active","connectionID":null}"#, to: hub)
+        #expect(self.outputs.states.withLock { $0.last } == true)
+        #expect(try await self.statuses(hub) == [.active])
+    }
+
+    @Test func manySwitchesAtOnceEndAsTheConnectionsSay() async throws {
+        let hub = try await self.hub()
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask {
+                    let status = index.isMultiple(of: 2) ? "active" : "inactive"
+                    _ = try? await self.send("setTransportStatus", #"{"transportStatus":"\#(status)"}"#, to: hub)
+                }
+            }
+        }
+        let isOn = try await self.statuses(hub) == [.active]
+        #expect(self.outputs.states.withLock { $0.last ?? true } == isOn)
+    }
+
+    @Test func optionsComeWithARequestOfOnesOwnAndNotWithChanges() async throws {
+        let hub = try await self.hub()
+        self.camera.send(FakeCamera.flowing)
+        self.camera.finish()
+        await hub.run()
+        let made = try await self.send(
+            "allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: hub)
+        #expect(made.contains(#""videoStreams":[{"videoStreamID":1,"videoStreamName":"video"}]"#))
+        let device = try await hub.device("door")
+        #expect(device.traits[Push.self]?.currentConnections.count == 2)
+        #expect(device.traits[Push.self]?.currentConnections.allSatisfy { $0.transportOptions == nil } == true)
+        func options(_ principal: String) async throws -> [Bool] {
+            let trait = try await hub.trait(Push.name, of: "door", for: principal)
+            return try #require(trait as? Push).currentConnections.map { $0.transportOptions != nil }
+        }
+        #expect(try await options("phone") == [true, true])
+        #expect(try await options("tablet") == [true, false])
+        #expect(try await self.send("findTransport", "{}", to: hub).contains("ingest.example"))
+        #expect(try await !self.send("findTransport", "{}", to: hub, as: "tablet").contains("ingest.example"))
+        let streams = device.traits[Google.CameraAvStreamManagementTrait.self]
+        #expect(streams?.allocatedVideoStreams.map(\.referenceCount) == [2])
+        #expect(streams?.allocatedAudioStreams.map(\.referenceCount) == [1])
+        try await self.send("deallocatePushTransport", #"{"connectionID":2}"#, to: hub)
+        #expect(try await self.statuses(hub).count == 1)
+    }
+
+    @Test func refusalsCarryMattersStatuses() async throws {
+        let hub = try await self.hub()
+        func refusal(_ command: String, _ body: String) async -> HomeError? {
+            do { try await self.send(command, body, to: hub) } catch { return error as? HomeError }
+            return nil
+        }
+        func expect(
+            _ error: HomeError?, _ code: HomeError.Code, _ matter: HomeError.MatterError,
+            location: SourceLocation = #_sourceLocation
+        ) {
+            #expect(error?.code == code, sourceLocation: location)
+            #expect(error?.subtype == .matter(matter), "\(String(describing: error))", sourceLocation: location)
+        }
+        let status = "setTransportStatus"
+        expect(await refusal(status, #"{"transportStatus":"asleep"}"#), .invalidArgument, .init(code: 0x87))
+        expect(await refusal(status, #"{"transportStatus":7}"#), .invalidArgument, .init(code: 0x87))
+        expect(await refusal(status, "{}"), .invalidArgument, .init(code: 0x85))
+        expect(
+            await refusal(status, #"{"transportStatus":"active","connectionID":9}"#), .notFound, .init(code: 0x8B))
+        expect(
+            await refusal(status, #"{"transportStatus":"active","connectionID":65536}"#), .invalidArgument,
+            .init(code: 0x87))
+        expect(
+            await refusal(status, #"{"transportStatus":"active","connectionID":"1"}"#), .invalidArgument,
+            .init(code: 0x8D))
+        expect(
+            await refusal("deallocatePushTransport", #"{"connectionID":1}"#), .failedPrecondition, .init(code: 0xCB))
+        let http = Self.options.replacingOccurrences(of: "https:", with: "http:")
+        expect(
+            await refusal("allocatePushTransport", #"{"transportOptions":\#(http)}"#), .invalidArgument,
+            .init(code: 1, clusterCode: 4))
+        expect(
+            await refusal("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#), .failedPrecondition,
+            .init(code: 0xCB))
+        #expect(try await self.statuses(hub) == [.active])
+    }
+
+    @Test func connectionsSurviveARestart() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/shared-\(UUID().uuidString).sqlite"
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        do {
+            let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
+            try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+            try await self.send(
+                "modifyPushTransport",
+                #"{"connectionID":1,"transportOptions":{"triggerOptions":{"motionSensitivity":1}}}"#, to: hub)
+        }
+        let store = try SQLiteSharedStore(path: path)
+        let hub = try await self.hub(SharedConnectionStorage(store))
+        #expect(try await self.statuses(hub) == [.inactive])
+        let found = try await self.send("findTransport", "{}", to: hub)
+        #expect(found.contains(#""motionSensitivity":1"#))
+        // What cannot be read leaves the camera off.
+        let object = try #require(try store.object(SharedConnectionStorage.kind, "door"))
+        _ = try store.write(
+            SharedConnectionStorage.kind, "door", #"{"version":9}"#, expecting: object.version)
+        #expect(try await self.statuses(self.hub(SharedConnectionStorage(store))) == [.inactive])
+    }
+
+    @Test func aPressAndMotionAreTriggersAndTheirRecordingsAreEvents() async throws {
+        let hub = try await self.hub()
+        self.camera.send(.doorbellPressed(.init()))
+        self.camera.send(.detection(DetectionEvent(kind: .sound, phase: .momentary, eventSessionId: "s")))
+        self.camera.finish()
+        await hub.run()
+        try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        #expect(self.outputs.orders.withLock { $0 } == ["begin press of the button", "end inactive"])
+        // The events follow on their own way.
+        var names: [String] = []
+        for _ in 0..<1_000 where names.count < 4 {
+            names = try await hub.events(of: "door").map(\.event).reversed()
+            await Task.yield()
+        }
+        #expect(names.contains("PushTransportBegin"))
+        #expect(names.last == "PushTransportEnd")
+    }
+
+    @Test func privacyIsWrittenAndRefuses() async throws {
+        let hub = try await self.hub()
+        let name = Google.CameraAvStreamManagementTrait.name
+        let caller = Caller(principal: "phone")
+        let written = try await hub.update(
+            name, of: "door", body: Data(#"{"softRecordingPrivacyModeEnabled":true}"#.utf8), by: caller)
+        #expect((written as? Google.CameraAvStreamManagementTrait)?.softRecordingPrivacyModeEnabled == true)
+        await #expect(throws: HomeError.self) {
+            try await self.send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
+        }
+        for body in [#"{"softRecordingPrivacyModeEnabled":"yes"}"#, "[]"] {
+            await #expect(throws: HomeError.self) {
+                _ = try await hub.update(name, of: "door", body: Data(body.utf8), by: caller)
+            }
+        }
+        await #expect(throws: HomeError.self) {
+            _ = try await hub.update(Push.name, of: "door", body: Data("{}".utf8), by: caller)
+        }
+        try await self.send(
+            "setStreamPriorities", #"{"streamPriorities":["liveView"]}"#, to: hub, trait: name)
+        let trait = try await hub.trait(name, of: "door", for: "phone") as? Google.CameraAvStreamManagementTrait
+        #expect(trait?.streamUsagePriorities == [.liveView])
+    }
+}
