@@ -17,35 +17,19 @@ import Transport
 @Suite struct StationDriverTests {
     typealias Camera = GatewayConfiguration.Camera
 
-    let relay: MediaRelay
-    let registry: CameraRegistry
+    let world: RegistryWorld
     let cameras: ConfiguredCameras
-    let made = Locked<[TestSource]>([])
+    var relay: MediaRelay { world.relay }
+    var registry: CameraRegistry { world.registry }
 
     init() throws {
-        self.relay = try MediaRelay(ports: UDPPortGroup(.loopback(), count: 2))
-        let made = self.made
-        self.registry = CameraRegistry(users: [], relay: self.relay, transcoding: TranscodingBudget(cores: 2)) {
-            camera throws(SourceMaker.Failure) in
-            switch camera.source {
-            case .builtInDoorbell: return BuiltInCamera(BuiltInCamera.Configuration(name: camera.name))
-            case .rtsp(let url):
-                let source = TestSource(url)
-                made.withLock { $0.append(source) }
-                return source
-            case .builtInSilent, .onvif, .published: throw SourceMaker.Failure(description: "no such camera here")
-            }
-        }
+        world = try RegistryWorld()
         self.cameras = ConfiguredCameras(
-            registry: self.registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            registry: world.registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     func camera(_ id: String, _ number: Int = 0) -> Camera {
         Camera(id: id, name: id, kind: .camera, source: .rtsp("rtsp://192.0.2.1/\(number)"))
-    }
-
-    var source: (String) -> TestSource? {
-        { url in self.made.withLock { $0.last { $0.url == url } } }
     }
 
     @Test func aCameraThatCannotBeMadeIsShownWithItsReason() async throws {
@@ -65,7 +49,7 @@ import Transport
         let station = try #require(await self.registry.running.first?.station)
         #expect(station.snapshot.state == .idle)
         try await #require(changes.drivers.first).press()
-        await self.waitUntilFlowing(station)
+        await world.waitUntilFlowing(station)
         await self.registry.stopAll()
         self.relay.stop()
     }
@@ -99,7 +83,7 @@ import Transport
             return await self.registry.running.first.map(\.station).map { WeakStation($0) }
         }
         let first = try #require(await add(self.camera("a", 1)))
-        self.source("rtsp://192.0.2.1/1")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
+        world.source("rtsp://192.0.2.1/1")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
         var restarted = self.camera("a", 2)
         restarted.pull = .onDemand
         let second = try #require(await add(restarted))
@@ -132,16 +116,6 @@ import Transport
         }
         #expect(states == [.idle, .connecting])
         self.relay.stop()
-    }
-
-    /// A camera that encodes needs real time for its first picture.
-    private func waitUntilFlowing(_ station: CameraStation) async {
-        let (events, continuation) = AsyncStream.makeStream(of: Void.self)
-        let observer = station.observe { _ in continuation.yield() }
-        // It may flow already.
-        continuation.yield()
-        for await _ in events where station.snapshot.state == .flowing { break }
-        station.stopObserving(observer)
     }
 
     /// Nothing reports when the last thread lets go. The test asks the relay something again and again, which gives it

@@ -7,6 +7,7 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import NIOCore
+import PushAvStreamTransport
 import Stations
 
 @testable import Gateway
@@ -24,7 +25,9 @@ struct TestGateway: Sendable {
     let folder: TemporaryFolder
     let api: GatewayAPI
 
-    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
+    init(
+        recordings: RecordingAccess? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
+    ) throws {
         var configuration = GatewayConfiguration()
         configuration.cameras = [
             .init(id: "door", name: "Front door", kind: .doorbell, source: .builtInDoorbell),
@@ -35,6 +38,7 @@ struct TestGateway: Sendable {
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
             drivers: [self.camera], signalling: self.liveView.services, now: { Date(timeIntervalSince1970: 1_000) })
         self.folder = try TemporaryFolder()
+        try self.folder.directory.create()
         let keeper = try ConfigurationKeeper(
             configuration: configuration, file: "gatehouse.yaml", store: CameraStore(directory: self.folder.directory),
             cameras: self.cameras, hub: hub, secrets: SecretList(),
@@ -43,7 +47,8 @@ struct TestGateway: Sendable {
         self.api = GatewayAPI(
             hub: hub, tokens: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)]),
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
-            configuration: configuration, keeper: keeper)
+            configuration: configuration, keeper: keeper, recordings: recordings,
+            uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false })
     }
 
     var keeper: ConfigurationKeeper { self.api.keeper }

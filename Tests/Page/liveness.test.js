@@ -116,6 +116,9 @@ test("a camera that brings nothing is explained", () => {
     [{ state: "backingOff", reason: "wrong Password" }, "the camera does not accept the user name or password"],
     [{ state: "idle", reason: "nobody publishes" }, "nobody publishes to this camera"],
     [{ state: "stalled" }, "the camera has stopped sending"],
+    [{ state: "flowing", reason: "it is switched off" }, "the camera is switched off"],
+    [{ state: "idle", reason: "it shows no live view: its privacy mode for live views is on" },
+      "the camera’s privacy mode is on"],
     [{ state: "idle" }, "the camera is switched off"], [{ state: "stopped" }, "the camera is switched off"],
     [{ state: "flowing" }, null], [{}, null], [undefined, null],
     ...["resolving", "connecting", "authenticating", "describing", "settingUp"]

@@ -77,6 +77,13 @@ test("a speaker that somebody else uses is named as such", () => {
   }
 });
 
+test("a camera that is off or private is named as such", () => {
+  const say = (told) => inWords(new APIError("FAILED_PRECONDITION", told), "watch").message;
+  assert.equal(say("yard is switched off"), "The camera is switched off.");
+  assert.equal(say("yard shows and records nothing: its privacy switch is on"), "The camera’s privacy mode is on.");
+  assert.equal(say("the camera sends H265"), own.watch.FAILED_PRECONDITION);
+});
+
 test("a setting that cannot be used is named by its field", () => {
   const say = (told) => inWords(new APIError("INVALID_ARGUMENT", told), "add").message;
   assert.match(say("source: expected rtsp://"), /^This address cannot be used\. It starts with rtsp:/);

@@ -1,13 +1,18 @@
+import DatagramPort
 import HTTPTypes
 import HomeHub
+import HomeTypes
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
+import PushAvStreamTransport
+import RecordingUpload
 import ServiceLifecycle
 import Signalling
+import Stations
 import UnixSignals
 
 /// The process without its media: home, HTTP, HTTPS and everything around them. It is made from a config, the
@@ -29,6 +34,7 @@ public struct GatewayService: Service {
     let configuration: GatewayConfiguration
     let keeper: ConfigurationKeeper
     let api: GatewayAPI
+    private let transports: TransportService
     private let storage: HomeStorage
     private let shared: ConnectionGuard
     private let logger: Logger
@@ -43,20 +49,29 @@ public struct GatewayService: Service {
     ///   - configuration: the config.
     ///   - signalling: live views, talks, clips, publishers and pictures.
     ///   - cameras: runs the cameras.
+    ///   - recording: the recordings; nil if nothing is recorded.
+    ///   - outputs: switches the cameras' outputs.
     ///   - configurationFile: the file that the config came from, which is watched; nil for the built-in one.
     ///   - stateDirectory: where secrets are kept; nil for the config's folder, or the user's standard folder.
     ///   - tokens: who may use the API; nil to read the state folder's file.
     ///   - shared: what all listeners share, including those of the floors below.
+    ///   - uploadEndpoints: where recordings can be uploaded to; nil to read the state folder's file.
     ///   - additionalMetrics: metrics of the floors below.
+    ///   - recordings: what was recorded; nil for the folder `recordings` of the state folder, if it is there.
+    ///   - permits: which outputs of a device are allowed; nil when nothing decides about it.
     ///   - secrets: what the log masks; the passwords of cameras that are added later join it.
     ///   - logger: where to log; see ``makeLogger(configuration:secrets:)``.
     ///   - onReady: called once all listeners are open, with the config and their actual ports: a port 0 means any free
     /// port.
     public init(
         configuration: GatewayConfiguration, signalling: SignallingServices, cameras: any CameraRunning,
-        configurationFile: String? = nil, stateDirectory: StateDirectory? = nil, tokens: TokenStore? = nil,
-        shared: ConnectionGuard = ConnectionGuard(),
+        recording: RecordingComposition? = nil, outputs: CameraOutputs? = nil, configurationFile: String? = nil,
+        stateDirectory: StateDirectory? = nil,
+        tokens: TokenStore? = nil,
+        shared: ConnectionGuard = ConnectionGuard(), uploadEndpoints: UploadEndpoints? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
+        recordings: RecordingAccess? = nil,
+        permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
         secrets: SecretList = SecretList(), logger: Logger,
         onReady: @escaping @Sendable (GatewayConfiguration) async -> Void = { _ in }
     ) throws {
@@ -68,9 +83,24 @@ public struct GatewayService: Service {
         self.tokens = tokens
         let storage = HomeStorage(directory: directory, logger: logger)
         self.storage = storage
+        self.transports = try Self.transports(storage.shared, recording, logger: logger)
+        outputs?.use(self.transports)
+        let endpoints =
+            try uploadEndpoints ?? recording?.uploads.endpoints
+            ?? UploadEndpoints(stateFolder: directory.path) { [transports] in transports.usesEndpoint($0) }
+        self.transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
+        self.transports.observe { [transports] change in
+            // A privacy switch discards what was captured after it, and nothing older.
+            guard case .connections(let device) = change,
+                transports.kept(of: device)?.privacy.refuse(.recording) == true
+            else { return }
+            recording?.uploads.uploader.discard(device: device, capturedFrom: WallClock.now / 1_000)
+        }
         let log = HomeLog(logger: logger)
         self.hub = HomeHub(
-            devices: [], drivers: [], signalling: signalling, log: storage.log,
+            devices: [], drivers: [], signalling: signalling,
+            transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
+            log: storage.log,
             observer: { log.note($1, of: $0) })
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
@@ -81,10 +111,30 @@ public struct GatewayService: Service {
         self.api = GatewayAPI(
             hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
+            recordings: recordings ?? recording.map { RecordingAccess(store: $0.store, permits: permits) }
+                ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger),
+            uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
             additionalMetrics: { storage.metrics + (await additionalMetrics()) })
         self.shared = shared
         self.logger = logger
         self.onReady = onReady
+    }
+
+    /// The recording connections, which the home keeps.
+    private static func transports(
+        _ store: SQLiteSharedStore?, _ recording: RecordingComposition?, logger: Logger
+    ) throws -> TransportService {
+        if let store {
+            do {
+                return try TransportService(
+                    storage: SharedConnectionStorage(store), recorder: recording?.recorders)
+            } catch {
+                logger.error(
+                    "the cameras' recording connections cannot be read; what is switched now is lost at the next start",
+                    metadata: ["reason": "\(error)"])
+            }
+        }
+        return try TransportService(recorder: recording?.recorders)
     }
 
     /// A logger with the config's settings, which masks the tokens, the cameras' passwords and foreign addresses.
@@ -124,6 +174,7 @@ public struct GatewayService: Service {
                 key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
         let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
         defer {
+            self.transports.stop()
             self.note(self.configuration).remove(from: self.noteDirectories)
             self.storage.log.flush()
         }

@@ -53,6 +53,12 @@ static const char event_stream_js[] = {
 static const char events_js[] = {
 #embed "page/events.js"
 };
+static const char footage_js[] = {
+#embed "page/footage.js"
+};
+static const char footage_player_js[] = {
+#embed "page/footage-player.js"
+};
 static const char happening_js[] = {
 #embed "page/happening.js"
 };
@@ -86,6 +92,9 @@ static const char preview_js[] = {
 static const char reception_js[] = {
 #embed "page/reception.js"
 };
+static const char recordings_js[] = {
+#embed "page/recordings.js"
+};
 static const char sign_in_js[] = {
 #embed "page/sign-in.js"
 };
@@ -103,6 +112,9 @@ static const char talk_js[] = {
 };
 static const char tile_js[] = {
 #embed "page/tile.js"
+};
+static const char timeline_js[] = {
+#embed "page/timeline.js"
 };
 static const char visitors_js[] = {
 #embed "page/visitors.js"
@@ -132,6 +144,8 @@ static const struct web_file page_files[] = {
     {"/assets/doorbell.js", "text/javascript; charset=utf-8", doorbell_js, sizeof doorbell_js},
     {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
     {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
+    {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
+    {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
     {"/assets/happening.js", "text/javascript; charset=utf-8", happening_js, sizeof happening_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
@@ -143,12 +157,14 @@ static const struct web_file page_files[] = {
     {"/assets/presses.js", "text/javascript; charset=utf-8", presses_js, sizeof presses_js},
     {"/assets/preview.js", "text/javascript; charset=utf-8", preview_js, sizeof preview_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
+    {"/assets/recordings.js", "text/javascript; charset=utf-8", recordings_js, sizeof recordings_js},
     {"/assets/sign-in.js", "text/javascript; charset=utf-8", sign_in_js, sizeof sign_in_js},
     {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
     {"/assets/start-report.js", "text/javascript; charset=utf-8", start_report_js, sizeof start_report_js},
     {"/assets/status.js", "text/javascript; charset=utf-8", status_js, sizeof status_js},
     {"/assets/talk.js", "text/javascript; charset=utf-8", talk_js, sizeof talk_js},
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
+    {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
     {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
     {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
 };

@@ -4,8 +4,8 @@ import Yams
 
 extension ConfigurationLoader {
     static let cameraKeys = [
-        "id", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "talkback", "transcodeVideo",
-        "onvif", "webhook",
+        "id", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "pullWhileOff", "talkback",
+        "transcodeVideo", "onvif", "webhook",
     ]
 
     func cameras(_ place: YAMLReader.Place?) -> [GatewayConfiguration.Camera] {
@@ -53,6 +53,7 @@ extension ConfigurationLoader {
             self.reader.report(
                 "a camera with source: whip always waits for its publisher and is never pulled; remove pull", at: place)
         }
+        camera.pullsWhileOff = self.reader.boolean(keys["pullWhileOff"]) ?? camera.pullsWhileOff
         // `off` is a word here, but YAML 1.1 reads it as false.
         if let talkback = keys["talkback"], talkback.node.scalar != nil, talkback.node.bool == false {
             camera.talkback = .off

@@ -48,6 +48,8 @@ extension GatewayConfiguration {
             case onDemand = "on-demand"
         }
 
+        /// Whether it is pulled while it is switched off or private too. What it sends meanwhile goes nowhere.
+        public var pullsWhileOff = false
         /// Whether viewers may talk through the camera's speaker.
         public enum Talkback: String, Sendable, CaseIterable {
             /// Where the camera has a speaker that can be reached.

@@ -81,7 +81,7 @@ extension GatewayConfiguration {
 /// Turns the nodes of a config into values.
 struct ConfigurationLoader {
     /// The keys of a config file.
-    static let keys = ["http", "media", "stateDirectory", "sessions", "log", "rtsp", "cameras"]
+    static let keys = ["http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "cameras"]
 
     let reader: YAMLReader
     let directory: String
@@ -96,6 +96,7 @@ struct ConfigurationLoader {
         if let place = keys["sessions"] { result.sessions = self.sessions(place) }
         if let place = keys["log"] { result.log = self.log(place) }
         if let place = keys["rtsp"] { result.rtsp = self.rtsp(place) }
+        if let place = keys["recording"] { result.recording = self.recording(place) }
         result.cameras = self.cameras(keys["cameras"])
         if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
             self.reader.report("http.port and http.https.port are both \(https.port)", at: place)
@@ -236,7 +237,7 @@ struct ConfigurationLoader {
         return origin
     }
 
-    private func path(_ path: String) -> String {
+    func path(_ path: String) -> String {
         let expanded = NSString(string: path).expandingTildeInPath
         if expanded.hasPrefix("/") { return expanded }
         return URL(fileURLWithPath: self.directory).appendingPathComponent(expanded).standardizedFileURL.path

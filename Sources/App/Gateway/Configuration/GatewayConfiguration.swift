@@ -14,6 +14,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var log = Log()
     /// The RTSP server that hands the cameras on, or nil when it is off.
     public var rtsp: RTSPServer?
+    /// What is recorded, or nil when nothing is.
+    public var recording: Recording?
     /// The cameras, in the order in which people see them.
     public var cameras: [Camera] = []
 
@@ -121,6 +123,41 @@ extension GatewayConfiguration {
 
         /// The defaults.
         public init() {}
+    }
+
+    /// What is recorded, and how long it is kept.
+    public struct Recording: Sendable, Equatable {
+        /// What can differ from camera to camera.
+        public struct Rules: Sendable, Equatable {
+            /// What begins a recording.
+            public var trigger = Google.PushAvStreamTransportTrait.TransportTriggerTypeEnum.motion
+            /// How many seconds before its trigger a recording begins.
+            public var preRollSeconds = 4
+            /// How many days recordings are kept; nil for as long as there is room.
+            public var days: Int? = 14
+            /// How many gigabytes the recordings of one camera may take; nil for no limit of its own.
+            public var gigabytes: Int?
+
+            /// The defaults.
+            public init() {}
+        }
+
+        /// Where recordings are kept; nil for the folder `recordings` in the state folder.
+        public var folder: String?
+        /// The rules of cameras that have none of their own.
+        public var rules = Rules()
+        /// How many gigabytes all recordings may take; nil for no limit.
+        public var totalGigabytes: Int?
+        /// How many gigabytes stay free on the disk.
+        public var freeGigabytes = 2
+        /// The rules of single cameras, by their identifiers.
+        public var cameras: [String: Rules] = [:]
+
+        /// The defaults.
+        public init() {}
+
+        /// The rules of a camera.
+        public func rules(of camera: String) -> Rules { self.cameras[camera] ?? self.rules }
     }
 
     /// The settings of the log.

@@ -52,6 +52,17 @@ public struct LocalGateway: Sendable, Codable, Equatable {
         return try? JSONDecoder().decode(LocalGateway.self, from: Data(text.utf8))
     }
 
+    /// The state folder of this machine's gateway: that of a config, of a gateway that runs, or the standard one.
+    public static func stateDirectory(
+        configuration: GatewayConfiguration? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> String {
+        let standard = StateDirectory.standard(environment: environment)
+        if let configuration { return configuration.stateDirectory ?? standard.path }
+        // A file that cannot be read is as good as none: the standard folder is the usual one.
+        return (try? Self.read(from: standard))?.stateDirectory ?? standard.path
+    }
+
     /// Finds the gateway of this machine and the owner's token.
     /// - Parameters:
     ///   - configuration: the gateway's config, if the user names it; otherwise `running.json` of a running gateway

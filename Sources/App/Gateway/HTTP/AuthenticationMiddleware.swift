@@ -21,7 +21,9 @@ struct AuthenticationMiddleware: RouterMiddleware {
             return try await next(request, context)
         }
         // The secret is in the path, and the route checks it.
-        if request.uri.path.hasPrefix("/v1/webhooks/") { return try await next(request, context) }
+        if request.uri.path.hasPrefix("/v1/webhooks/") || request.uri.path.hasPrefix("/v1/recording-links/") {
+            return try await next(request, context)
+        }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
             // The path itself is the permission, and the route checks it.
             if request.headers[.authorization] == nil, Self.isSession(request) {

@@ -18,6 +18,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     var transport: String
     var keepAlive: String
     var pull: String
+    var pullWhileOff: Bool
     var talkback: String
     /// `auto`, `always` or `never`.
     var transcodeVideo: String
@@ -40,6 +41,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
         self.transport = camera.transport.rawValue
         self.keepAlive = camera.keepAlive.rawValue
         self.pull = camera.pull.rawValue
+        self.pullWhileOff = camera.pullsWhileOff
         self.talkback = camera.talkback.rawValue
         self.transcodeVideo = camera.transcodesVideo.rawValue
         self.onvif = camera.onvif.map { onvif in

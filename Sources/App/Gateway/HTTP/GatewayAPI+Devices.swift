@@ -19,7 +19,14 @@ extension GatewayAPI {
         router.get("/v1/devices/:device/traits/:trait") { _, context in
             try JSONBody.response(
                 try await self.hub.trait(
-                    context.parameters.require("trait"), of: context.parameters.require("device")))
+                    context.parameters.require("trait"), of: context.parameters.require("device"),
+                    for: self.principal(context)))
+        }
+        router.patch("/v1/devices/:device/traits/:trait") { request, context in
+            try JSONBody.response(
+                try await self.hub.update(
+                    context.parameters.require("trait"), of: context.parameters.require("device"),
+                    body: JSONBody.data(from: request), by: self.caller(request, context)))
         }
         router.post("/v1/devices/:device/traits/:trait/commands/:command") { request, context in
             // The caller's time counts from here, before the body is read.

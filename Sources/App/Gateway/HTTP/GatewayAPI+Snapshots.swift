@@ -27,11 +27,20 @@ extension GatewayAPI {
                 body: .init(contentLength: picture.jpeg.count) { writer in
                     // Until the client has read it.
                     defer { withExtendedLifetime(place) {} }
-                    try await writer.write(ByteBuffer(bytes: picture.jpeg))
+                    // The camera may be switched off while a slow client reads.
+                    for start in stride(from: 0, to: picture.jpeg.count, by: Self.pieceBytes) {
+                        try picture.permit?.check()
+                        let end = min(start + Self.pieceBytes, picture.jpeg.count)
+                        try await writer.write(ByteBuffer(bytes: picture.jpeg[start..<end]))
+                    }
+                    picture.permit?.end()
                     try await writer.finish(nil)
                 })
         }
     }
+
+    /// A picture goes out in pieces of this size.
+    private static let pieceBytes = 64 << 10
 
     private static let ageMilliseconds = HTTPField.Name("Age-Milliseconds") ?? .age
 

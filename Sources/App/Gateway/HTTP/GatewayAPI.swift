@@ -3,6 +3,7 @@ import HomeHub
 import HomeTypes
 import Hummingbird
 import Logging
+import PushAvStreamTransport
 
 /// The whole HTTP API: what its routes need, and the router made of them.
 struct GatewayAPI: Sendable {
@@ -11,6 +12,11 @@ struct GatewayAPI: Sendable {
     let webhooks: WebhookTokens
     let eventLimiter = EventRateLimiter()
     let snapshotPlaces = SnapshotPlaces()
+    /// Requests for footage, which have places of their own: a page of thumbnails does not keep pictures of now away.
+    let recordingPlaces = SnapshotPlaces()
+    let recordingLinks = RecordingLinks()
+    /// What was recorded; nil when the gateway keeps no recordings.
+    let recordingAccess: RecordingAccess?
     let configuration: GatewayConfiguration
     let keeper: ConfigurationKeeper
     let whepSessions: WHEPSessions
@@ -19,13 +25,18 @@ struct GatewayAPI: Sendable {
     /// Tracks who is connected and who was refused.
     let shared: ConnectionGuard
     let page: WebPage
+    /// Where recordings can be uploaded to; nil when nothing is uploaded.
+    let uploadEndpoints: UploadEndpoints?
+    /// Called with the ids of all endpoints when they have changed.
+    let endpointsChanged: @Sendable (Set<UInt16>) -> Void
     /// Metrics of the floors below, which the home does not know about.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
     init(
         hub: HomeHub, tokens: TokenStore, webhooks: WebhookTokens = WebhookTokens(),
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
-        shared: ConnectionGuard = ConnectionGuard(),
+        shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
+        uploadEndpoints: UploadEndpoints? = nil, endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -38,6 +49,9 @@ struct GatewayAPI: Sendable {
         self.whipSessions = WHEPSessions()
         self.metrics = HTTPMetrics()
         self.page = WebPage()
+        self.recordingAccess = recordings
+        self.uploadEndpoints = uploadEndpoints
+        self.endpointsChanged = endpointsChanged
         self.additionalMetrics = additionalMetrics
     }
 
@@ -74,10 +88,12 @@ struct GatewayAPI: Sendable {
         self.addCameraRoutes(to: router)
         self.addDeviceEventRoutes(to: router)
         self.addSpeakerRoutes(to: router)
+        self.addRecordingRoutes(to: router)
         self.addSessionRoutes(to: router)
         self.addEventRoutes(to: router)
         self.addWHEPRoutes(to: router)
         self.addWHIPRoutes(to: router)
+        self.addUploadEndpointRoutes(to: router)
     }
 
     /// The caller's principal. Every route except the public ones has one.

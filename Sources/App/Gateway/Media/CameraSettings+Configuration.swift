@@ -21,6 +21,7 @@ extension CameraSettings {
         self.keepAlive = RTSPKeepAlive(rawValue: camera.keepAlive.rawValue)
         self.looksForSpeaker = camera.talkback != .off
         self.pull = camera.pull == .onDemand ? .onDemand : .always
+        self.pullsWhileOff = camera.pullsWhileOff
         self.transcodesVideo = TranscodingMode(camera.transcodesVideo)
         self.events = camera.onvif.map { EventDevice(url: $0.url, user: $0.username, password: $0.password) }
         self.acceptsReports = camera.acceptsWebhook

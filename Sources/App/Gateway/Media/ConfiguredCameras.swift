@@ -7,11 +7,14 @@ struct ConfiguredCameras: CameraRunning {
     let registry: CameraRegistry
     /// Serves the cameras to other programs.
     var sharing: CameraSharing?
+    /// Records the cameras.
+    var recorders: CameraRecorders?
     let logger: Logger
     /// A name of this run of the process, which distinguishes the stays of several runs.
     private let run = String(UInt32.random(in: .min ... .max), radix: 16)
 
-    init(registry: CameraRegistry, sharing: CameraSharing? = nil, logger: Logger) {
+    init(registry: CameraRegistry, sharing: CameraSharing? = nil, recorders: CameraRecorders? = nil, logger: Logger) {
+        self.recorders = recorders
         self.registry = registry
         self.sharing = sharing
         self.logger = logger
@@ -22,6 +25,7 @@ struct ConfiguredCameras: CameraRunning {
         for (id, reason) in done.failed {
             self.logger.error("a camera cannot be made", metadata: ["camera": "\(id)", "reason": "\(reason)"])
         }
+        self.recorders?.setStations(await self.registry.running.map(\.station))
         self.sharing?.share(await self.registry.running.map { ($0.station, $0.settings.name) })
         var changes = CameraChanges()
         changes.added = done.added

@@ -26,22 +26,34 @@ extension MediaComposition {
         let sharing = try CameraSharing.make(
             configuration: configuration, tokens: tokens, relay: relay, shared: shared, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
+        let outputs = CameraOutputs()
         let cameras = CameraRegistry(
             users: [signalling], relay: relay, profiles: profiles, transcoding: transcoding,
-            makeSource: maker.source(for:))
+            savedOutputs: { outputs.saved($0) }, makeSource: maker.source(for:))
+        outputs.use(cameras)
+        let recording = try RecordingComposition.make(
+            configuration: configuration, stateDirectory: stateDirectory, relay: relay,
+            outputs: outputs, logger: logger)
+        var services: [any Service] = [
+            MediaService(
+                signalling: signalling, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
+                logger: logger)
+        ]
+        if let recording {
+            outputs.use(recording.recorders)
+            services += [recording.uploads, RecordingKeeper(recording: recording)]
+        }
         return MediaComposition(
             signalling: signalling.services,
-            cameras: ConfiguredCameras(registry: cameras, sharing: sharing, logger: logger),
-            services: [
-                MediaService(
-                    signalling: signalling, relay: relay, cameras: cameras, profiles: profiles, sharing: sharing,
-                    logger: logger)
-            ],
+            cameras: ConfiguredCameras(
+                registry: cameras, sharing: sharing, recorders: recording?.recorders, logger: logger),
+            recording: recording, outputs: outputs, services: services,
             metrics: {
                 await RelayMetrics.families(
                     relay: relay, stations: await cameras.running.map(\.station), transcoding: transcoding.report)
-                    + (await sharing?.metrics() ?? [])
-            })
+                    + (await sharing?.metrics() ?? []) + (recording?.metrics ?? [])
+            },
+            permits: { await cameras.outputs(of: $0) })
     }
 
     private static func ports(for configuration: GatewayConfiguration, logger: Logger) throws -> UDPPortGroup {

@@ -84,6 +84,8 @@ struct StationDriver: CameraDriver {
         SensorReading(event).map { events.take($0) } ?? false
     }
 
+    func setOutputs(_ policy: OutputPolicy) async { await station.setOutputs(policy) }
+
     var speakerReading: SpeakerReading? {
         guard let measurement = source.speakerMeasurement else { return nil }
         return SpeakerReading(

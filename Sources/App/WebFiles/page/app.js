@@ -12,6 +12,7 @@ import { liveViewPanel } from "./live-view.js";
 import { Notice } from "./notice.js";
 import { PanelRegistry } from "./panels.js";
 import { isWaiting } from "./presses.js";
+import { recordingsPanel } from "./recordings.js";
 import { Snapshots } from "./snapshots.js";
 import { Visitors } from "./visitors.js";
 
@@ -26,6 +27,7 @@ const panels = new PanelRegistry();
 panels.register(liveViewPanel({ gateway, link }, snapshots));
 panels.register(happeningPanel);
 panels.register(doorbellPanel);
+panels.register(recordingsPanel);
 panels.register(cameraConnectionPanel);
 panels.register(cameraSettingsPanel);
 

@@ -42,6 +42,8 @@ const isBroken = (ice) => ["disconnected", "failed", "closed"].includes(ice ?? "
  * @param {{ state?: string, reason?: string }} source
  */
 export function cameraTrouble({ state, reason = "" } = {}) {
+  if (reason.startsWith("it is switched off")) return "the camera is switched off";
+  if (/^it .* privacy /.test(reason)) return "the camera’s privacy mode is on";
   if (/publish/i.test(reason)) return "nobody publishes to this camera";
   if (/password|credential|log ?in|unauthori|user name/i.test(reason)) {
     return "the camera does not accept the user name or password";

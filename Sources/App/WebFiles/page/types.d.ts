@@ -89,3 +89,39 @@ export interface Link {
 
 // What the gateway has said of itself so far; nothing before it was reached.
 export type KnownGateway = Partial<Gateway>;
+
+export interface Recording {
+  id: string;
+  deviceID: string;
+  start: string;
+  end: string;
+  durationSeconds: number;
+  trigger: { kind: "command" | "motion" | "continuous"; reason: string; events: string[]; at: string };
+  isRunning: boolean;
+}
+
+export interface FootageTrack {
+  name: string;
+  kind: "video" | "audio";
+  codec: string;
+  timescale: number;
+  initialization: string;
+}
+
+export interface FootageSegment {
+  track: string;
+  durationSeconds: number;
+  decodeTime: number;
+  isComplete: boolean;
+  media: string;
+}
+
+export interface FootagePart {
+  recording: string;
+  start: string;
+  end: string;
+  originMilliseconds: number;
+  isRunning: boolean;
+  tracks: FootageTrack[];
+  segments: FootageSegment[];
+}

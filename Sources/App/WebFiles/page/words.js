@@ -1,6 +1,6 @@
 import { APIError, PageError } from "./api.js";
 
-/** @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect"} Action what was being done */
+/** @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings"} Action what was being done */
 
 /**
  * What went wrong, by what was being done and by the status of the answer.
@@ -32,6 +32,14 @@ const byAction = {
   },
   ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
   connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
+  recordings: {
+    UNIMPLEMENTED: "This gateway keeps no recordings.",
+    NOT_FOUND: "There is no such recording any more.",
+    FAILED_PRECONDITION: "This cannot be done now.",
+    PERMISSION_DENIED: "Only the owner of the gateway may delete recordings.",
+    DATA_LOSS: "The recording is damaged.",
+    RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
+  },
 };
 /** @type {Record<string, string>} */
 const always = {
@@ -61,6 +69,10 @@ export function inWords(error, action) {
   const status = error instanceof APIError ? error.status : "";
   if (action === "talk" && /is talking to|clip is being played/.test(told)) {
     return { message: "Somebody else is using the camera’s speaker. Try again in a moment.", details: null };
+  }
+  if (action === "watch" && status === "FAILED_PRECONDITION") {
+    if (told.endsWith(" is switched off")) return { message: "The camera is switched off.", details: null };
+    if (/ privacy /.test(told)) return { message: "The camera’s privacy mode is on.", details: told };
   }
   if (action === "add" && status === "INVALID_ARGUMENT") {
     const key = told.match(/^(?:[^:]*\. ?)?(\w+): /)?.[1];

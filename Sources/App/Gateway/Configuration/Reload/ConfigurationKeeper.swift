@@ -2,6 +2,7 @@ import Foundation
 import HomeHub
 import HomeTypes
 import Logging
+import PushAvStreamTransport
 import Transport
 
 /// Keeps the running cameras and the home in step with the config file and with the cameras of the API.
@@ -208,7 +209,12 @@ public actor ConfigurationKeeper {
             self.logger.error("webhook tokens cannot be written", metadata: ["reason": "\(error)"])
         }
         let changes = await self.running.apply(cameras)
-        let devices = cameras.map { DeviceDescription(id: $0.id, name: $0.name, kind: $0.kind) }
+        // What is recorded takes effect at the next start, as the section does.
+        let recording = self.started.recording ?? .init()
+        let devices = cameras.map {
+            DeviceDescription(
+                id: $0.id, name: $0.name, kind: $0.kind, recording: OwnConnection(recording.rules(of: $0.id)))
+        }
         await self.hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }
         // The line that says that the gateway is ready counts the cameras of the start.

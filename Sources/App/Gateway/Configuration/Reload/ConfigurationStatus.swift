@@ -42,6 +42,7 @@ extension GatewayConfiguration {
             ("stateDirectory", self.stateDirectory == other.stateDirectory),
             ("sessions", self.sessions == other.sessions), ("log", self.log == other.log),
             ("rtsp", self.rtsp == other.rtsp),
+            ("recording", self.recording == other.recording),
         ]
         return pairs.filter { !$0.1 }.map(\.0)
     }

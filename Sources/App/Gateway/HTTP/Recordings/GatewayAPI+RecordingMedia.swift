@@ -1,0 +1,217 @@
+import DatagramPort
+import FragmentedMP4
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+import PushAvStreamTransport
+import Transport
+
+/// Footage itself: playlists, segments, pictures and exports, by device with a token, or by link without one.
+extension GatewayAPI {
+    /// What a request may see.
+    private struct Viewer: Sendable {
+        var access: RecordingAccess
+        var device: String
+        var principal: String
+        /// The range of a link; nil for a token, which may see everything.
+        var range: Range<Int64>?
+    }
+
+    func addRecordingMediaRoutes(to router: Router<GatewayRequestContext>) {
+        router.post("/v1/devices/:device/recordings/links") { request, context in
+            let (_, device) = try await self.recordings(context)
+            let range = try RecordingQueries.range(request)
+            let secret = try self.recordingLinks.make(
+                device: device, range: range, principal: self.principal(context), now: MonotonicClock.now)
+            let base = "/v1/recording-links/\(secret)"
+            let expires = WallClock.milliseconds + RecordingLinks.lifetime.components.seconds * 1_000
+            return try JSONBody.response(
+                RecordingLinkAnswer(
+                    playlist: "\(base)/recordings.m3u8", export: "\(base)/recordings/export.mp4",
+                    expires: WallTime(millisecondsSince1970: expires).iso8601), status: .created)
+        }
+        for base in ["/v1/devices/:device", "/v1/recording-links/:link"] {
+            router.get(RouterPath("\(base)/recordings.m3u8")) { request, context in
+                let viewer = try await self.viewer(context)
+                let (playlists, permit) = try await self.playlists(viewer, request)
+                try permit.check()
+                let query = viewer.range == nil ? request.uri.query.map { "?\($0)" } ?? "" : ""
+                let text = playlists.multivariant { "recordings/\($0.rawValue).m3u8\(query)" }.text
+                return Self.playlist(text, request)
+            }
+            for kind in RecordingPlaylists.Kind.allCases {
+                router.get(RouterPath("\(base)/recordings/\(kind.rawValue).m3u8")) { request, context in
+                    let viewer = try await self.viewer(context)
+                    let (playlists, permit) = try await self.playlists(viewer, request)
+                    try permit.check()
+                    guard let playlist = playlists.media(kind) else {
+                        throw HomeError.notFound("the recordings have no \(kind.rawValue)")
+                    }
+                    // In a playlist below recordings/, the addresses begin there.
+                    return Self.playlist(playlist.text, request)
+                }
+            }
+            router.get(RouterPath("\(base)/recordings/export.mp4")) { request, context in
+                try await self.export(try await self.viewer(context), request)
+            }
+            router.get(RouterPath("\(base)/recordings/:recording/tracks/:track/:file")) { request, context in
+                try await self.segment(try await self.viewer(context), request, context)
+            }
+        }
+        router.get("/v1/devices/:device/recordings/thumbnail.jpg") { request, context in
+            let viewer = try await self.viewer(context)
+            guard let moment = try RecordingQueries.time("at", request) else {
+                throw HomeError.invalidArgument("at is needed: a time like 2026-01-31T12:00:00Z")
+            }
+            let permit = try await viewer.access.permit(viewer.device, false)
+            let device = viewer.device
+            let store = viewer.access.store
+            return try await self.thumbnail(viewer, request, permit) { () throws(PlaybackError) in
+                try RecordingPicture(of: device, at: moment, in: store)
+            }
+        }
+        router.get("/v1/devices/:device/recordings/:recording/thumbnail.jpg") { request, context in
+            let viewer = try await self.viewer(context)
+            let stored = try await Self.stored(viewer.access, viewer.device, context)
+            // The moment of the trigger, unless another one is asked for.
+            let moment = try RecordingQueries.time("at", request) ?? stored.session.triggeredAt * 1_000
+            let permit = try await viewer.access.permit(viewer.device, stored.end == nil)
+            return try await self.thumbnail(viewer, request, permit) { () throws(PlaybackError) in
+                try RecordingPicture(of: stored, at: moment)
+            }
+        }
+    }
+
+    private func viewer(_ context: GatewayRequestContext) async throws -> Viewer {
+        guard let secret = context.parameters.get("link") else {
+            let (access, device) = try await self.recordings(context)
+            return Viewer(access: access, device: device, principal: try self.principal(context))
+        }
+        guard let link = self.recordingLinks.link(secret, now: MonotonicClock.now) else {
+            throw HomeError.notFound("this link to a recording has ended; make another one")
+        }
+        return Viewer(
+            access: try await self.recordings(of: link.device), device: link.device, principal: link.principal,
+            range: link.range)
+    }
+
+    private static func playlist(_ text: String, _ request: Request) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: HLSMediaPlaylist.contentType, .cacheControl: "no-store"],
+            body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    private func playlists(
+        _ viewer: Viewer, _ request: Request
+    ) async throws -> (RecordingPlaylists, RecordingAccess.Permit) {
+        let range = try viewer.range ?? RecordingQueries.range(request)
+        let place = try self.recordingPlaces.take(for: viewer.principal)
+        defer { withExtendedLifetime(place) {} }
+        let device = viewer.device
+        let footage = try await viewer.access.read { store throws(PlaybackError) in
+            try RecordedRange(of: device, from: range.lowerBound, until: range.upperBound, in: store)
+        }
+        let isRunning = footage.pieces.contains { $0.recording.end == nil }
+        let mayGrow = range.upperBound > WallClock.milliseconds * 1_000
+        return (RecordingPlaylists(footage, mayGrow: mayGrow), try await viewer.access.permit(device, isRunning))
+    }
+
+    private func export(_ viewer: Viewer, _ request: Request) async throws -> Response {
+        let range = try viewer.range ?? RecordingQueries.range(request)
+        let gaps = try RecordingQueries.word("gaps", request, otherwise: RecordingExport.Gaps.keep)
+        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let device = viewer.device
+        let (export, isRunning) = try await viewer.access.read { store throws(PlaybackError) in
+            let footage = try RecordedRange(of: device, from: range.lowerBound, until: range.upperBound, in: store)
+            return (try RecordingExport(footage, gaps: gaps), footage.pieces.contains { $0.recording.end == nil })
+        }
+        let permit = try await viewer.access.permit(device, isRunning)
+        try permit.check()
+        // Colons are not allowed in the names of files everywhere.
+        let start = RecordingAnswer.time(export.range.lowerBound).prefix(19).replacing(":", with: "-")
+        var response = try RecordingBody(
+            length: export.length, mediaType: "video/mp4", entityTag: export.entityTag,
+            fileName: "\(device)-\(start)Z.mp4", reader: { RecordingExportReader(export, range: $0) }
+        ).response(to: request, permit: permit, place: place)
+        response.headers[Self.recordingStart] = RecordingAnswer.time(export.range.lowerBound)
+        response.headers[Self.recordingEnd] = RecordingAnswer.time(export.range.upperBound)
+        return response
+    }
+
+    /// What an export really shows: it begins and ends where there is footage.
+    private static let recordingStart = HTTPField.Name("Recording-Start") ?? .from
+    private static let recordingEnd = HTTPField.Name("Recording-End") ?? .from
+
+    private func segment(
+        _ viewer: Viewer, _ request: Request, _ context: GatewayRequestContext
+    ) async throws -> Response {
+        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let stored = try await Self.stored(viewer.access, viewer.device, context)
+        if let range = viewer.range {
+            let summary = stored.summary
+            guard summary.from < range.upperBound, summary.until > range.lowerBound else {
+                throw HomeError.notFound("this link does not show the recording")
+            }
+        }
+        let permit = try await viewer.access.permit(viewer.device, stored.end == nil)
+        try permit.check()
+        let name = try context.parameters.require("track")
+        let file = try context.parameters.require("file")
+        guard let index = stored.session.tracks.firstIndex(where: { $0.name == name }) else {
+            throw HomeError.notFound("the recording has no track \"\(name)\"")
+        }
+        let track = stored.session.tracks[index]
+        let path: String
+        let length: Int64
+        if file == "init.mp4" {
+            path = stored.layout.initializationSegment(of: name, in: stored.session.id)
+            length = Int64(track.initializationSegment.count)
+        } else {
+            guard file.hasSuffix(".m4s"), let number = UInt32(file.dropLast(4)),
+                let segment = stored.segments.first(where: { $0.track == index && $0.number == number })
+            else { throw HomeError.notFound("the track has no segment \"\(file)\"") }
+            path = stored.path(of: segment)
+            length = segment.byteCount
+        }
+        return try RecordingBody(
+            length: length, mediaType: track.isVideo ? "video/mp4" : "audio/mp4",
+            // A segment's file only grows, so its name and length say what it holds.
+            entityTag: "\"\(stored.session.id.name)-\(name)-\(file)-\(length)\"",
+            reader: { RecordingExportReader(path: path, range: $0) }
+        ).response(to: request, permit: permit, place: place)
+    }
+
+    private func thumbnail(
+        _ viewer: Viewer, _ request: Request, _ permit: RecordingAccess.Permit,
+        _ make: @escaping @Sendable () throws(PlaybackError) -> RecordingPicture
+    ) async throws -> Response {
+        let width = try RecordingQueries.number("width", request, in: 16...3_840, otherwise: 320)
+        try permit.check()
+        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let picture: (jpeg: [UInt8], time: Int64)
+        do {
+            picture = try await RecordingPicture.jpeg(maximumWidth: width, make)
+        } catch {
+            throw HomeError(error)
+        }
+        try permit.check()
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "image/jpeg", .cacheControl: "private, no-cache",
+                Self.recordingStart: RecordingAnswer.time(picture.time),
+            ],
+            body: .init(contentLength: picture.jpeg.count) { writer in
+                defer { withExtendedLifetime(place) {} }
+                try await writer.write(ByteBuffer(bytes: picture.jpeg))
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension WallClock {
+    /// Milliseconds since 1970, UTC.
+    static var milliseconds: Int64 { self.now / 1_000_000 }
+}

@@ -1,0 +1,70 @@
+import HomeTypes
+import PushAvStreamTransport
+import Transport
+
+/// What the routes of recordings need: the store, and the owner's word on what may leave the gateway.
+public struct RecordingAccess: Sendable {
+    /// The right to send footage. It is asked again for each block that leaves.
+    public struct Permit: Sendable {
+        /// Why footage may not leave any more; nil while it may.
+        public var refusal: @Sendable () -> String?
+
+        /// Makes a permit.
+        public init(refusal: @escaping @Sendable () -> String?) { self.refusal = refusal }
+
+        func check() throws(HomeError) {
+            if let refusal = self.refusal() { throw .failedPrecondition(refusal) }
+        }
+    }
+
+    /// The store.
+    public var store: any RecordingReading
+    /// Asks whether footage of a device may leave. `isRunning`: it is being recorded, so it shows what happens now.
+    public var permit: @Sendable (_ device: String, _ isRunning: Bool) async throws(HomeError) -> Permit
+
+    /// Names both.
+    public init(
+        store: any RecordingReading,
+        permit: @escaping @Sendable (_ device: String, _ isRunning: Bool) async throws(HomeError) -> Permit = { _, _ in
+            Permit { nil }
+        }
+    ) {
+        self.store = store
+        self.permit = permit
+    }
+
+    /// Runs `body`, which waits for the disk, on a thread of its own.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any RecordingReading) throws(PlaybackError) -> Value
+    ) async throws -> Value {
+        let store = self.store
+        let result: Result<Value, PlaybackError> = await withCheckedContinuation { continuation in
+            let work: @Sendable () -> Void = {
+                do throws(PlaybackError) {
+                    continuation.resume(returning: .success(try body(store)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+            // Without a thread, the work is done here, which is slow but right.
+            if !startDetachedThread(work) { work() }
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw HomeError(error)
+        }
+    }
+}
+
+extension HomeError {
+    /// An error of playback, for a client.
+    init(_ error: PlaybackError) {
+        switch error {
+        case .nothingRecorded, .notFound, .store(.unknownSession): self = .notFound("\(error)")
+        case .formatChanges, .tooLong: self = .failedPrecondition("\(error)")
+        case .unreadable: self = .dataLoss("\(error)")
+        case .unwritable, .store(.storage): self = .internal("\(error)")
+        case .store(.storageFull): self = .resourceExhausted("\(error)")
+        }
+    }
+}

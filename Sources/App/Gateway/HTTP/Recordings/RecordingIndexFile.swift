@@ -1,0 +1,23 @@
+import DatagramPort
+import Glibc
+import PushAvStreamTransport
+
+/// The index of the recordings in a state folder.
+public enum RecordingIndexFile {
+    /// Its name in the state folder.
+    static let fileName = "recordings.sqlite"
+
+    /// Removes the index and reads all recordings. The next start of the gateway writes the index again. The caller holds
+    /// the lock of the folder.
+    public static func rebuild(in directory: StateDirectory) throws -> RecoveryReport {
+        do throws(RecordingFault) {
+            let store = try RecordingStore(
+                root: directory.file("recordings"), index: MemoryRecordingIndex(), now: { WallClock.milliseconds })
+            let report = try store.recover()
+            for suffix in ["", "-wal", "-shm"] { unlink(directory.file(self.fileName) + suffix) }
+            return report
+        } catch {
+            throw PlaybackError.store(error)
+        }
+    }
+}

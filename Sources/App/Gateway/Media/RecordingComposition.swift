@@ -1,0 +1,172 @@
+import DatagramPort
+import Dispatch
+import Logging
+import MediaRelay
+import PushAvStreamTransport
+import RecordingIndex
+import RecordingUpload
+import ServiceLifecycle
+import Transport
+
+/// The local store of recordings and the recorders that fill it, as far as the config asks for them.
+public struct RecordingComposition: Sendable {
+    /// The recordings.
+    public let store: RecordingStore
+    /// What records.
+    let recorders: CameraRecorders
+    /// What uploads them.
+    let uploads: RecordingUploads
+    let logger: Logger
+
+    /// Opens the store; nil if the config has no section `recording`.
+    static func make(
+        configuration: GatewayConfiguration, stateDirectory: StateDirectory, relay: MediaRelay,
+        outputs: CameraOutputs, logger: Logger
+    ) throws -> RecordingComposition? {
+        guard let section = configuration.recording else { return nil }
+        let folder = section.folder ?? stateDirectory.file("recordings")
+        let wallClock: @Sendable () -> Int64 = { WallClock.now / 1_000_000 }
+        do {
+            try stateDirectory.create()
+            let uploads = try RecordingUploads(
+                in: stateDirectory, recordings: folder, isNamed: { outputs.usesEndpoint($0) }, logger: logger)
+            let store = try RecordingStore(
+                root: folder, index: Self.index(in: stateDirectory, logger: logger),
+                retention: RecordingRetention(section), follower: uploads.uploader, now: wallClock,
+                report: { Self.take($0, logger: logger) })
+            let recorders = CameraRecorders(
+                relay: relay, sink: store, destinations: uploads.destinations,
+                epoch: UInt64(clamping: wallClock() / 1_000),
+                nextNumber: { outputs.nextSessionNumber(on: $1, of: $0) },
+                report: { Self.take($1, of: $0, logger: logger) })
+            logger.notice("recordings are kept", metadata: ["folder": "\(folder)"])
+            return RecordingComposition(store: store, recorders: recorders, uploads: uploads, logger: logger)
+        } catch let failure as UploadStorageFailure {
+            throw GatewayService.StartFailure(description: "the uploads cannot be opened: \(failure)")
+        } catch let fault as RecordingFault {
+            throw GatewayService.StartFailure(
+                description: "recording.folder: \(folder) cannot be used for recordings (\(fault)); "
+                    + "name another folder, or remove the section recording")
+        }
+    }
+
+    /// The index, or one in memory where its file cannot be used: the files of the recordings say everything.
+    private static func index(in directory: StateDirectory, logger: Logger) -> any RecordingIndexing {
+        do throws(RecordingIndexFault) {
+            let index = try SQLiteRecordingIndex(path: directory.file(SQLiteRecordingIndex.fileName))
+            if let aside = index.setAside {
+                logger.warning(
+                    "the index of recordings was damaged and is made again", metadata: ["damaged": "\(aside)"])
+            }
+            return index
+        } catch {
+            logger.error(
+                "the index of recordings cannot be opened; all recordings are read at each start",
+                metadata: ["reason": "\(error)"])
+            return MemoryRecordingIndex()
+        }
+    }
+
+    /// The metrics for Prometheus.
+    var metrics: [MetricFamily] {
+        let counters = self.store.counters
+        let isReady = self.store.condition == .ready
+        func counter(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
+            MetricFamily(name: name, help: help, kind: .counter, samples: [.init(value)])
+        }
+        return [
+            MetricFamily(
+                name: "gatehouse_recording_failing", help: "1 while recordings cannot be written.", kind: .gauge,
+                samples: [.init(isReady ? 0 : 1)]),
+            counter(
+                "gatehouse_recording_sessions_total", "Recordings that have begun.", Double(counters.sessionsBegun)),
+            counter("gatehouse_recording_bytes_total", "Bytes of footage on the disk.", Double(counters.chunkBytes)),
+            counter(
+                "gatehouse_recording_synchronizations_total", "How often a file was forced to the disk.",
+                Double(counters.fileSynchronizations)),
+        ] + self.uploads.metrics
+    }
+
+    private static func take(_ event: StoreEvent, logger: Logger) {
+        switch event {
+        case .condition(.ready): logger.notice("recordings can be written again")
+        case .condition(let condition):
+            logger.error("recordings cannot be written", metadata: ["reason": "\(condition)"])
+        case .deleted(let id, let bytes, let reason):
+            logger.info(
+                "a recording was deleted",
+                metadata: ["device": "\(id.device)", "bytes": "\(bytes)", "reason": "\(reason.rawValue)"])
+        case .recovered(let id, _):
+            logger.notice("a recording that was interrupted was completed", metadata: ["device": "\(id.device)"])
+        case .unreadable(let recording):
+            logger.warning("a recording cannot be read and was left alone", metadata: ["recording": "\(recording)"])
+        case .indexFault(let fault):
+            logger.error("the index of recordings cannot be used", metadata: ["reason": "\(fault)"])
+        }
+    }
+
+    private static func take(_ report: CameraRecorder.Report, of device: String, logger: Logger) {
+        switch report {
+        case .began: logger.info("recording began", metadata: ["device": "\(device)"])
+        case .ended(_, let end):
+            logger.info("recording ended", metadata: ["device": "\(device)", "reason": "\(end.reason.rawValue)"])
+        case .refused(let error):
+            logger.notice("a camera is not recorded", metadata: ["device": "\(device)", "reason": "\(error)"])
+        case .fault(let fault):
+            logger.error("nothing is recorded for a while", metadata: ["device": "\(device)", "reason": "\(fault)"])
+        case .stopped: break
+        }
+    }
+}
+
+extension RecordingRetention {
+    /// What the config says about it.
+    init(_ section: GatewayConfiguration.Recording) {
+        func share(_ rules: GatewayConfiguration.Recording.Rules) -> Share {
+            Share(
+                maximumAge: rules.days.map { Int64($0) * 86_400_000 },
+                maximumBytes: rules.gigabytes.map { Int64($0) * 1_000_000_000 })
+        }
+        self.init(
+            standard: share(section.rules), devices: section.cameras.mapValues(share),
+            maximumBytes: section.totalGigabytes.map { Int64($0) * 1_000_000_000 },
+            headroom: Int64(section.freeGigabytes) * 1_000_000_000)
+    }
+}
+
+/// Keeps the store in order: at the start what an earlier run left, then what is too old or too much.
+struct RecordingKeeper: Service {
+    let recording: RecordingComposition
+
+    private static let interval = Duration.seconds(60)
+
+    func run() async throws {
+        await Self.onThread {
+            do throws(RecordingFault) {
+                try self.recording.store.recover()
+                self.recording.uploads.uploader.resume(from: self.recording.store)
+            } catch {
+                self.recording.logger.error(
+                    "earlier recordings cannot be read", metadata: ["reason": "\(error)"])
+            }
+        }
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: Self.interval)) != nil {
+                await Self.onThread { _ = self.recording.store.maintain() }
+            }
+        }
+        // The home has ended all recordings by now. Their last chunks are on the way to the disk.
+        for _ in 0..<50 where self.recording.recorders.isBusy { try? await Task.sleep(for: .milliseconds(100)) }
+        self.recording.recorders.stop()
+    }
+
+    /// Waits for the disk on a thread of its own.
+    private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,501 @@
+import { getDays, getRecordingPicture, getRecordings, makeRecordingLink, remove } from "./api.js";
+import { Button, element } from "./dom.js";
+import { FootagePlayer, buildsMedia } from "./footage-player.js";
+import {
+  dateOf, daySpan, downloadSpan, following, joinedSpans, lengthText, marks, nextRecorded, placeOf, recordingAt,
+  recordingWords, spanOf, ticks, timeAt, zoomed,
+} from "./timeline.js";
+import { inWords } from "./words.js";
+
+/**
+ * @typedef {import("./types").Recording} Recording
+ * @typedef {import("./timeline.js").Span} Span
+ */
+
+/**
+ * The button that opens the recordings of a camera.
+ * @type {import("./panels.js").PanelKind}
+ */
+export const recordingsPanel = {
+  name: "recordings",
+  fits: (device) => device.traits.PushAvStreamTransport !== undefined,
+  make: (host) => {
+    /** @type {RecordingsView | null} */
+    let view = null;
+    const close = () => { view?.close(); view = null; };
+    const button = new Button("history", "Recordings", () => {
+      view = new RecordingsView(host.device.id, host.device.name, () => { view = null; });
+    }, "button compact");
+    button.node.setAttribute("aria-label", `Recordings of ${host.device.name}`);
+    host.place("controls", button.node);
+    return { suspend: close, remove: close };
+  },
+};
+
+const speeds = [0.5, 1, 2, 4, 8];
+/** @param {number} time */
+const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit",
+  second: "2-digit" });
+/** @param {number} time */
+const shortClock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+
+/** @param {string} date */
+const dayText = (date) => new Date(daySpan(date).from).toLocaleDateString([], {
+  weekday: "short", day: "numeric", month: "short" });
+/**
+ * A time as an input for times takes it.
+ * @param {number} time
+ */
+const inputTime = (time) => new Date(time).toTimeString().slice(0, 8);
+
+/** The recordings of one camera: a player, the timeline of a day, and the list of what happened. */
+class RecordingsView {
+  /**
+   * @param {string} device
+   * @param {string} name
+   * @param {() => void} closed
+   */
+  constructor(device, name, closed) {
+    this.device = device;
+    this.zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+    /** @type {Recording[]} */
+    this.recordings = [];
+    /** @type {Span[]} */
+    this.spans = [];
+    /** @type {string[]} */
+    this.dates = [];
+    this.date = dateOf(Date.now());
+    this.day = daySpan(this.date);
+    this.view = { ...this.day };
+    // The time that is shown, or chosen with the pointer.
+    this.time = this.day.from;
+    this.isScrubbing = false;
+    /** @type {FootagePlayer | null} */
+    this.player = null;
+    this.isClosed = false;
+    /** @type {string[]} */
+    this.urls = [];
+    // When the element's playlist begins, in browsers that do not put media together.
+    /** @type {number | undefined} */
+    this.linkStart = undefined;
+    // What the timeline shows now, and the recording that is deleted at the next press.
+    this.drawn = "";
+    /** @type {string | undefined} */
+    this.asked = undefined;
+    this.previewWanted = 0;
+    this.isPreviewing = false;
+
+    this.video = element("video", "recorded");
+    this.video.playsInline = true;
+    this.video.controls = false;
+    this.still = element("img", "still");
+    this.still.alt = "";
+    this.still.hidden = true;
+    this.clock = element("output", "clock");
+    this.message = element("p", "recordings-message");
+    this.message.setAttribute("role", "status");
+    this.playButton = new Button("play", "Play", () => this.toggle(), "button primary");
+    this.speed = element("select", "button");
+    this.speed.setAttribute("aria-label", "Playback speed");
+    for (const speed of speeds) this.speed.append(new Option(`${speed}×`, String(speed), speed === 1, speed === 1));
+    this.speed.addEventListener("change", () => { this.video.playbackRate = Number(this.speed.value); });
+    this.dayChoice = element("select", "button");
+    this.dayChoice.setAttribute("aria-label", "Day");
+    this.dayChoice.addEventListener("change", () => this.openDay(this.dayChoice.value));
+    this.earlier = new Button("back", "Earlier", () => this.step(-1), "button compact");
+    this.later = new Button("forward", "Later", () => this.step(1), "button compact");
+    this.track = element("div", "timeline-track");
+    this.scale = element("div", "timeline-scale");
+    this.cursor = element("div", "timeline-cursor");
+    this.bar = element("div", "timeline", this.track, this.scale, this.cursor);
+    this.bar.tabIndex = 0;
+    this.bar.setAttribute("role", "slider");
+    this.bar.setAttribute("aria-label", "Time of the day");
+    this.list = element("ol", "happenings");
+    this.downloadForm = element("form", "download");
+    this.downloadForm.hidden = true;
+    this.from = element("input");
+    this.until = element("input");
+    for (const input of [this.from, this.until]) {
+      input.type = "time";
+      input.step = "1";
+      input.required = true;
+    }
+    const save = element("button", "button primary", "Save as a file");
+    save.type = "submit";
+    this.downloadForm.append(element("label", "", "From ", this.from), element("label", "", "until ", this.until),
+      save);
+    this.downloadForm.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.attempt(() => this.download());
+    });
+    this.deleteButton = new Button("bin", "Delete", () => this.attempt(() => this.delete()), "button");
+    this.node = element("dialog", "recordings",
+      element("header", "recordings-head", element("h2", "", name),
+        new Button("close", "Close", () => this.close(), "button compact").node),
+      element("div", "recorded-screen", this.video, this.still, this.clock), this.message, this.bar,
+      element("div", "controls", this.playButton.node, this.speed,
+        new Button("closer", "Closer", () => this.zoom(0.5), "button compact").node,
+        new Button("wider", "Wider", () => this.zoom(2), "button compact").node,
+        this.earlier.node, this.dayChoice, this.later.node,
+        new Button("save", "Download", () => this.openDownload(), "button").node, this.deleteButton.node),
+      this.downloadForm, this.list);
+    this.node.addEventListener("close", () => { this.finish(); closed(); });
+    this.setUpPointer();
+    this.video.addEventListener("timeupdate", () => this.followVideo());
+    this.video.addEventListener("seeked", () => { this.still.hidden = true; });
+    this.video.addEventListener("playing", () => { this.still.hidden = true; });
+    for (const event of ["play", "pause"]) this.video.addEventListener(event, () => this.showPlaying());
+    this.observer = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (entry.isIntersecting && entry.target instanceof HTMLElement) this.loadPicture(entry.target);
+      }
+    }, { root: this.node, rootMargin: "200px" });
+    document.body.append(this.node);
+    this.node.showModal();
+    this.attempt(() => this.load());
+  }
+
+  /** @param {() => Promise<unknown>} action */
+  async attempt(action) {
+    try {
+      await action();
+    } catch (error) {
+      if (!this.isClosed) this.say(inWords(error, "recordings").message);
+    }
+  }
+
+  /** @param {string} text */
+  say(text) {
+    this.message.textContent = text;
+    this.message.hidden = text === "";
+  }
+
+  async load() {
+    this.say("Looking for recordings …");
+    this.dates = (await getDays(this.device, this.zone)).map(({ date }) => date).reverse();
+    if (this.isClosed) return;
+    const today = dateOf(Date.now());
+    const choices = this.dates.length > 0 ? this.dates : [today];
+    this.dayChoice.replaceChildren(...choices.map((date) => new Option(dayText(date), date)));
+    await this.showDay(this.dates[0] ?? today);
+  }
+
+  /** @param {string} date */
+  openDay(date) { this.attempt(() => this.showDay(date)); }
+
+  /** @param {number} direction 1 for a later day */
+  step(direction) {
+    const date = this.dates[this.dates.indexOf(this.date) - direction];
+    if (date) this.openDay(date);
+  }
+
+  /** @param {string} date */
+  async showDay(date) {
+    this.closePlayer();
+    this.date = date;
+    this.day = daySpan(date);
+    this.view = { ...this.day };
+    this.dayChoice.value = date;
+    const place = this.dates.indexOf(date);
+    this.earlier.node.disabled = place < 0 || place >= this.dates.length - 1;
+    this.later.node.disabled = place <= 0;
+    const recordings = await getRecordings(this.device, this.day.from, this.day.until);
+    if (this.isClosed || this.date !== date) return;
+    this.recordings = recordings;
+    this.spans = joinedSpans(recordings, 1000);
+    this.say(recordings.length === 0 ? "Nothing was recorded on this day." : "");
+    this.showList();
+    const latest = recordings[0];
+    if (latest) {
+      const at = Date.parse(latest.trigger.at);
+      const { from, until } = spanOf(latest);
+      this.view = zoomed(this.view, 1 / 8, from, this.day);
+      this.goTo(at >= from && at < until && latest.trigger.kind !== "continuous" ? from : Math.max(from, until - 60000),
+        false);
+    } else this.show(this.day.from);
+  }
+
+  /**
+   * Shows a time, and plays on from there.
+   * @param {number} wanted
+   * @param {boolean} [plays]
+   */
+  goTo(wanted, plays = true) {
+    const time = nextRecorded(this.spans, wanted) ?? this.spans.at(-1)?.from;
+    if (time === undefined) return;
+    this.show(time);
+    if (!buildsMedia()) {
+      this.attempt(() => this.playLink(time, plays));
+      return;
+    }
+    if (this.player) this.player.seek(time);
+    else {
+      this.player = new FootagePlayer(this.device, this.video, this.day.from,
+        (from) => nextRecorded(this.spans, from), (error) => { this.say(inWords(error, "recordings").message); });
+      this.attempt(() => this.player?.run(time) ?? Promise.resolve());
+    }
+    this.video.playbackRate = Number(this.speed.value);
+    if (plays) this.video.play().catch(() => {});
+  }
+
+  /**
+   * For browsers that take a playlist and nothing else.
+   * @param {number} time
+   * @param {boolean} plays
+   */
+  async playLink(time, plays) {
+    const link = await makeRecordingLink(this.device, time, this.day.until);
+    if (this.isClosed) return;
+    this.video.src = link.playlist;
+    this.linkStart = time;
+    this.video.playbackRate = Number(this.speed.value);
+    if (plays) await this.video.play();
+  }
+
+  toggle() {
+    if (!this.video.paused) this.video.pause();
+    else if (this.player || this.linkStart) this.video.play().catch(() => {});
+    else this.goTo(this.time);
+  }
+
+  showPlaying() {
+    this.playButton.shape = this.video.paused ? "play" : "pause";
+    this.playButton.label = this.video.paused ? "Play" : "Pause";
+    this.playButton.node.title = this.video.paused ? "Play" : "Pause";
+  }
+
+  followVideo() {
+    if (this.isScrubbing || this.video.seeking) return;
+    const time = this.player ? this.player.time
+      : this.linkStart === undefined ? this.time : this.linkStart + this.video.currentTime * 1000;
+    if (this.video.readyState >= 2) this.still.hidden = true;
+    this.show(time);
+  }
+
+  /** @param {number} time */
+  show(time) {
+    this.time = time;
+    if (!this.isScrubbing) this.view = following(this.view, time, this.day);
+    this.clock.textContent = clock(time);
+    this.bar.setAttribute("aria-valuetext", clock(time));
+    this.bar.setAttribute("aria-valuenow", String(Math.round(placeOf(time, this.day) * 1000)));
+    this.bar.setAttribute("aria-valuemax", "1000");
+    this.draw();
+    for (const node of this.list.children) {
+      if (node instanceof HTMLElement) {
+        node.classList.toggle("now", Number(node.dataset["from"]) <= time && time < Number(node.dataset["until"]));
+      }
+    }
+  }
+
+  /** @param {number} factor */
+  zoom(factor) {
+    this.view = zoomed(this.view, factor, this.time, this.day);
+    this.draw();
+  }
+
+  draw() {
+    const key = `${this.view.from} ${this.view.until} ${this.recordings.length} ${this.date}`;
+    this.cursor.style.left = `${placeOf(this.time, this.view) * 100}%`;
+    this.cursor.hidden = this.time < this.view.from || this.time > this.view.until;
+    if (key === this.drawn) return;
+    this.drawn = key;
+    const pixel = (this.view.until - this.view.from) / Math.max(320, this.bar.clientWidth);
+    /** @type {HTMLElement[]} */
+    const nodes = [];
+    for (const span of joinedSpans(this.recordings, pixel)) {
+      if (span.until < this.view.from || span.from > this.view.until) continue;
+      const node = element("i", "span");
+      node.style.left = `${placeOf(span.from, this.view) * 100}%`;
+      node.style.width = `max(2px, ${(span.until - span.from) / (this.view.until - this.view.from) * 100}%)`;
+      nodes.push(node);
+    }
+    for (const { time, recording } of marks(this.recordings)) {
+      if (time < this.view.from || time > this.view.until) continue;
+      const node = element("i", "mark");
+      node.style.left = `${placeOf(time, this.view) * 100}%`;
+      node.title = `${shortClock(time)} ${recordingWords(recording)}`;
+      nodes.push(node);
+    }
+    this.track.replaceChildren(...nodes);
+    this.scale.replaceChildren(...ticks(this.view, Math.max(3, Math.floor(this.bar.clientWidth / 72))).map((time) => {
+      const label = element("span", "", shortClock(time));
+      label.style.left = `${placeOf(time, this.view) * 100}%`;
+      return label;
+    }));
+  }
+
+  setUpPointer() {
+    /** @param {PointerEvent} event */
+    const timeOf = (event) => {
+      const box = this.bar.getBoundingClientRect();
+      return timeAt((event.clientX - box.left) / box.width, this.view);
+    };
+    this.bar.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      this.bar.setPointerCapture(event.pointerId);
+      this.isScrubbing = true;
+      this.scrub(timeOf(event));
+    });
+    this.bar.addEventListener("pointermove", (event) => { if (this.isScrubbing) this.scrub(timeOf(event)); });
+    this.bar.addEventListener("pointerup", (event) => {
+      if (!this.isScrubbing) return;
+      this.isScrubbing = false;
+      this.goTo(timeOf(event), !this.video.paused);
+    });
+    this.bar.addEventListener("pointercancel", () => { this.isScrubbing = false; });
+    this.bar.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const box = this.bar.getBoundingClientRect();
+      const center = timeAt((event.clientX - box.left) / box.width, this.view);
+      this.view = zoomed(this.view, event.deltaY > 0 ? 1.25 : 0.8, center, this.day);
+      this.draw();
+    }, { passive: false });
+    this.bar.addEventListener("keydown", (event) => {
+      const steps = /** @type {Record<string, number>} */ ({
+        ArrowLeft: -5000, ArrowRight: 5000, PageUp: 60000, PageDown: -60000 });
+      const step = steps[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      this.goTo(this.time + step, !this.video.paused);
+    });
+  }
+
+  /** @param {number} time */
+  scrub(time) {
+    this.show(time);
+    this.previewWanted = time;
+    if (!this.isPreviewing) this.preview();
+  }
+
+  // One picture at a time: while the pointer moves, those in between are left out.
+  async preview() {
+    this.isPreviewing = true;
+    let shown = 0;
+    while (this.isScrubbing && this.previewWanted !== shown && !this.isClosed) {
+      shown = this.previewWanted;
+      if (!recordingAt(this.recordings, shown)) continue;
+      try {
+        const blob = await getRecordingPicture(this.device, `thumbnail.jpg?width=480&at=${
+          encodeURIComponent(new Date(shown).toISOString())}`);
+        this.still.src = this.keep(blob);
+        this.still.hidden = false;
+      } catch {
+        // There is no picture at this time; the next one may be there.
+      }
+    }
+    this.isPreviewing = false;
+  }
+
+  /** @param {Blob} blob */
+  keep(blob) {
+    const url = URL.createObjectURL(blob);
+    this.urls.push(url);
+    return url;
+  }
+
+  showList() {
+    this.observer.disconnect();
+    this.list.replaceChildren(...this.recordings.map((recording) => {
+      const { from, until } = spanOf(recording);
+      const image = element("img");
+      image.alt = "";
+      const node = element("li", "", element("button", "happened", image, element("span", "",
+        element("strong", "", shortClock(Date.parse(recording.trigger.at))),
+        element("span", "", recordingWords(recording)),
+        element("small", "", lengthText(recording.durationSeconds)))));
+      node.dataset["from"] = String(from);
+      node.dataset["until"] = String(until);
+      node.dataset["id"] = recording.id;
+      node.addEventListener("click", () => {
+        this.view = zoomed(this.view, Math.max(300000, 4 * (until - from)) / (this.view.until - this.view.from), from,
+          this.day);
+        this.goTo(Math.max(from, this.day.from));
+        this.node.scrollTo({ top: 0, behavior: "smooth" });
+      });
+      this.observer.observe(node);
+      return node;
+    }));
+  }
+
+  /** @param {HTMLElement} node */
+  async loadPicture(node) {
+    const image = node.querySelector("img");
+    const id = node.dataset["id"];
+    this.observer.unobserve(node);
+    if (!image || !id) return;
+    try {
+      image.src = this.keep(await getRecordingPicture(this.device, `${id}/thumbnail.jpg?width=240`));
+    } catch {
+      // A recording without pictures keeps an empty place.
+      image.hidden = true;
+    }
+  }
+
+  openDownload() {
+    const recording = recordingAt(this.recordings, this.time);
+    this.downloadForm.hidden = !this.downloadForm.hidden;
+    const span = recording ? downloadSpan(recording, this.time) : { from: this.time, until: this.time + 60000 };
+    this.from.value = inputTime(span.from);
+    // The second in which the recording ends is a part of it.
+    this.until.value = inputTime(Math.min(Math.ceil(span.until / 1000) * 1000, this.day.until - 1000));
+  }
+
+  async download() {
+    /** @param {HTMLInputElement} input */
+    const time = ({ value }) => new Date(`${this.date}T${value.length === 5 ? `${value}:00` : value}`).getTime();
+    const [from, until] = [time(this.from), time(this.until)];
+    if (!(from < until)) {
+      this.say("The end has to be later than the beginning.");
+      return;
+    }
+    const link = await makeRecordingLink(this.device, from, until);
+    const anchor = element("a");
+    anchor.href = link.export;
+    anchor.download = "";
+    this.node.append(anchor);
+    anchor.click();
+    anchor.remove();
+    this.downloadForm.hidden = true;
+    this.say("");
+  }
+
+  async delete() {
+    const recording = recordingAt(this.recordings, this.time);
+    if (!recording) {
+      this.say("Choose a recording first.");
+      return;
+    }
+    // A second press deletes. Any other recording asks again.
+    if (this.asked !== recording.id) {
+      this.asked = recording.id;
+      this.deleteButton.label = `Delete ${lengthText(recording.durationSeconds)} from ${
+        shortClock(spanOf(recording).from)}?`;
+      return;
+    }
+    this.asked = undefined;
+    this.deleteButton.label = "Delete";
+    await remove(`/v1/devices/${encodeURIComponent(this.device)}/recordings/${encodeURIComponent(recording.id)}`);
+    await this.showDay(this.date);
+    this.say("The recording was deleted.");
+  }
+
+  closePlayer() {
+    this.player?.close();
+    this.player = null;
+    this.linkStart = undefined;
+    for (const url of this.urls.splice(0)) URL.revokeObjectURL(url);
+    this.still.hidden = true;
+  }
+
+  close() { this.node.close(); }
+
+  finish() {
+    this.isClosed = true;
+    this.video.pause();
+    this.closePlayer();
+    this.observer.disconnect();
+    this.node.remove();
+  }
+}

@@ -1,0 +1,46 @@
+import DTLS
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import PushAvStreamTransport
+import Testing
+
+@testable import Gateway
+
+@Suite struct UploadEndpointAPITests {
+    @Test func `an endpoint is provisioned, shown without secrets, replaced and deleted`() async throws {
+        let gateway = try TestGateway()
+        let identity = try DTLSIdentity.generate()
+        let body = try JSONEncoder().encode(
+            ["clientCertificate": identity.certificatePEM, "privateKey": identity.privateKeyPEM])
+        try await gateway.run { client in
+            let path = "/v1/upload-endpoints/cloud"
+            let json = "application/json"
+            let made = try await client.send(.put, path, String(decoding: body, as: UTF8.self), type: json)
+            #expect(made.status == .created)
+            #expect(try made.decoded(UploadEndpointSummary.self).clientCertificate?.subject == "CN=gatehouse")
+            #expect(!String(buffer: made.body).contains("PRIVATE KEY"))
+            let store = try await client.send(
+                .put, path, #"{"kind":"s3","region":"r","accessKeyId":"A","secretAccessKey":"hidden"}"#, type: json)
+            #expect(store.status == .ok)
+            #expect(!String(buffer: store.body).contains("hidden"))
+            let list = try await client.get("/v1/upload-endpoints").decoded(GatewayAPI.UploadEndpointList.self)
+            #expect(list.endpoints.map(\.id) == [1])
+            #expect(try await client.get(path).status == .ok)
+            #expect(try await client.get("/v1/upload-endpoints/other").status == .notFound)
+            for wrong in [
+                #"{"privateKey":"x"}"#, #"{"kind":"s3"}"#, #"{"kind":"ftp"}"#, #"{"region":"r"}"#,
+                #"{"rootCertificates":5}"#, "[", #"{"rootCertificates":"-----BEGIN CERTIFICATE-----\nx"}"#,
+            ] {
+                #expect(try await client.send(.put, path, wrong, type: json).status == .badRequest)
+            }
+            #expect(try await client.send(.put, "/v1/upload-endpoints/..%2Fup", "{}", type: json).status == .badRequest)
+            let guest = try await client.send(.get, "/v1/upload-endpoints", token: TestGateway.guestToken)
+            #expect(guest.status == .forbidden)
+            #expect(try await client.send(.delete, path).status == .noContent)
+            #expect(try await client.send(.delete, path).status == .notFound)
+        }
+    }
+}
