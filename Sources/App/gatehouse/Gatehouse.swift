@@ -8,7 +8,7 @@ struct Gatehouse: AsyncParsableCommand {
         version: GatewayVersion.current,
         subcommands: [
             ServeCommand.self, CameraCommand.self, DevicesCommand.self, LiveCommand.self, TalkCommand.self,
-            PressCommand.self, SessionsCommand.self, EventsCommand.self, TokenCommand.self, BenchCommand.self,
-            SDPCommand.self,
+            PressCommand.self, SessionsCommand.self, EventsCommand.self, RecordingsCommand.self, TokenCommand.self,
+            BenchCommand.self, SDPCommand.self,
         ])
 }

@@ -47,8 +47,9 @@ struct ServeCommand: AsyncParsableCommand {
         let gateway = try reportingFailures {
             try GatewayService(
                 configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
-                configurationFile: self.config, stateDirectory: directory, tokens: tokens, shared: shared,
-                additionalMetrics: media.metrics, secrets: secrets, logger: logger,
+                recording: media.recording, outputs: media.outputs, configurationFile: self.config,
+                stateDirectory: directory, tokens: tokens, shared: shared,
+                additionalMetrics: media.metrics, permits: media.permits, secrets: secrets, logger: logger,
                 onReady: { Self.greet($0) })
         }
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }

@@ -10,6 +10,8 @@ import Transport
 /// A gateway's HTTP API, as far as a viewer needs it.
 public struct GatewayConnection: Sendable {
     private let url: String
+    /// The address of the gateway, without a slash at its end.
+    public var address: String { url }
     private let token: String
     private let client: HTTPClient
 
@@ -107,7 +109,7 @@ public struct GatewayConnection: Sendable {
         }
     }
 
-    private func send(
+    func send(
         _ method: HTTPMethod, _ path: String, body: Data?, contentType: String = "application/json"
     ) async throws(HomeError) -> Data {
         var request = HTTPClientRequest(url: url + path)

@@ -95,6 +95,7 @@ final class ViewerLoopHandler: ShardHandler {
         for _ in 0..<8 {
             guard let batch = session.port.receive(family, into: buffers) else { break }
             for datagram in batch { session.handle(datagram, at: now) }
+            if !batch.isFull { break }
         }
         service(identifier, session, at: now)
     }

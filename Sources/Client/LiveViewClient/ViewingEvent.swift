@@ -61,6 +61,8 @@ public struct ViewingStatistics: Sendable {
     public var tracks: [Track] = []
     /// The ages of packets on arrival by the sender's wall clock, in nanoseconds: one sample for each marked packet.
     public var packetAges: [Int64] = []
+    /// When the first frames of the video arrived.
+    public var frameArrivals = FrameArrivals()
     /// Whether media can flow.
     public var isConnected = false
 

@@ -23,6 +23,7 @@ extension ViewingSession {
         media[index].count(packet, at: now)
         if packet.marker || track.kind == .audio { noteAge(packet, index) }
         if track.kind == .video {
+            if packet.marker { frameArrivals.note(timestamp: packet.timestamp, at: now) }
             if pictures.insert(packet, at: now) { noteKeyFrame(at: now) }
         } else if assemblesFrames, !packet.payload.isEmpty {
             report(

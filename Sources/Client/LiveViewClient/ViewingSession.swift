@@ -15,6 +15,7 @@ final class ViewingSession {
     var reports: ReportTimer
     var talk: TalkSender?
     var packetAges: [Int64] = []
+    var frameArrivals = FrameArrivals()
     var hasEnded = false
     private var sawPacket = false
     private var sawKeyFrame = false
@@ -111,6 +112,7 @@ final class ViewingSession {
         var result = ViewingStatistics()
         result.isConnected = peer.isConnected
         result.packetAges = packetAges
+        result.frameArrivals = frameArrivals
         result.tracks = media.map { track in
             ViewingStatistics.Track(
                 kind: track.media.kind.name, codec: track.media.codec.name, packets: track.counts.packets,

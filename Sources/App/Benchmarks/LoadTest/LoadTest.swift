@@ -20,12 +20,17 @@ public struct LoadTest: Sendable {
     public var stagger = Duration.milliseconds(20)
     /// Whether each viewer leaves when it has its first key frame, and the next one starts then.
     public var isSequential = false
+    /// With ``isSequential``: whether each viewer stays until it has caught up with the camera, and starts at a random
+    /// moment, so that the starts fall on every place between two key frames.
+    public var awaitsLivePicture = false
     /// Whether every address of this host, and not only loopback, is offered to a server on loopback.
     public var offersAllAddresses = false
     /// The server's process, to measure what it uses.
     public var process: Int32?
     /// At most this many offers wait for their answer at once.
     private static let mostPending = 32
+    /// How long a viewer stays to learn the camera's pace.
+    private static let timeAtCamerasPace = Duration.seconds(2)
     /// How long a start may take.
     private static let patience = Duration.seconds(10)
 
@@ -46,8 +51,11 @@ public struct LoadTest: Sendable {
         if isSequential {
             for _ in 0..<count {
                 let viewer = LoadTestViewer()
+                if awaitsLivePicture { try await Task.sleep(for: .milliseconds(Int.random(in: 0..<1_000))) }
                 await viewer.start(self, loop: loop, identity: identity)
                 await viewer.awaitKeyFrame(Self.patience)
+                // Only frames at the camera's pace show which of those before had waited.
+                if awaitsLivePicture { try await Task.sleep(for: Self.timeAtCamerasPace) }
                 await viewer.stop()
                 viewers.append(viewer)
             }
@@ -106,8 +114,17 @@ public struct LoadTest: Sendable {
         result.bytes = end.bytes - min(start.bytes, end.bytes)
         if let before, let usageAtStart, let usageAtEnd, result.packets > 0 {
             let seconds = usageAtEnd.processorSeconds - usageAtStart.processorSeconds
+            let perPacket = 1e6 / Double(result.packets)
             result.server = LoadTestReport.Server(
-                microsecondsPerPacketViewer: seconds * 1e6 / Double(result.packets),
+                microsecondsPerPacketViewer: seconds * perPacket,
+                threads: usageAtEnd.threads.map { name, time in
+                    let used = time - (usageAtStart.threads[name] ?? ProcessUsage.Time())
+                    return LoadTestReport.Threads(
+                        name: name, userMicroseconds: used.user * perPacket, systemMicroseconds: used.system * perPacket
+                    )
+                }.sorted { $0.name < $1.name },
+                userMicrosecondsPerPacketViewer: (usageAtEnd.time.user - usageAtStart.time.user) * perPacket,
+                systemMicrosecondsPerPacketViewer: (usageAtEnd.time.system - usageAtStart.time.system) * perPacket,
                 coreShare: seconds / result.seconds, residentBytesBefore: before.residentBytes,
                 residentBytesPerViewer: (usageAtEnd.residentBytes - before.residentBytes) / max(count, 1),
                 proportionalBytesPerViewer: usageAtEnd.proportionalBytes.flatMap { end in
@@ -134,6 +151,7 @@ public struct LoadTest: Sendable {
             bitsPerSecondPerViewer: 0, lost: 0, lossShare: 0)
         var steps: [LoadTestViewer.Step: [Double]] = [:]
         var ages: [Double] = []
+        var liveTimes: [Double] = []
         var received: UInt64 = 0
         for viewer in viewers {
             for (step, milliseconds) in viewer.steps { steps[step, default: []].append(milliseconds) }
@@ -147,6 +165,9 @@ public struct LoadTest: Sendable {
                 received += track.packets
                 report.lost += track.lost
             }
+            if awaitsLivePicture, let caughtUp = viewer.sincePost(statistics.frameArrivals.caughtUp()) {
+                liveTimes.append(caughtUp)
+            }
             ages += statistics.packetAges.dropFirst(viewer.agesBefore).map { Double($0) / 1e6 }
         }
         if measured.seconds > 0, report.playing > 0 {
@@ -158,6 +179,7 @@ public struct LoadTest: Sendable {
         report.connected = LoadTestReport.Percentiles(steps[.connected] ?? [])
         report.firstPacket = LoadTestReport.Percentiles(steps[.firstPacket] ?? [])
         report.firstKeyFrame = LoadTestReport.Percentiles(steps[.firstKeyFrame] ?? [])
+        report.livePicture = LoadTestReport.Percentiles(liveTimes)
         report.server = measured.server
         return report
     }

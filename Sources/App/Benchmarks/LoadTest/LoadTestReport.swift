@@ -20,10 +20,24 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
         }
     }
 
+    /// Processor microseconds of some of the server's threads for each packet and viewer.
+    public struct Threads: Codable, Hashable, Sendable {
+        /// The beginning of their names, or `rest`.
+        public var name: String
+        public var userMicroseconds: Double
+        public var systemMicroseconds: Double
+    }
+
     /// What the server used while all viewers were connected.
     public struct Server: Codable, Hashable, Sendable {
         /// Processor microseconds for each packet and viewer, including all threads and the kernel's share.
         public var microsecondsPerPacketViewer: Double
+        /// The same for each kind of thread, in user and in system mode. Threads that end meanwhile are missing here.
+        public var threads: [Threads]
+        /// The part of ``microsecondsPerPacketViewer`` in user mode.
+        public var userMicrosecondsPerPacketViewer: Double
+        /// The kernel's part of it. On loopback that goes as far as the receiver's socket.
+        public var systemMicrosecondsPerPacketViewer: Double
         /// The share of one core.
         public var coreShare: Double
         /// Resident bytes before the first viewer.
@@ -63,6 +77,8 @@ public struct LoadTestReport: Codable, Hashable, Sendable {
     public var firstPacket: Percentiles?
     /// From the POST to the first whole key frame.
     public var firstKeyFrame: Percentiles?
+    /// From the POST to the moment from which on no frame waits behind others; nil unless the test awaits it.
+    public var livePicture: Percentiles?
     /// Nil when no process was named.
     public var server: Server?
 }

@@ -33,6 +33,14 @@ final class LoadTestViewer: Sendable {
     /// Why it could not start or ended by itself.
     var failure: String? { state.withLock { $0.failure } }
 
+    /// Milliseconds from the POST to `instant`.
+    func sincePost(_ instant: Instant?) -> Double? {
+        state.withLock { state in
+            guard let instant, let posted = state.posted else { return nil }
+            return (instant - posted).inMilliseconds
+        }
+    }
+
     /// How many ages of packets were known when the measured time began.
     var agesBefore: Int { state.withLock { $0.agesBefore } }
 

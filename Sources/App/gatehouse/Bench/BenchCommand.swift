@@ -9,7 +9,7 @@ struct BenchCommand: AsyncParsableCommand {
         subcommands: [
             BenchRelayCommand.self, BenchWakeUpCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self,
             BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self,
-            BenchEventsCommand.self,
+            BenchEventsCommand.self, BenchRecordCommand.self, BenchRecordingsCommand.self,
         ])
 }
 

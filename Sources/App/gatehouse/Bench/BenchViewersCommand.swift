@@ -30,6 +30,13 @@ struct BenchViewersCommand: AsyncParsableCommand {
     @Flag(help: "Start one viewer after the other; each leaves with its first key frame.")
     var sequential = false
 
+    @Flag(
+        help: """
+            With --sequential: each viewer starts at a random moment and stays until it has caught up with the camera. The \
+            report then says when that was.
+            """)
+    var untilLive = false
+
     @Flag(help: "Offer every address of this host, even to a server on loopback.")
     var allAddresses = false
 
@@ -50,6 +57,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
         guard (0...10_000).contains(stagger) else {
             throw ValidationError("--stagger must be between 0 and 10000 milliseconds")
         }
+        guard sequential || !untilLive else { throw ValidationError("--until-live needs --sequential") }
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw ValidationError("--url must start with http:// or https://")
         }
@@ -63,6 +71,7 @@ struct BenchViewersCommand: AsyncParsableCommand {
         test.duration = .seconds(duration)
         test.stagger = .milliseconds(stagger)
         test.isSequential = sequential
+        test.awaitsLivePicture = untilLive
         test.process = pid
         test.offersAllAddresses = allAddresses
         let finished = test
@@ -100,7 +109,7 @@ extension LoadTestReport {
         lines.append("milliseconds           p50      p95      p99   samples")
         let rows = [
             ("answer", answer), ("connected", connected), ("first packet", firstPacket),
-            ("first key frame", firstKeyFrame), ("latency", latency),
+            ("first key frame", firstKeyFrame), ("live picture", livePicture), ("latency", latency),
         ]
         for (name, percentiles) in rows {
             guard let percentiles else { continue }
@@ -118,6 +127,17 @@ extension LoadTestReport {
                         + "%.1f MiB before, %.0f KiB per viewer",
                     server.microsecondsPerPacketViewer, server.coreShare * 100,
                     Double(server.residentBytesBefore) / 1_048_576, Double(server.residentBytesPerViewer) / 1024))
+            lines.append(
+                String(
+                    format: "of it user %.2f µs, system %.2f µs", server.userMicrosecondsPerPacketViewer,
+                    server.systemMicrosecondsPerPacketViewer))
+            for threads in server.threads {
+                lines.append(
+                    "threads \(threads.name): "
+                        + String(
+                            format: "user %.2f µs, system %.2f µs", threads.userMicroseconds,
+                            threads.systemMicroseconds))
+            }
         }
         return lines.joined(separator: "\n")
     }

@@ -1,0 +1,127 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import PushAvStreamTransport
+import Transport
+
+/// Where recordings are on this machine.
+struct RecordingsFolderOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The state folder, if no gateway on this machine uses it.", valueName: "folder"))
+    var state: String?
+
+    /// The state folder.
+    func directory() throws -> StateDirectory {
+        if let state { return StateDirectory(path: state) }
+        let configuration = try loadConfiguration(self.config)
+        return StateDirectory(path: LocalGateway.stateDirectory(configuration: configuration))
+    }
+
+    /// The store in it, for reading. Nothing is changed.
+    func store(_ directory: StateDirectory) throws -> RecordingStore {
+        let root = directory.file("recordings")
+        guard FileManager.default.fileExists(atPath: root) else {
+            throw CommandFailure(description: "\(root) does not exist, so nothing was recorded there")
+        }
+        return try RecordingStore(
+            root: root, index: MemoryRecordingIndex(), now: { Int64(Date().timeIntervalSince1970 * 1_000) })
+    }
+}
+
+/// `gatehouse recordings verify`.
+struct RecordingsVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Check the files of all recordings, and change nothing.",
+        discussion: """
+            Every box of every segment is compared with the journal. This may be done while the gateway runs. The exit \
+            code is 2 if something is wrong.
+            """)
+
+    @Argument(help: "Only this device.")
+    var device: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var folder: RecordingsFolderOptions
+
+    private struct Problem: Encodable {
+        var recording: String
+        var path: String
+        var reason: String
+    }
+
+    private struct Answer: Encodable {
+        var recordings = 0
+        var running = 0
+        var segments = 0
+        var chunks = 0
+        var bytes: Int64 = 0
+        var problems: [Problem] = []
+    }
+
+    func run() async throws {
+        let answer = try reportingFailures { try self.verify() }
+        if self.json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            printJSON(try encoder.encode(answer))
+        } else {
+            for problem in answer.problems { print("\(problem.path): \(problem.reason)") }
+            let running = answer.running > 0 ? ", \(answer.running) without an end yet" : ""
+            print(
+                "\(answer.recordings) recordings\(running), \(answer.segments) segments, \(answer.chunks) chunks, "
+                    + "\(ListedRecording.size(answer.bytes)): \(answer.problems.count) problems")
+        }
+        if !answer.problems.isEmpty { throw ExitCode(2) }
+    }
+
+    private func verify() throws -> Answer {
+        let store = try self.folder.store(self.folder.directory())
+        var answer = Answer()
+        do throws(RecordingFault) {
+            for id in try store.idsOfFolders() where self.device == nil || self.device == id.device {
+                answer.recordings += 1
+                let found = try store.verify(id)
+                answer.segments += found.segments
+                answer.chunks += found.chunks
+                answer.bytes += found.byteCount
+                for problem in found.problems {
+                    // The gateway is recording it, or was stopped meanwhile; its next start completes it.
+                    if problem.path == store.layout.folder(of: id), problem.reason.hasPrefix("has no end") {
+                        answer.running += 1
+                    } else {
+                        answer.problems.append(Problem(recording: id.name, path: problem.path, reason: problem.reason))
+                    }
+                }
+            }
+        } catch {
+            throw CommandFailure(description: PlaybackError.store(error).description)
+        }
+        return answer
+    }
+}
+
+/// `gatehouse recordings rebuild-index`.
+struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rebuild-index", abstract: "Read all recordings again, and write their index again.",
+        discussion: "The gateway must not run. The files of recordings are not changed, except that those that were "
+            + "interrupted get their end.")
+
+    @OptionGroup var folder: RecordingsFolderOptions
+
+    func run() async throws {
+        try reportingFailures {
+            let directory = try self.folder.directory()
+            let lock = try StateDirectoryLock(directory)
+            defer { withExtendedLifetime(lock) {} }
+            let report = try RecordingIndexFile.rebuild(in: directory)
+            print("\(report.added) recordings can be read; the next start of the gateway writes their index")
+            for one in report.unreadable { print("\(one.path): \(one.reason)") }
+            if !report.unreadable.isEmpty { throw ExitCode(2) }
+        }
+    }
+}

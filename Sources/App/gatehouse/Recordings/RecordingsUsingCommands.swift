@@ -1,0 +1,190 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import Glibc
+import HomeTypes
+import LiveViewClient
+
+/// `gatehouse recordings export`.
+struct RecordingsExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Save a time as one MP4 file.",
+        discussion: "The file begins and ends exactly at these times. Nothing is encoded again.")
+
+    @Argument(help: "The device.")
+    var device: String
+
+    @OptionGroup var range: RangeOptions
+
+    @Option(help: "keep: times without footage stay as long as they were. cut: they are left out.")
+    var gaps = "keep"
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"))
+    var output: String
+
+    @Flag(help: "Replace the file if it exists.")
+    var force = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func validate() throws {
+        try self.range.require()
+        guard ["keep", "cut"].contains(self.gaps) else { throw ValidationError("--gaps must be keep or cut") }
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        if !self.force, FileManager.default.fileExists(atPath: self.output) {
+            printError("gatehouse: \(self.output) exists; choose another name, or replace it with --force")
+            throw ExitCode.failure
+        }
+        // Under another name until it is whole.
+        let partial = self.output + ".part"
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            printError("gatehouse: \(partial) cannot be written: \(String(cString: strerror(errno)))")
+            throw ExitCode.failure
+        }
+        defer {
+            close(descriptor)
+            unlink(partial)
+        }
+        try await reportingHomeErrors {
+            let path = "\(recordingsPath(self.device))/export.mp4?gaps=\(self.gaps)\(self.range.query("&"))"
+            var size: Int64 = 0
+            let headers = try await connection.download(path) { (data) throws(HomeError) in
+                size += Int64(data.count)
+                try Self.write(data, to: descriptor, partial)
+            }
+            guard rename(partial, self.output) == 0 else {
+                throw HomeError.internal("\(self.output) cannot be written: \(String(cString: strerror(errno)))")
+            }
+            let shown = [headers["recording-start"], headers["recording-end"]].compactMap { $0 }
+            print("\(self.output): \(ListedRecording.size(size)), \(shown.joined(separator: " to "))")
+        }
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32, _ path: String) throws(HomeError) {
+        var done = 0
+        while done < data.count {
+            let count = data.withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), data.count - done)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw .internal("\(path) cannot be written: \(String(cString: strerror(errno)))")
+            }
+            done += count
+        }
+    }
+}
+
+/// `gatehouse recordings play`.
+struct RecordingsPlayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play", abstract: "Play a time with mpv or ffplay, or print its address for another player.",
+        discussion: "The address works for six hours, without the token. Treat it like a secret.")
+
+    @Argument(help: "The device.")
+    var device: String
+
+    @OptionGroup var range: RangeOptions
+
+    @Flag(help: "Only print the address.")
+    var url = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    private struct Link: Decodable {
+        var playlist: String
+    }
+
+    func validate() throws { try self.range.require() }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let address = try await reportingHomeErrors {
+            let data = try await connection.post(
+                "\(recordingsPath(self.device))/links\(self.range.query("?"))", contentType: "application/json",
+                body: Data("{}".utf8))
+            return connection.address + (try connection.decode(Link.self, data).playlist)
+        }
+        guard !self.url, let player = Self.player() else { return print(address) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: player.path)
+        process.arguments = player.arguments + [address]
+        do {
+            try process.run()
+        } catch {
+            printError("gatehouse: \(player.path) cannot be started (\(error)); the address is")
+            return print(address)
+        }
+        process.waitUntilExit()
+        if process.terminationStatus != 0 { throw ExitCode(process.terminationStatus) }
+    }
+
+    /// The first player that is installed.
+    private static func player() -> (path: String, arguments: [String])? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+        for (name, arguments) in [("mpv", ["--really-quiet"]), ("ffplay", ["-loglevel", "error", "-autoexit"])] {
+            for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
+                return ("\(folder)/\(name)", arguments)
+            }
+        }
+        return nil
+    }
+}
+
+/// `gatehouse recordings delete`.
+struct RecordingsDeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete a recording, or all that lie within a time.",
+        discussion: "There is no way back. Recordings that are being made stay.")
+
+    @Argument(help: "The device.")
+    var device: String
+
+    @Argument(help: "The recording, as list shows it.")
+    var recording: String?
+
+    @OptionGroup var range: RangeOptions
+
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    private struct Answer: Decodable {
+        var deleted: Int
+        var kept: Int
+    }
+
+    func validate() throws {
+        if self.recording == nil {
+            try self.range.require()
+        } else if self.range.from != nil || self.range.until != nil {
+            throw ValidationError("name a recording, or a time with --from and --until")
+        }
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let what =
+            self.recording.map { "the recording \($0)" }
+            ?? "all recordings from \(self.range.from ?? "") until \(self.range.until ?? "")"
+        if !self.yes {
+            print("Delete \(what) of \(self.device)? [y/N] ", terminator: "")
+            guard readLine()?.lowercased().hasPrefix("y") == true else { return print("Nothing was deleted.") }
+        }
+        try await reportingHomeErrors {
+            guard let recording else {
+                let data = try await connection.deleting(recordingsPath(self.device) + self.range.query("?"))
+                let answer = try connection.decode(Answer.self, data)
+                let kept = answer.kept > 0 ? "; \(answer.kept) stay, because they reach beyond or still run" : ""
+                return print("\(answer.deleted) deleted\(kept)")
+            }
+            try await connection.delete("\(recordingsPath(self.device))/\(GatewayConnection.segment(recording))")
+            print("deleted")
+        }
+    }
+}
