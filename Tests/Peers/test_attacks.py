@@ -17,6 +17,8 @@ from peers.namespace import Namespace
 from peers.polling import eventually
 from peers.ports import free_port
 
+pytestmark = pytest.mark.alone
+
 MEBIBYTE = 1 << 20
 
 

@@ -13,6 +13,8 @@ from peers.rtsp_cameras import RTSPCameras
 from peers.viewer import BrowserViewer, viewing
 from playwright.sync_api import Playwright
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def line() -> Iterator[LossyLine]:

@@ -1,5 +1,6 @@
 """The served OpenAPI document: valid in itself, and true of what the gateway answers."""
 
+import re
 from typing import Any
 
 import pytest
@@ -49,6 +50,7 @@ def test_describes_what_is_answered(document: dict[str, Any], gateway: Gateway) 
         ):
             concrete = path.replace("{device}", device).replace("{trait}", trait).replace("{session}", session)
             concrete = concrete.replace("{file}", "app.js").replace("{camera}", device)
+            concrete = re.sub(r"\{\w+\}", "unknown", concrete)
             answer = gateway.client.request("GET", concrete)
             if concrete == path and answer.status == 404:
                 pytest.fail(f"GET {path} is described and not there")

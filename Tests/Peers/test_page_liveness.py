@@ -15,6 +15,8 @@ from peers.polling import eventually
 from peers.rtsp_cameras import RTSPCameras
 from playwright.sync_api import Browser, Locator, Page, expect
 
+pytestmark = pytest.mark.alone
+
 # Counts the connections and the microphones that the page opens, and reports when a tile's text has changed.
 SPIES = """
 (() => {

@@ -18,6 +18,8 @@ from peers.rtsp_cameras import RTSPCameras
 from peers.viewer import viewing
 from playwright.sync_api import Browser, Playwright
 
+pytestmark = pytest.mark.alone
+
 TONE = 1000
 CODECS = {
     "talk-pcmu": "PCMU/8000", "talk-pcma": "PCMA/8000", "talk-aac": "MPEG4-GENERIC/16000", "talk-l16": "L16/16000",

@@ -1,0 +1,121 @@
+"""A camera that is recorded by the whole gateway: switched off and on, killed, and read back by FFmpeg."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.gateway import DOORBELL, Gateway
+from peers.polling import eventually
+from peers.ports import free_port
+from peers.rtsp_cameras import RTSPCameras
+
+DEVICE = DOORBELL.id
+
+
+@pytest.fixture
+def house(binary: Path, rtsp_cameras: RTSPCameras, tmp_path: Path) -> Iterator[Gateway]:
+    """A doorbell that is recorded all the time, and an H.264 camera with sound that is recorded on command."""
+    gateway = Gateway(
+        binary,
+        tmp_path,
+        [DOORBELL, rtsp_cameras.camera("drive", "h264")],
+        {
+            "recording": {"trigger": "continuous", "cameras": [{"id": "drive", "trigger": "command"}]},
+            "rtsp": {"host": "127.0.0.1", "port": free_port()},
+        },
+    )
+    yield gateway
+    gateway.stop()
+
+
+def recordings(house: Gateway, device: str = DEVICE) -> list[dict[str, Any]]:
+    """The newest first."""
+    return house.client.get(f"/v1/devices/{device}/recordings")["recordings"]
+
+
+def running(house: Gateway, device: str = DEVICE) -> dict[str, Any] | None:
+    return next((one for one in recordings(house, device) if one["isRunning"] and one["segments"] > 1), None)
+
+
+def switch(house: Gateway, status: str) -> None:
+    reply = house.client.command(DEVICE, "PushAvStreamTransport", "setTransportStatus", {"transportStatus": status})
+    assert reply.status == 200, reply.text
+
+
+def test_a_camera_that_is_switched_off_and_on_is_recorded_again(house: Gateway) -> None:
+    first = eventually(lambda: running(house), "the doorbell is recorded", 20)
+    switch(house, "inactive")
+    # Nothing of it leaves or is kept from the moment at which the command has returned.
+    ended = next(one for one in recordings(house) if one["id"] == first["id"])
+    assert (ended["isRunning"], ended["endReason"]) == (False, "inactive")
+    assert house.client.request("GET", f"/v1/devices/{DEVICE}/snapshot.jpg").status == 409
+    export = f"/v1/devices/{DEVICE}/recordings/export.mp4?from={first['start']}&until={first['end']}"
+    assert house.client.request("GET", export).status == 409
+    refused = subprocess.run(
+        ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", reader_address(house)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert refused.returncode != 0 and "403" in refused.stderr
+    offer = house.client.command(DEVICE, "WebRtcLiveView", "startLiveView", {"offerSdp": "v=0"})
+    assert (offer.status, offer.json["error"]["status"]) == (409, "FAILED_PRECONDITION"), offer.text
+    assert [one["id"] for one in recordings(house)] == [first["id"]]
+
+    switch(house, "active")
+    again = eventually(lambda: running(house), "the doorbell is recorded again", 20)
+    assert again["id"] != first["id"] and again["connectionID"] == 1
+    assert house.client.request("GET", export).status == 200
+
+
+def test_what_was_kept_survives_a_kill(house: Gateway) -> None:
+    before = eventually(lambda: running(house), "the doorbell is recorded", 20)
+    os.kill(house.process.pid, signal.SIGKILL)
+    house.stop()
+    house.start()
+    eventually(lambda: running(house), "it is recorded again", 20)
+    after = next(one for one in recordings(house) if one["id"] == before["id"])
+    assert (after["isRunning"], after["endReason"]) == (False, "interrupted")
+    # Two roundings of the same time may differ by a microsecond.
+    assert after["durationSeconds"] > before["durationSeconds"] - 0.001 and after["bytes"] >= before["bytes"]
+
+
+def test_a_command_records_a_camera_with_its_sound(house: Gateway, tmp_path: Path) -> None:
+    house.wait_until_flowing("drive")
+    time_control = {"initialDuration": 4, "augmentationDuration": 1, "maxDuration": 10, "blindDuration": 0}
+    reply = house.client.command(
+        "drive",
+        "PushAvStreamTransport",
+        "manuallyTriggerTransport",
+        {"connectionID": 1, "activationReason": "userInitiated", "timeControl": time_control},
+    )
+    assert reply.status == 200, reply.text
+    ended = eventually(
+        lambda: next((one for one in recordings(house, "drive") if not one["isRunning"]), None), "it ends by itself", 30
+    )
+    assert (ended["trigger"]["kind"], ended["endReason"], ended["gaps"]) == ("command", "lengthReached", 0)
+    path = f"/v1/devices/drive/recordings/export.mp4?from={ended['start']}&until={ended['end']}"
+    (tmp_path / "drive.mp4").write_bytes(house.client.request("GET", path).body)
+    shown = ["-show_entries", "stream=codec_name,duration", "-of", "json"]
+    report = subprocess.run(
+        ["ffprobe", "-v", "error", *shown, tmp_path / "drive.mp4"],
+        capture_output=True, text=True, timeout=30, check=True,
+    )  # fmt: skip
+    assert report.stderr == ""
+    streams = {one["codec_name"]: float(one["duration"]) for one in json.loads(report.stdout)["streams"]}
+    assert set(streams) == {"h264", "opus"}
+    assert all(abs(length - ended["durationSeconds"]) < 0.5 for length in streams.values()), (streams, ended)
+    decoded = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", tmp_path / "drive.mp4", "-f", "null", "-"], capture_output=True, timeout=60
+    )
+    assert (decoded.returncode, decoded.stderr) == (0, b"")
+
+
+def reader_address(house: Gateway) -> str:
+    port = json.loads(house.config.read_text())["rtsp"]["port"]
+    return f"rtsp://viewer:{house.token}@127.0.0.1:{port}/{DEVICE}"
