@@ -96,6 +96,12 @@ var targets: [Target] = [
             "Stations",
         ]),
     module(
+        "PushAvStreamTransport", floor: "Services",
+        [
+            "Transport", "CFileStatus", "COpenSSL", "SDP", "RTP", "FragmentedMP4", "HomeTypes", "Codecs",
+            "DatagramPort", "MediaRelay", "Cameras", "Stations",
+        ]),
+    module(
         "RTSPServer", floor: "Services",
         ["Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras", "Stations"]),
 
@@ -105,13 +111,21 @@ var targets: [Target] = [
         swiftSettings: settings),
     module("PacketFakes", floor: "Testing", ["RTP"]),
     module(
-        "StationFakes", floor: "Testing", ["Transport", "SDP", "RTP", "Codecs", "DatagramPort", "Intake", "Cameras"]),
+        "StationFakes", floor: "Testing",
+        ["Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations"]),
+    module("RecordingFakes", floor: "Testing", ["FragmentedMP4", "PushAvStreamTransport", "Transport"]),
+    .executableTarget(
+        name: "recording-writer", dependencies: ["PushAvStreamTransport", "RecordingFakes"],
+        path: "Sources/Testing/recording-writer", swiftSettings: settings),
+    module(
+        "PeerFakes", floor: "Testing",
+        ["Transport", "RTP", "ICE", "DTLS", "PeerConnection", "NetworkSimulator"]),
     .target(name: "HeapMeter", path: "Sources/Testing/HeapMeter", swiftSettings: settings),
     module(
         "FuzzTargets", floor: "Testing",
         [
-            "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "ICE", "SRTP", "DTLS", "Codecs", "Cameras",
-            "Signalling",
+            "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "Codecs",
+            "Cameras", "Signalling",
         ]),
 
     tests("TransportTests", ["Transport"]),
@@ -119,7 +133,7 @@ var targets: [Target] = [
     tests("STUNTests", ["STUN", "Transport"]),
     tests("ICETests", ["ICE", "STUN", "Transport", "NetworkSimulator"]),
     tests("RTPTests", ["RTP", "Transport"]),
-    tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP"]),
+    tests("FragmentedMP4Tests", ["FragmentedMP4", "RTP", "Transport"]),
     tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("IntakeTests", ["Intake", "PacketFakes", "SDP", "RTP", "Transport"]),
@@ -129,11 +143,14 @@ var targets: [Target] = [
     tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
     tests(
         "PeerConnectionTests",
-        ["PeerConnection", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator", "HeapMeter"]),
+        [
+            "PeerConnection", "PeerFakes", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator",
+            "HeapMeter",
+        ]),
     tests("DatagramPortTests", ["DatagramPort", "Transport"]),
     tests(
         "MediaRelayTests",
-        ["MediaRelay", "PeerConnection", "RTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator"]),
+        ["MediaRelay", "PeerFakes", "PeerConnection", "RTP", "SDP", "DatagramPort", "Transport", "NetworkSimulator"]),
     tests(
         "StationsTests",
         [
@@ -143,15 +160,22 @@ var targets: [Target] = [
     tests(
         "SignallingTests",
         [
-            "Signalling", "Stations", "StationFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection", "ICE",
-            "DTLS",
-            "DatagramPort", "SDP", "RTP", "Transport",
+            "Signalling", "Stations", "StationFakes", "PeerFakes", "MediaRelay", "Cameras", "Codecs", "PeerConnection",
+            "ICE", "DTLS", "DatagramPort", "SDP", "RTP", "Transport",
         ]),
     tests(
         "RTSPServerTests",
         [
             "RTSPServer", "RTSP", "RTP", "SDP", "MediaRelay", "Intake", "Cameras", "Stations", "DatagramPort",
             "Transport",
+        ]),
+    tests(
+        "PushAvStreamTransportTests",
+        [
+            "PushAvStreamTransport", "RecordingFakes", "recording-writer", "StationFakes", "PacketFakes",
+            "FragmentedMP4",
+            "HomeTypes", "MediaRelay", "Cameras",
+            "Codecs", "DatagramPort", "DTLS", "Stations", "SDP", "RTP", "Transport",
         ]),
     tests("HomeTypesTests", ["HomeTypes"]),
     tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
@@ -182,6 +206,7 @@ if !coreOnly {
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -194,11 +219,31 @@ if !coreOnly {
         // Only in programs that measure themselves: it stands in front of the C library's allocation functions.
         .target(name: "CAllocationCounter", path: "Sources/System/CAllocationCounter"),
 
+        // What needs SQLite: the files that the home and the index of the recordings share, and that index.
+        module("SQLiteFiles", floor: "System", [.product(name: "GRDB", package: "GRDB.swift")]),
+        module(
+            "RecordingIndex", floor: "Services",
+            ["PushAvStreamTransport", "SQLiteFiles", .product(name: "GRDB", package: "GRDB.swift")]),
+
+        // Floor 4, with the packages that it needs.
+        module(
+            "RecordingUpload", floor: "Services",
+            [
+                "PushAvStreamTransport", "Transport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+
         // Floor 5: the home.
         module(
             "HomeHub", floor: "Home",
             [
-                "HomeTypes", "Signalling", "Stations", "DatagramPort", "Transport",
+                "HomeTypes", "Signalling", "Stations", "PushAvStreamTransport", "DatagramPort", "Transport",
+                "SQLiteFiles",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
 
@@ -223,7 +268,8 @@ if !coreOnly {
             [
                 "Transport", "SDP", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
                 "HomeTypes",
-                "HomeHub", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF",
+                "HomeHub", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
+                "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -243,7 +289,8 @@ if !coreOnly {
             "Benchmarks", floor: "App",
             [
                 "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
-                "LiveViewClient", "HomeTypes", "HomeHub", "COpenSSL", "CLinuxUDP", "CAllocationCounter",
+                "LiveViewClient", "HomeTypes", "HomeHub", "COpenSSL", "CLinuxUDP", "CAllocationCounter", "Cameras",
+                "Intake", "Stations", "PushAvStreamTransport", "RecordingIndex",
             ]),
         .executableTarget(
             name: "gatehouse",
@@ -252,7 +299,7 @@ if !coreOnly {
                 "RTP", "HomeTypes",
                 "Codecs", "DTLS",
                 "DatagramPort",
-                "FragmentedMP4", "Transport",
+                "FragmentedMP4", "PushAvStreamTransport", "Transport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/App/gatehouse",
@@ -272,17 +319,24 @@ if !coreOnly {
         module("GatewayFuzzTargets", floor: "Testing", ["FuzzTargets", "Gateway", "HomeTypes"]),
         tests("GatewayFuzzTargetsTests", ["GatewayFuzzTargets", "FuzzTargets", "Transport"]),
         tests(
+            "RecordingIndexTests",
+            [
+                "RecordingIndex", "PushAvStreamTransport", "Transport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        tests(
             "HomeHubTests",
             [
-                "HomeHub", "HomeTypes", "Signalling", "HomeFakes", "Transport",
+                "HomeHub", "HomeTypes", "Signalling", "Stations", "PushAvStreamTransport", "HomeFakes", "DatagramPort",
+                "Transport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests(
             "GatewayTests",
             [
                 "Gateway", "HomeHub", "HomeTypes", "Stations", "StationFakes", "Signalling", "HomeFakes", "Cameras",
-                "MediaRelay",
-                "DatagramPort", "SDP", "Transport",
+                "MediaRelay", "FragmentedMP4", "PushAvStreamTransport", "RecordingFakes",
+                "DatagramPort", "DTLS", "SDP", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -295,6 +349,11 @@ if !coreOnly {
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         tests("LiveViewClientTests", ["LiveViewClient", "Transport"]),
+        tests("RecordingUploadTests", ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
+        // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.
+        .executableTarget(
+            name: "upload-driver", dependencies: ["RecordingUpload", "PushAvStreamTransport", "Transport"],
+            path: "Sources/Testing/upload-driver", swiftSettings: settings),
     ]
 }
 
@@ -311,7 +370,8 @@ if fuzzing {
                 path: "Sources/App/Gateway",
                 sources: [
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
-                    "Configuration/ConfigurationLoader+Cameras.swift", "Configuration/ConfigurationTexts.swift",
+                    "Configuration/ConfigurationLoader+Cameras.swift",
+                    "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+YAML.swift",
                     "Configuration/NameRules.swift", "Configuration/YAMLReader.swift",
@@ -331,6 +391,11 @@ if fuzzing {
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
     ]
     products.append(.executable(name: "fuzz", targets: ["fuzz"]))
+}
+
+// `GATEHOUSE_TESTS=NAME,NAME` leaves only these test targets: while one module changes, nothing else is built and linked.
+if let wanted = Context.environment["GATEHOUSE_TESTS"]?.split(separator: ",").map(String.init) {
+    targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
 
 let package = Package(name: "gatehouse", products: products, dependencies: dependencies, targets: targets)
