@@ -102,7 +102,9 @@ class Gateway:
         """The owner's token, as the command on the same machine reads it."""
         return (self._state / "token").read_text().split()[-1]
 
-    def wait_until_flowing(self, device: str, within: float = 20) -> None:
+    def wait_until_flowing(self, device: str, within: float = 60) -> None:
+        """Waits for the camera's first packets. The bound leaves room for attempts that a busy machine fails."""
+
         def is_flowing() -> bool:
             return self.client.get(f"/v1/devices/{device}")["source"]["state"] == "flowing"
 
@@ -110,7 +112,8 @@ class Gateway:
             eventually(is_flowing, f"{device} delivers", within, every=0.2)
         except AssertionError as failure:
             source = self.client.get(f"/v1/devices/{device}")["source"]
-            raise AssertionError(f"{failure}; its source: {source}") from None
+            lines = [line for line in self.process.output().splitlines() if f"camera={device} " in line]
+            raise AssertionError("\n".join([f"{failure}; its source: {source}", *lines[-20:]])) from None
 
     def stop(self) -> int:
         return self.process.stop()
