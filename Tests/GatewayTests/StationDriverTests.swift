@@ -118,6 +118,37 @@ import Transport
         self.relay.stop()
     }
 
+    /// A camera that began to flow just while the home began to follow it stayed "setting up" until its next change.
+    @Test func aChangeWhileTheUpdatesBeginIsNotLost() async throws {
+        for round in 0..<2_000 {
+            let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
+            let station = CameraStation(id: "a", source: source, relay: self.relay)
+            let driver = StationDriver(
+                station: station, source: source,
+                events: CameraEvents(CameraSettings(self.camera("a")), station: station), run: "r")
+            async let changing: Void = Self.flow(station)
+            // Each round begins to follow at another moment of the change.
+            for _ in 0..<(round % 64) { _ = station.snapshot }
+            let updates = driver.updates()
+            await changing
+            // Everything that was reported before comes before this.
+            station.handle(.buttonPressed())
+            var last: CameraSourceState?
+            for await update in updates {
+                if case .source(let status) = update { last = status.state }
+                if case .doorbellPressed = update { break }
+            }
+            try #require(last == .flowing, "round \(round)")
+        }
+        self.relay.stop()
+    }
+
+    private static func flow(_ station: CameraStation) async {
+        for state in [SourceState.connecting, .describing, .settingUp, .playing, .flowing] {
+            station.handle(.state(state))
+        }
+    }
+
     /// Nothing reports when the last thread lets go. The test asks the relay something again and again, which gives it
     /// time.
     private func waitUntilGone(_ station: WeakStation) async throws {

@@ -32,20 +32,26 @@ struct StationDriver: CameraDriver {
 
     func updates() -> AsyncStream<CameraUpdate> {
         let inbox = UpdateInbox()
-        inbox.add(.source(CameraSourceStatus(station.snapshot)))
         // The station keeps the handler. A handler that kept the station would keep both for ever.
         let observer = station.observe { [weak station = station, run = run] event in
             guard let station else { return }
             switch event {
-            case .state, .tracks: inbox.add(.source(CameraSourceStatus(station.snapshot)))
+            case .state, .tracks: inbox.add { .source(CameraSourceStatus(station.snapshot)) }
             case .buttonPressed(let press): inbox.add(.doorbellPressed(.init(press)))
             case .detection(let detection):
                 if let event = DetectionEvent(detection, run: run) { inbox.add(.detection(event)) }
             case .senderReport: break
             }
         }
-        if let status = events.status { inbox.add(.eventSource(EventSourceStatus(status))) }
-        events.observe(as: observer) { inbox.add(.eventSource(EventSourceStatus($0))) }
+        let addEventSource: @Sendable (CameraEvents) -> Void = { events in
+            inbox.add { events.status.map { .eventSource(EventSourceStatus($0)) } }
+        }
+        events.observe(as: observer) { [weak events] _ in
+            if let events { addEventSource(events) }
+        }
+        // The states as they are now. They are read after the handlers are in place: a change in between would be lost.
+        inbox.add { .source(CameraSourceStatus(station.snapshot)) }
+        addEventSource(events)
         // A follower releases the stream at the end, and this object with it.
         let following = Following { [weak station = station, weak events = events] in
             inbox.finish()

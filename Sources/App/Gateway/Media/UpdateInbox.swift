@@ -82,17 +82,23 @@ final class UpdateInbox: Sendable {
     var dropped: Int { self.state.withLock { $0.dropped } }
 
     /// Adds an update.
-    func add(_ update: CameraUpdate, at now: Instant = MonotonicClock.now) {
-        let waiting = self.state.withLock { state -> CheckedContinuation<CameraUpdate?, Never>? in
-            guard !state.isFinished else { return nil }
-            if let waiting = state.waiting.take() { return waiting }
+    func add(_ update: CameraUpdate, at now: Instant = MonotonicClock.now) { add(at: now) { update } }
+
+    /// Reads a present state and adds it; nil adds nothing.
+    ///
+    /// Several threads report the changes of one camera. The state is read under the lock, so that a thread that read
+    /// earlier cannot add later: the home would keep the older state until the next change.
+    func add(at now: Instant = MonotonicClock.now, reading read: () -> CameraUpdate?) {
+        let delivery = self.state.withLock { state -> (CheckedContinuation<CameraUpdate?, Never>, CameraUpdate)? in
+            guard !state.isFinished, let update = read() else { return nil }
+            if let waiting = state.waiting.take() { return (waiting, update) }
             let bytes = Self.size(of: update)
             state.entries.append(Entry(update: update, at: now, bytes: bytes))
             state.byteCount += bytes
             state.bound(at: now)
             return nil
         }
-        waiting?.resume(returning: update)
+        if let (waiting, update) = delivery { waiting.resume(returning: update) }
     }
 
     /// The oldest update, if there is one; nil after the end. Only one caller at a time.
