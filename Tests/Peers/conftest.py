@@ -12,8 +12,9 @@ from peers.chromium import ChromiumPage, open_page
 from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.namespace import Namespace, NamespaceUnavailable
+from peers.polling import PATIENCE
 from peers.rtsp_cameras import RTSPCameras
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -70,6 +71,8 @@ def gateway(
 
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Playwright]:
+    # Playwright's own patience is five seconds.
+    expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
         yield playwright
 

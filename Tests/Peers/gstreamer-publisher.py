@@ -108,7 +108,7 @@ class Publisher:
         if body is not None:
             request.data = body.encode()
             request.add_header("Content-Type", "application/sdp")
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             if location := response.headers.get("Location"):
                 self._resource = urllib.parse.urljoin(self._endpoint, location)
             return str(response.read().decode())

@@ -14,7 +14,7 @@ from peers.attackers import Attackers
 from peers.client import Client
 from peers.gateway import DOORBELL, Gateway
 from peers.namespace import Namespace
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
 pytestmark = pytest.mark.alone
@@ -94,7 +94,7 @@ def test_the_owner_gets_in_while_strangers_hold_all_connections(
     # More than there are places, so that the owner's new connections wait with the strangers' in the kernel's queue.
     with attackers.attack(kind, ports.get(listener, besieged.port), 680, listener) as done:
         during = use(owner)
-        eventually(lambda: owner.metric("gatehouse_connections") < 660, "the connections are bounded", within=5)
+        eventually(lambda: owner.metric("gatehouse_connections") < 660, "the connections are bounded")
         peak = resident(besieged)
     wait_for_calm(besieged)
     after = resident(besieged)
@@ -143,7 +143,7 @@ def test_a_host_is_counted_over_all_listeners(
 
 
 def test_a_client_that_signed_in_keeps_its_connection(besieged: Gateway, owner: Client, attackers: Attackers) -> None:
-    kept = http.client.HTTPConnection(owner.host, owner.port, timeout=20)
+    kept = http.client.HTTPConnection(owner.host, owner.port, timeout=PATIENCE)
 
     def status() -> int:
         kept.request("GET", "/v1/gateway", headers={"Authorization": f"Bearer {owner.token}"})
@@ -163,7 +163,7 @@ def test_a_client_that_signed_in_keeps_its_connection(besieged: Gateway, owner: 
 
 def conversation(port: int, request: bytes, end: bytes = b"") -> bytes:
     """All that the gateway answers, until it closes or `end` has come."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         connection.sendall(request)
         answer = b""
         while not (end and end in answer):
@@ -202,7 +202,7 @@ def test_a_body_is_requested_only_if_it_is_read(besieged: Gateway) -> None:
     # Without a token, and for a body that is too long, the answer is final.
     assert conversation(besieged.port, head + b"Content-Length: 3\r\n\r\n").startswith(b"HTTP/1.1 401 ")
     assert conversation(besieged.port, head + token + b"Content-Length: 70000\r\n\r\n").startswith(b"HTTP/1.1 413 ")
-    with socket.create_connection(("127.0.0.1", besieged.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", besieged.port), timeout=PATIENCE) as connection:
         connection.sendall(head + token + b"Content-Length: 3\r\n\r\n")
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b"v=0")
@@ -215,7 +215,7 @@ def test_reading_stops_below_tls_too(besieged: Gateway, ports: dict[str, int]) -
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     count = 300
     with (
-        socket.create_connection(("127.0.0.1", ports["https"]), timeout=10) as plain,
+        socket.create_connection(("127.0.0.1", ports["https"]), timeout=PATIENCE) as plain,
         context.wrap_socket(plain, server_hostname="door") as connection,
     ):
         request = b"GET /healthz HTTP/1.1\r\nHost: door\r\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 
 
 def test_what_a_reader_got_is_in_the_file_after_a_kill(binary: Path, tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_what_a_reader_got_is_in_the_file_after_a_kill(binary: Path, tmp_path: P
                 # What it had printed by then counts as well.
                 break
         seen += [int(line) for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
-        assert process.wait(timeout=30) == -signal.SIGKILL
+        assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
     with sqlite3.connect(tmp_path / "endless.sqlite") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         kept = [row[0] for row in database.execute("SELECT sequence FROM log ORDER BY sequence")]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
+from peers.polling import PATIENCE
 from peers.ports import free_port
 
 
@@ -22,7 +23,7 @@ class CommandLine:
     def run(self, *arguments: str, address: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(self._binary), *arguments, "--gateway", address or self._address],
-            capture_output=True, text=True, timeout=60, env=self._environment,
+            capture_output=True, text=True, timeout=PATIENCE, env=self._environment,
         )  # fmt: skip
 
     def error(self, *arguments: str, address: str | None = None) -> str:

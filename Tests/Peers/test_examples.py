@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from peers.gateway import Gateway
+from peers.polling import PATIENCE
 from peers.rtsp_cameras import RTSPCameras
 
 ROOT = Path(__file__).parent.parent.parent
@@ -26,7 +27,7 @@ def programs() -> Path:
 
 
 def run(program: Path, *arguments: str) -> str:
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -51,7 +52,7 @@ def test_the_recorder_writes_a_file_that_plays(
     found = re.match(r"(\d+) frames in", words)
     assert found and int(found[1]) > 30, words
     probe = ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", str(path)]
-    streams = json.loads(subprocess.run(probe, capture_output=True, text=True, timeout=60, check=True).stdout)[
+    streams = json.loads(subprocess.run(probe, capture_output=True, text=True, timeout=PATIENCE, check=True).stdout)[
         "streams"
     ]
     assert [stream["codec_name"] for stream in streams] == ["h264", *sound]

@@ -15,7 +15,7 @@ from peers.client import Client
 from peers.garbage import datagrams, texts
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.hostile_camera import HostileCamera
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.spoofing import Spoofer
 from peers.viewer import BrowserViewer, Reception, viewing
 from playwright.sync_api import Browser
@@ -200,7 +200,7 @@ cameras:
     for body in texts(5, 60, original):
         config.write_bytes(body)
         checked = subprocess.run(
-            [str(binary), "serve", "--check", "--config", str(config)], capture_output=True, text=True, timeout=20
+            [str(binary), "serve", "--check", "--config", str(config)], capture_output=True, text=True, timeout=PATIENCE
         )
         codes.add(checked.returncode)
         if checked.returncode == 1:
@@ -241,7 +241,7 @@ def test_damaged_http(viewer: BrowserViewer, attacked: Gateway) -> None:
         bytes(range(256)) * 40,
     ]
     for request in requests:
-        with socket.create_connection(("127.0.0.1", attacked.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", attacked.port), timeout=PATIENCE) as connection:
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
             try:
@@ -256,7 +256,7 @@ def test_damaged_http(viewer: BrowserViewer, attacked: Gateway) -> None:
 
 def test_a_camera_that_speaks_nonsense(viewer: BrowserViewer, attacked: Gateway, hostile_camera: HostileCamera) -> None:
     # It comes back again and again, later each time, and gets another nonsense each time.
-    eventually(lambda: hostile_camera.conversations >= 4, "four conversations with the camera", within=40)
+    eventually(lambda: hostile_camera.conversations >= 4, "four conversations with the camera")
     source = Client("127.0.0.1", attacked.port, attacked.token).get("/v1/devices/hostile")["source"]
     assert source["state"] != "flowing"
 

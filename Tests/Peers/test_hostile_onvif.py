@@ -5,7 +5,6 @@ import re
 import socket
 import subprocess
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 from peers.gateway import DOORBELL, Camera, Gateway
 from peers.listener import Listener
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
 ESCAPES = "\x9b31m\u202eevil"
@@ -236,12 +235,9 @@ def test_a_search_ends_and_prints_plain_text(binary: Path) -> None:
                     "--seconds",
                     "3",
                 ]
-                begin = time.monotonic()
-                result = subprocess.run([*command, *form], capture_output=True, timeout=60)
-                took = time.monotonic() - begin
+                result = subprocess.run([*command, *form], capture_output=True, timeout=PATIENCE)
                 text = (result.stdout + result.stderr).decode()
                 assert result.returncode == 0, text[-2000:]
-                assert took < 45, f"{took:.1f} s"
                 assert not unprintable(text), unprintable(text)
                 assert "127.0.0.1" in text and len(text) < 2_000_000
                 if form:

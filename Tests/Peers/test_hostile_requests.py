@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from peers.client import Client
 from peers.gateway import DOORBELL, Camera, Gateway
+from peers.polling import PATIENCE
 from peers.ports import free_port
 
 OWNER, GUEST = "gatehouse_owner-token-" + "o" * 40, "gatehouse_guest-token-" + "g" * 40
@@ -51,7 +52,7 @@ def guest(gateway: Gateway) -> Client:
 
 def conversation(port: int, request: bytes) -> bytes:
     """Everything that the gateway answers to a client that sends nothing more."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         answer = b""
@@ -166,7 +167,7 @@ def test_a_page_of_another_origin_gets_nothing_by_simple_requests(gateway: Gatew
 
 def test_event_streams_accept_any_last_event_id(gateway: Gateway) -> None:
     for value in ("0", "-1", "18446744073709551615", "9" * 400, "NaN", "1e9", "' OR 1=1", "\x7f", "é", "a-1", ""):
-        with socket.create_connection(("127.0.0.1", gateway.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", gateway.port), timeout=PATIENCE) as connection:
             connection.sendall(
                 f"GET /v1/events HTTP/1.1\r\nHost: door\r\nAuthorization: Bearer {OWNER}\r\n"
                 f"Last-Event-ID: {value}\r\n\r\n".encode()
@@ -265,7 +266,7 @@ def test_a_guest_cannot_take_all_readers_places(gateway: Gateway, rtsp_port: int
         return hashlib.md5(text.encode()).hexdigest()
 
     def read(token: str) -> tuple[socket.socket, int]:
-        connection = socket.create_connection(("127.0.0.1", rtsp_port), timeout=10)
+        connection = socket.create_connection(("127.0.0.1", rtsp_port), timeout=PATIENCE)
         url = f"rtsp://127.0.0.1:{rtsp_port}/front-door/trackID=0"
         connection.sendall(f"SETUP {url} RTSP/1.0\r\nCSeq: 1\r\n\r\n".encode())
         nonce = re.search(rb'nonce="(\w+)"', connection.recv(65536))[1].decode()
@@ -303,7 +304,7 @@ def test_configs_of_any_depth_are_refused_in_time(binary: Path, tmp_path: Path) 
     ):
         config.write_text(text)
         checked = subprocess.run(
-            [str(binary), "serve", "--check", "--config", str(config)], capture_output=True, text=True, timeout=30
+            [str(binary), "serve", "--check", "--config", str(config)], capture_output=True, text=True, timeout=PATIENCE
         )
         assert checked.returncode == 1, f"{text[:40]}: {checked.returncode} {checked.stderr[:300]}"
         assert str(config) in checked.stderr and len(checked.stderr) < 10_000

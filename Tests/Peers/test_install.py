@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from peers.polling import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 INSTALL = ROOT / "tools/install"
@@ -30,7 +31,7 @@ def toolchain(tmp_path: Path) -> Path:
 def install(toolchain: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     path = f"{toolchain}:{environment.pop('PATH', '')}{os.environ['PATH']}"
     return subprocess.run(
-        [str(INSTALL), *arguments], capture_output=True, text=True, timeout=60, cwd=toolchain.parent,
+        [str(INSTALL), *arguments], capture_output=True, text=True, timeout=PATIENCE, cwd=toolchain.parent,
         env=os.environ | {"PATH": path} | environment,
     )  # fmt: skip
 

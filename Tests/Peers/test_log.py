@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from peers.gateway import Camera, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.rtsp_cameras import PASSWORD, QUOTED_PASSWORD, USER, RTSPCameras
 
@@ -36,7 +36,6 @@ class Log:
         eventually(
             lambda: len(self.lines(message, camera)) >= count,
             f"the log says {message!r} of {camera} {count} times:\n{self.gateway.process.output()[-4000:]}",
-            within=40,
         )
         return self.lines(message, camera)[count - 1]
 
@@ -71,7 +70,7 @@ def test_outages_a_wrong_password_and_a_wrong_path_are_lines(binary: Path, tmp_p
         view = subprocess.run(
             [str(binary), "live", "door", "--gateway", f"http://127.0.0.1:{gateway.port}", "--token", gateway.token,
              "--duration", "1"],
-            capture_output=True, text=True, timeout=60,
+            capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
         assert view.returncode == 0, view.stdout + view.stderr
         log.wait_for("view started", "door")

@@ -17,7 +17,7 @@ from peers.coroutines import run
 from peers.event_stream import EventStream
 from peers.gateway import Camera, Gateway
 from peers.onvif_camera import CELL_MOTION, MOTION, PASSWORD, PEOPLE, USER, VISITOR, ONVIFCamera
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.rtsp_cameras import RTSPCameras
 
@@ -47,7 +47,7 @@ def doorbell(camera: ONVIFCamera, id: str = "door", password: str = PASSWORD) ->
     return configured
 
 
-def subscribed(gateway: Gateway, id: str = "door", within: float = 20) -> dict[str, Any]:
+def subscribed(gateway: Gateway, id: str = "door", within: float = PATIENCE) -> dict[str, Any]:
     def find() -> dict[str, Any] | None:
         source = gateway.client.get(f"/v1/devices/{id}").get("eventSource", {})
         return dict(source) if source.get("state") == "subscribed" else None
@@ -151,7 +151,7 @@ def test_the_subscription_is_renewed_and_ended_politely(binary: Path, camera: ON
     gateway = Gateway(binary, tmp_path, [doorbell(camera)])
     try:
         subscribed(gateway)
-        eventually(lambda: camera.state["counts"].get("Renew", 0) >= 3, "three renewals", 30, every=0.5)
+        eventually(lambda: camera.state["counts"].get("Renew", 0) >= 3, "three renewals", every=0.5)
         assert camera.state["counts"]["CreatePullPointSubscription"] == 1
         stream = EventStream(gateway.client)
         camera.notify(VISITOR, True)
@@ -172,10 +172,10 @@ def test_a_restart_of_the_camera_is_survived(camera: ONVIFCamera, house: Gateway
         source = house.client.get("/v1/devices/door")["eventSource"]
         return str(source.get("reason", "")) if source["state"] == "backingOff" else ""
 
-    eventually(reason, "the failure is shown", 30)
+    eventually(reason, "the failure is shown")
     start = time.monotonic()
     camera.restart()
-    subscribed(house, within=60)
+    subscribed(house)
     report.append(f"ONVIF subscription after the camera's restart: {time.monotonic() - start:.1f} s")
     camera.notify(VISITOR, True)
     stream.wait_for("DoorbellPressed")
@@ -202,13 +202,13 @@ def test_https_is_spoken_with_the_certificate_that_the_camera_made_itself(binary
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=camera", "-days", "1",
          "-out", str(certificate), "-keyout", str(key)],
-        capture_output=True, check=True, timeout=60,
+        capture_output=True, check=True, timeout=PATIENCE,
     )  # fmt: skip
     camera = ONVIFCamera(tmp_path, "--tls", f"{certificate},{key}", "--lifetime", "6")
     gateway = Gateway(binary, tmp_path, [doorbell(camera)])
     try:
         subscribed(gateway)
-        eventually(lambda: camera.state["counts"].get("Renew", 0) >= 1, "a renewal", 20, every=0.5)
+        eventually(lambda: camera.state["counts"].get("Renew", 0) >= 1, "a renewal", every=0.5)
     finally:
         gateway.stop()
         camera.stop()
@@ -225,7 +225,7 @@ def test_a_wrong_password_is_reported_and_never_printed(binary: Path, tmp_path: 
             source = gateway.client.get("/v1/devices/door").get("eventSource", {})
             return str(source.get("reason", ""))
 
-        reason = eventually(refusal, "the refusal is shown", 20)
+        reason = eventually(refusal, "the refusal is shown")
         assert "does not accept the user name and password" in reason
         # Cameras lock an account after a few attempts.
         pause = re.search(r"the next try is in (\d+) s", reason)
@@ -241,7 +241,7 @@ def test_a_wrong_password_is_reported_and_never_printed(binary: Path, tmp_path: 
 def test_a_webhook_reports_events(house: Gateway, binary: Path, tmp_path: Path) -> None:
     token = subprocess.run(
         [str(binary), "token", "--webhook", "door", "--config", str(tmp_path / "gatehouse.yaml")],
-        capture_output=True, text=True, check=True, timeout=30,
+        capture_output=True, text=True, check=True, timeout=PATIENCE,
     ).stdout.strip()  # fmt: skip
     stream = EventStream(house.client)
     body = json.dumps({"type": "doorbellPressed", "complementaryToneId": "ding", "doorbellPressTimeSeconds": 2})
@@ -282,7 +282,7 @@ def test_cameras_are_discovered(binary: Path, tmp_path: Path) -> None:
         for way in (["--host", "127.0.0.1"], ["--interface", "lo"]):
             result = subprocess.run(
                 [str(binary), "camera", "discover", "--json", "--seconds", "2", "--port", str(port), *way],
-                capture_output=True, text=True, timeout=30,
+                capture_output=True, text=True, timeout=PATIENCE,
             )  # fmt: skip
             cameras = json.loads(result.stdout)["cameras"]
             assert cameras == [
@@ -316,7 +316,7 @@ def test_the_streams_of_an_onvif_camera_are_found(
     source = f"onvif://{rtsp.USER}:{rtsp.QUOTED_PASSWORD}@127.0.0.1:{streaming_camera.port}"
     gateway = Gateway(binary, tmp_path, [Camera("yard", source, settings=settings)])
     try:
-        gateway.wait_until_flowing("yard", within=30)
+        gateway.wait_until_flowing("yard")
         subscribed(gateway, "yard")
 
         def notes() -> list[str]:
@@ -326,7 +326,7 @@ def test_the_streams_of_an_onvif_camera_are_found(
         codecs = [track["codec"] for track in gateway.client.get("/v1/devices/yard")["source"]["tracks"]]
         assert codecs[0] == "VP8"
         if settings:
-            eventually(lambda: "substream: it is sending media over tcp" in notes(), "the substream flows", 20)
+            eventually(lambda: "substream: it is sending media over tcp" in notes(), "the substream flows")
         else:
             assert not any("substream" in note for note in notes())
     finally:

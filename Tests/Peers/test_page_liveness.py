@@ -89,14 +89,14 @@ class Tile:
         return self
 
     def expect_live(self) -> None:
-        expect(self.chip).to_have_text("Live", timeout=20_000)
+        expect(self.chip).to_have_text("Live")
         expect(self.stall).to_be_hidden()
         expect(self.video).to_have_css("opacity", "1")
 
     def expect_stalled(self, text: str) -> None:
         """The picture is dimmed, and its stall counts."""
-        expect(self.chip).to_have_text("No picture", timeout=10_000)
-        expect(self.stall).to_have_text(re.compile(text), timeout=10_000)
+        expect(self.chip).to_have_text("No picture")
+        expect(self.stall).to_have_text(re.compile(text))
 
     def spy(self, expression: str) -> Any:
         return self.page.evaluate(f"spies.{expression}")
@@ -151,7 +151,7 @@ def test_a_gateway_that_hangs_or_is_gone_is_reported_and_found_again(
     house.start()
     tile.expect_live()
     report.append(f"page: live {tile.milliseconds_until('Live', started)} ms after its gateway was started again")
-    assert tile.spy("open.size") == 1
+    eventually(lambda: tile.spy("open.size") == 1, "the connection before is closed")
     assert page.evaluate("document.querySelectorAll('#sign-in:not([hidden])').length") == 0
 
 
@@ -198,13 +198,13 @@ def test_a_hidden_page_and_a_picture_out_of_view_report_no_stall(page: Page, hou
 def test_a_camera_with_only_sound_is_live_by_its_sound(page: Page, house: Gateway, cameras: RTSPCameras) -> None:
     tile = Tile(page, house, "tone")
     tile.node.locator("button.watch").click()
-    expect(tile.chip).to_have_text("Live", timeout=20_000)
+    expect(tile.chip).to_have_text("Live")
     cameras.process.kill()
-    expect(tile.chip).to_have_text("No sound", timeout=10_000)
-    expect(tile.stall).to_have_text(re.compile(r"^No sound for \d+ s: the camera is not reachable$"), timeout=10_000)
+    expect(tile.chip).to_have_text("No sound")
+    expect(tile.stall).to_have_text(re.compile(r"^No sound for \d+ s: the camera is not reachable$"))
     cameras.start_again()
     assert house.client.request("POST", "/v1/cameras/tone/reconnect").status == 204
-    expect(tile.chip).to_have_text("Live", timeout=20_000)
+    expect(tile.chip).to_have_text("Live")
 
 
 def test_a_camera_that_is_removed_and_added_again_is_watched_again(page: Page, house: Gateway) -> None:
@@ -219,7 +219,7 @@ def test_a_camera_that_is_removed_and_added_again_is_watched_again(page: Page, h
     expect(tile.node).to_have_count(0)
     put()
     tile.expect_live()
-    assert tile.spy("open.size") == 1
+    eventually(lambda: tile.spy("open.size") == 1, "the connection before is closed")
     assert house.client.request("DELETE", "/v1/cameras/shed").status in (200, 204)
     expect(tile.node).to_have_count(0)
 
@@ -280,14 +280,14 @@ def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page,
             made = tile.spy("made")
             eventually(lambda: tile.spy("made") >= made + times and tile.spy("open.size") == 1, "the view starts again")
             tile.expect_live()
-            assert tile.spy("open.size") == 1
+            eventually(lambda: tile.spy("open.size") == 1, "the view before is closed")
             client.send("HeapProfiler.collectGarbage")
             return dict(client.send("Memory.getDOMCounters"))
 
         tile.node.get_by_role("button", name="Talk").click()
         # The view may end while the talk begins.
         said = re.compile("You are not heard any more|The view was started again meanwhile")
-        expect(tile.fault).to_contain_text(said, timeout=10_000)
+        expect(tile.fault).to_contain_text(said)
         tile.expect_live()
         # The microphone stays closed until somebody presses the button again.
         expect(tile.node.get_by_role("button", name="Talk")).to_have_attribute("aria-pressed", "false")
@@ -295,7 +295,7 @@ def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page,
         assert last["jsEventListeners"] <= first["jsEventListeners"] + 2, (first, last)
         assert last["nodes"] <= first["nodes"] + 20, (first, last)
         assert tile.spy("microphones") == 1
-        assert len(gateway.client.sessions()) == 1
+        eventually(lambda: len(gateway.client.sessions()) == 1, "the sessions before have ended")
     finally:
         assert gateway.stop() == 0, gateway.process.output()[-4000:]
 
@@ -317,9 +317,7 @@ def test_firefox_shows_the_same(firefox: Firefox, gateway: Gateway, house: Gatew
         firefox.evaluate("document.querySelector('#camera-yard .watch').click()")
         eventually(lambda: chip() == "Live", "Firefox shows a live picture")
         cameras.process.kill()
-        eventually(
-            lambda: re.match(r"No picture for [2-9] s: the camera is not reachable", stall()), "the stall counts"
-        )
+        eventually(lambda: re.match(r"No picture for \d+ s: the camera is not reachable", stall()), "the stall counts")
         cameras.start_again()
         assert house.client.request("POST", "/v1/cameras/yard/reconnect").status == 204
         eventually(lambda: chip() == "Live", "Firefox shows a live picture again")

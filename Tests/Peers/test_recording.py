@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.rtsp_cameras import RTSPCameras
 
@@ -48,7 +48,7 @@ def switch(house: Gateway, status: str) -> None:
 
 
 def test_a_camera_that_is_switched_off_and_on_is_recorded_again(house: Gateway) -> None:
-    first = eventually(lambda: running(house), "the doorbell is recorded", 20)
+    first = eventually(lambda: running(house), "the doorbell is recorded")
     switch(house, "inactive")
     # Nothing of it leaves or is kept from the moment at which the command has returned.
     ended = next(one for one in recordings(house) if one["id"] == first["id"])
@@ -60,7 +60,7 @@ def test_a_camera_that_is_switched_off_and_on_is_recorded_again(house: Gateway) 
         ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", reader_address(house)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
     )
     assert refused.returncode != 0 and "403" in refused.stderr
     offer = house.client.command(DEVICE, "WebRtcLiveView", "startLiveView", {"offerSdp": "v=0"})
@@ -68,17 +68,17 @@ def test_a_camera_that_is_switched_off_and_on_is_recorded_again(house: Gateway) 
     assert [one["id"] for one in recordings(house)] == [first["id"]]
 
     switch(house, "active")
-    again = eventually(lambda: running(house), "the doorbell is recorded again", 20)
+    again = eventually(lambda: running(house), "the doorbell is recorded again")
     assert again["id"] != first["id"] and again["connectionID"] == 1
     assert house.client.request("GET", export).status == 200
 
 
 def test_what_was_kept_survives_a_kill(house: Gateway) -> None:
-    before = eventually(lambda: running(house), "the doorbell is recorded", 20)
+    before = eventually(lambda: running(house), "the doorbell is recorded")
     os.kill(house.process.pid, signal.SIGKILL)
     house.stop()
     house.start()
-    eventually(lambda: running(house), "it is recorded again", 20)
+    eventually(lambda: running(house), "it is recorded again")
     after = next(one for one in recordings(house) if one["id"] == before["id"])
     assert (after["isRunning"], after["endReason"]) == (False, "interrupted")
     # Two roundings of the same time may differ by a microsecond.
@@ -96,7 +96,7 @@ def test_a_command_records_a_camera_with_its_sound(house: Gateway, tmp_path: Pat
     )
     assert reply.status == 200, reply.text
     ended = eventually(
-        lambda: next((one for one in recordings(house, "drive") if not one["isRunning"]), None), "it ends by itself", 30
+        lambda: next((one for one in recordings(house, "drive") if not one["isRunning"]), None), "it ends by itself"
     )
     assert (ended["trigger"]["kind"], ended["endReason"], ended["gaps"]) == ("command", "lengthReached", 0)
     path = f"/v1/devices/drive/recordings/export.mp4?from={ended['start']}&until={ended['end']}"
@@ -104,14 +104,16 @@ def test_a_command_records_a_camera_with_its_sound(house: Gateway, tmp_path: Pat
     shown = ["-show_entries", "stream=codec_name,duration", "-of", "json"]
     report = subprocess.run(
         ["ffprobe", "-v", "error", *shown, tmp_path / "drive.mp4"],
-        capture_output=True, text=True, timeout=30, check=True,
+        capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     assert report.stderr == ""
     streams = {one["codec_name"]: float(one["duration"]) for one in json.loads(report.stdout)["streams"]}
     assert set(streams) == {"h264", "opus"}
     assert all(abs(length - ended["durationSeconds"]) < 0.5 for length in streams.values()), (streams, ended)
     decoded = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", tmp_path / "drive.mp4", "-f", "null", "-"], capture_output=True, timeout=60
+        ["ffmpeg", "-v", "error", "-i", tmp_path / "drive.mp4", "-f", "null", "-"],
+        capture_output=True,
+        timeout=PATIENCE,
     )
     assert (decoded.returncode, decoded.stderr) == (0, b"")
 

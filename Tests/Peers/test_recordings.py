@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.recorded_footage import make_tracks, write_recording
 from playwright.sync_api import Browser, Page, expect
 
@@ -38,7 +38,7 @@ class House:
         return f"http://127.0.0.1:{self.gateway.port}"
 
     def fetch(self, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.port, timeout=PATIENCE)
         connection.request("GET", path, headers={"Authorization": f"Bearer {self.gateway.token}"} | headers)
         response = connection.getresponse()
         body = response.read()
@@ -46,7 +46,7 @@ class House:
         return response.status, {name.lower(): value for name, value in response.getheaders()}, body
 
     def link(self, start: float, end: float) -> dict[str, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.gateway.port, timeout=PATIENCE)
         path = f"/v1/devices/front-door/recordings/links?{self.range(start, end)}"
         connection.request("POST", path, headers={"Authorization": f"Bearer {self.gateway.token}"})
         return json.loads(connection.getresponse().read())
@@ -70,14 +70,14 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
     def is_known() -> bool:
         return len(running.client.get("/v1/devices/front-door/recordings")["recordings"]) == 2
 
-    eventually(is_known, "the recordings are read", 20)
+    eventually(is_known, "the recordings are read")
     yield house
     assert running.stop() == 0, running.process.output()[-4000:]
 
 
 def probe(path: str, *arguments: str) -> str:
     found = subprocess.run(
-        ["ffprobe", "-v", "error", *arguments, path], capture_output=True, text=True, timeout=60, check=True
+        ["ffprobe", "-v", "error", *arguments, path], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert found.stderr == "", found.stderr
     return found.stdout
@@ -97,7 +97,7 @@ def test_an_export_plays_and_has_the_length_of_its_range(house: House, tmp_path:
     assert int(video["nb_read_frames"]) == 231
     decoded = subprocess.run(
         ["ffmpeg", "-nostdin", "-v", "error", "-i", str(path), "-f", "null", "-"], capture_output=True, text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )  # fmt: skip
     assert (decoded.returncode, decoded.stderr) == (0, "")
     # The first picture is the one of 3.48 s: the same pixels as in the original.
@@ -108,7 +108,7 @@ def test_an_export_plays_and_has_the_length_of_its_range(house: House, tmp_path:
     play = subprocess.run(
         ["gst-launch-1.0", "-q", "filesrc", f"location={path}", "!", "decodebin", "name=d", "d.", "!", "queue", "!",
          "videoconvert", "!", "fakesink", "d.", "!", "queue", "!", "audioconvert", "!", "fakesink"],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert play.returncode == 0, play.stderr
 
@@ -117,7 +117,7 @@ def frame_hashes(path: Path) -> list[str]:
     """A hash of each picture that a player shows."""
     found = subprocess.run(
         ["ffmpeg", "-nostdin", "-v", "error", "-i", str(path), "-map", "0:v", "-f", "framemd5", "-"],
-        capture_output=True, text=True, timeout=60, check=True,
+        capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     return [line.split(",")[-1].strip() for line in found.stdout.splitlines() if not line.startswith("#")]
 
@@ -243,7 +243,7 @@ def test_the_command_line_lists_exports_and_checks(house: House, binary: Path, t
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [str(binary), "recordings", *arguments, "--config", str(house.gateway.config)], capture_output=True,
-            text=True, timeout=60,
+            text=True, timeout=PATIENCE,
         )  # fmt: skip
 
     listed = run("list", "front-door")

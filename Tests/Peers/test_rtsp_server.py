@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.rtsp_cameras import RTSPCameras
 
@@ -66,7 +66,7 @@ def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, lis
     result = subprocess.run(
         ["ffprobe", "-v", "error", "-rtsp_transport", transport, "-read_intervals", f"%+{seconds}",
          "-show_entries", "packet=codec_type,pts_time,size,flags", "-of", "json", url],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr.replace(url, "")
     found: dict[str, list[dict[str, str]]] = {"video": [], "audio": []}
@@ -78,6 +78,8 @@ def packets(url: str, transport: str, seconds: float = SECONDS) -> dict[str, lis
     return found
 
 
+# A camera that gets no processor time makes gaps of its own.
+@pytest.mark.alone
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 @pytest.mark.parametrize("device", ["front-door", "drive"])
 def test_ffmpeg_reads_picture_and_sound(sharing: Gateway, rtsp_port: int, device: str, transport: str) -> None:
@@ -102,7 +104,7 @@ def test_gstreamer_reads(sharing: Gateway, rtsp_port: int, transport: str) -> No
          f"user-pw={sharing.token}", f"protocols={transport}", "latency=100", "!", "application/x-rtp,media=video", "!",
          "rtph264depay", "!", "video/x-h264,alignment=au", "!", "identity", "silent=false", "eos-after=41", "!",
          "fakesink"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     # Its exit code says more than what was read: one time in thirty it stumbles over its own PAUSE when it is done.
     assert "Got EOS from element" in result.stdout, result.stdout[-2000:] + result.stderr[-2000:]
@@ -115,14 +117,14 @@ def test_the_server_agrees_with_its_metrics(sharing: Gateway, rtsp_port: int) ->
     packets(address(rtsp_port, "front-door", sharing.token), "tcp", 1)
     assert metric("gatehouse_rtsp_readers_started_total") == before + 1
     assert metric("gatehouse_rtsp_frames_dropped_total") == 0
-    eventually(lambda: metric("gatehouse_rtsp_connections") == 0, "all readers have gone", within=5)
+    eventually(lambda: metric("gatehouse_rtsp_connections") == 0, "all readers have gone")
 
 
 @pytest.mark.parametrize("password", ["wrong", ""])
 def test_a_wrong_password_is_refused(sharing: Gateway, rtsp_port: int, password: str) -> None:
     result = subprocess.run(
         ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", address(rtsp_port, "drive", password)],
-        capture_output=True, text=True, timeout=30, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert result.returncode != 0
     assert "401" in result.stderr
@@ -131,7 +133,7 @@ def test_a_wrong_password_is_refused(sharing: Gateway, rtsp_port: int, password:
 def test_an_unknown_device_is_not_found(sharing: Gateway, rtsp_port: int) -> None:
     result = subprocess.run(
         ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", address(rtsp_port, "attic", sharing.token)],
-        capture_output=True, text=True, timeout=30, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert "404" in result.stderr
 
@@ -141,7 +143,7 @@ def hostile_conversations(port: int, seed: int) -> None:
     generator = random.Random(seed)
     good = b"DESCRIBE rtsp://127.0.0.1/drive RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n"
     for number in range(120):
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
             match number % 6:
                 case 0:
                     data = generator.randbytes(3000)
@@ -173,6 +175,7 @@ def resident_bytes(process: int) -> int:
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.alone
 def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: int) -> None:
     """A reader loses no frame while others send garbage, guess passwords and do not read what they have asked for."""
     url = address(rtsp_port, "drive", sharing.token)
@@ -190,7 +193,7 @@ def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: in
     try:
         for seed in range(3):
             hostile_conversations(rtsp_port, seed)
-        output, _ = reader.communicate(timeout=60)
+        output, _ = reader.communicate(timeout=PATIENCE)
     finally:
         stalled.kill()
         stalled.wait()
@@ -217,7 +220,7 @@ def test_readers_learn_of_the_end(binary: Path, tmp_path_factory: pytest.TempPat
          address(port, "front-door", running.token)],
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    eventually(lambda: "RTSP reader started" in running.process.output(), "the reader plays", within=20)
+    eventually(lambda: "RTSP reader started" in running.process.output(), "the reader plays")
     assert running.stop() == 0
     # ffprobe itself would wait for ever.
-    reader.wait(timeout=20)
+    reader.wait(timeout=PATIENCE)

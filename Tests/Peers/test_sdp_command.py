@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from peers.client import Answer
 from peers.gateway import DOORBELL, Camera, Gateway
+from peers.polling import PATIENCE
 
 SAMPLES = Path(__file__).parent.parent.parent / "sdp-samples"
 OFFERS = sorted((SAMPLES / "offers").glob("*.sdp"))
@@ -20,7 +21,7 @@ CONTROLLING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\
 
 def run(binary: Path, *arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
-        [str(binary), *map(str, arguments)], capture_output=True, encoding="utf-8", timeout=60, **options
+        [str(binary), *map(str, arguments)], capture_output=True, encoding="utf-8", timeout=PATIENCE, **options
     )
 
 

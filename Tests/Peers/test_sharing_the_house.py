@@ -14,7 +14,7 @@ import pytest
 from peers.client import Client
 from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Camera, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
 OWNER, GUEST = "gatehouse_owner-token-" + "o" * 40, "gatehouse_guest-token-" + "g" * 40
@@ -152,7 +152,7 @@ def refusal(binary: Path, folder: Path, state_folder: Path) -> str:
     """What a gateway says that does not start; a start that hangs or works fails."""
     process = serve(binary, folder, state_folder)
     try:
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         raise AssertionError(f"it did not end: {process.communicate()[0]}") from None

@@ -13,7 +13,7 @@ import pytest
 from peers import chromium as chromium_peer
 from peers.chromium import open_page
 from peers.gateway import Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.rtsp_cameras import RTSPCameras
 from peers.viewer import viewing
 from playwright.sync_api import Browser, Playwright
@@ -67,7 +67,7 @@ def test_a_file_is_played_on_the_camera(
     begun = time.monotonic()
     live = subprocess.run(
         [str(binary), "live", device, "--talk", str(tone), "--duration", "5", *options],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert live.returncode == 0, live.stderr
     talk = json.loads(live.stdout)["talk"]
@@ -78,7 +78,7 @@ def test_a_file_is_played_on_the_camera(
 
     begun = time.monotonic()
     clip = subprocess.run(
-        [str(binary), "talk", device, str(tone), *options], capture_output=True, text=True, timeout=60
+        [str(binary), "talk", device, str(tone), *options], capture_output=True, text=True, timeout=PATIENCE
     )
     assert clip.returncode == 0, clip.stderr + clip.stdout
     tones = heard(rtsp_cameras, device, begun)
@@ -112,9 +112,10 @@ def test_the_microphone_of_chromium_reaches_the_camera(
         talk = talking.client.get(f"/v1/sessions/{session}")["talkback"]
         assert talk["codec"].lower() == codec.lower() and talk["packetsReceived"] >= 50
         page.evaluate("window.viewer.command('stopTalkback')")
-        stopped = time.monotonic()
         # The camera's picture and sound continued meanwhile, and still do.
         viewer.expect_media(frames=10)
-        # Nothing is heard any more but what was under way.
-        assert not [one for one in heard(rtsp_cameras, device, stopped + 1) if one]
+        # What was under way may still be heard, and then nothing.
+        eventually(
+            lambda: not any(heard(rtsp_cameras, device, time.monotonic() - 1)), f"{device} is silent for a second"
+        )
         report.append(f"Chromium talks to {device}: the way opened in {talk['millisecondsToOpen']:.0f} ms")

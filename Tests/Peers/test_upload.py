@@ -14,7 +14,7 @@ import pytest
 from peers.bad_server import BadServer
 from peers.ingest import Ingest
 from peers.pki import Authority
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.processes import OwnedProcess
 from peers.uploads import Driver, Media
@@ -108,7 +108,7 @@ def test_a_session_arrives_in_the_order_of_its_interface(
     command = ["ffprobe", "-v", "error", "-allowed_extensions", "ALL", "-count_frames", "-show_entries",
                "stream=codec_name,nb_read_frames", "-of", "csv=p=0",
                str(tmp_path / "received/camera1/session_1" / name)]  # fmt: skip
-    report = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    report = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert "h264,90" in report.stdout, report
     assert "opus" in report.stdout, report
 
@@ -302,7 +302,7 @@ def test_a_store_takes_signed_uploads_and_another_program_reads_them(
     copying = subprocess.run(
         [str(ROOT / ".build/python/bin/aws"), "--endpoint-url", store["url"], "s3", "cp",
          f"s3://footage/{prefix}video/segment_1001.m4s", str(tmp_path / "copy")],
-        env=environment, timeout=60, capture_output=True, text=True,
+        env=environment, timeout=PATIENCE, capture_output=True, text=True,
     )  # fmt: skip
     assert copying.returncode == 0, copying.stderr
     assert (tmp_path / "copy").read_bytes() == expected["video/segment_1001.m4s"]

@@ -14,7 +14,7 @@ from peers.aiortc_viewer import expect_live_view
 from peers.chromium import open_page
 from peers.coroutines import run
 from peers.gateway import DOORBELL, Camera, Gateway
-from peers.polling import eventually
+from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.processes import OwnedProcess
 from peers.publisher import BrowserPublisher, aiortc_publishing, publishing
@@ -97,7 +97,7 @@ def test_chromium_is_a_camera_like_any_other(
         probed = subprocess.run(
             ["ffprobe", "-v", "error", "-rtsp_transport", "tcp", "-read_intervals", "%+#400",
              "-show_entries", "stream=codec_name:packet=codec_type", "-of", "json", url],
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert probed.returncode == 0, probed.stderr.replace(url, "")
         read = json.loads(probed.stdout)
@@ -144,7 +144,7 @@ def test_viewers_stay_when_the_publisher_returns(browser: Browser, gateway: Gate
             viewer.expect_media(frames=20)
             # Its page is closed; nobody sends a DELETE.
             publisher.call("vanish")
-            eventually(lambda: source(gateway)["state"] == "backingOff", "the camera waits again", within=45)
+            eventually(lambda: source(gateway)["state"] == "backingOff", "the camera waits again")
             assert source(gateway)["reason"].endswith("waiting for a publisher")
             with publishing(sending, gateway.token, "phone"):
                 viewer.expect_media(frames=30)

@@ -9,6 +9,7 @@ from aiortc.mediastreams import MediaStreamError
 from av import AudioFrame, VideoFrame
 
 from .client import Client
+from .polling import PATIENCE
 
 
 @dataclass
@@ -62,7 +63,7 @@ class AiortcViewer:
         await self._connection.setRemoteDescription(RTCSessionDescription(answer.text, "answer"))
 
     async def expect_media(
-        self, frames: int = 30, within: float = 25, sound: bool = True, picture: bool = True
+        self, frames: int = 30, within: float = PATIENCE, sound: bool = True, picture: bool = True
     ) -> None:
         """Waits for so many more decoded frames, a second of sound, and something in it to hear, or for one of both."""
         goal = self.received.frames + (frames if picture else 0)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .namespace import Namespace
+from .polling import PATIENCE
 
 PROGRAM = Path(__file__).parent / "attacks.py"
 
@@ -42,7 +43,7 @@ class Attackers:
         try:
             assert process.stdout is not None and process.stdout.readline() == "ready\n"
             yield done
-            output, _ = process.communicate(timeout=30)
+            output, _ = process.communicate(timeout=PATIENCE)
             done.update(json.loads(output))
         finally:
             if process.poll() is None:

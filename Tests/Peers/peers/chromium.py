@@ -8,6 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, Playwright
 
+from .polling import PATIENCE
+
 EXECUTABLE = "/usr/bin/chromium"
 ARGUMENTS = [
     "--no-sandbox",
@@ -29,13 +31,15 @@ def launch_inside(playwright: Playwright, prefix: list[str], directory: Path) ->
     starter = directory / "chromium-inside"
     starter.write_text(f'#!/bin/sh\nexec {shlex.join([*prefix, EXECUTABLE])} "$@"\n')
     starter.chmod(0o755)
-    return playwright.chromium.launch(executable_path=starter, headless=True, args=ARGUMENTS)
+    return playwright.chromium.launch(executable_path=starter, headless=True, args=ARGUMENTS, timeout=PATIENCE * 1000)
 
 
 def launch(playwright: Playwright, microphone: Path | None = None) -> Browser:
     """`microphone` is a WAV file that is heard instead of the beeps, again and again."""
     heard = [f"--use-file-for-fake-audio-capture={microphone}"] if microphone else []
-    return playwright.chromium.launch(executable_path=EXECUTABLE, headless=True, args=ARGUMENTS + heard)
+    return playwright.chromium.launch(
+        executable_path=EXECUTABLE, headless=True, args=ARGUMENTS + heard, timeout=PATIENCE * 1000
+    )
 
 
 class ChromiumPage:

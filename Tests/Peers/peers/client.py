@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .polling import PATIENCE
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -41,7 +43,7 @@ class Client:
         sent = dict(headers or {})
         if token is not None:
             sent["Authorization"] = f"Bearer {token or self.token}"
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, body.encode() if isinstance(body, str) else body, sent)
             response = connection.getresponse()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .client import Client
-from .polling import eventually
+from .polling import PATIENCE, eventually
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class EventStream:
 
     def __init__(self, client: Client, after: str | None = None) -> None:
         self.events: list[Event] = []
-        self._connection = http.client.HTTPConnection(client.host, client.port, timeout=60)
+        self._connection = http.client.HTTPConnection(client.host, client.port, timeout=PATIENCE)
         headers = {"Authorization": f"Bearer {client.token}"} | ({"Last-Event-ID": after} if after else {})
         self._connection.request("GET", "/v1/events", headers=headers)
         self._socket = self._connection.sock
@@ -48,7 +48,7 @@ class EventStream:
     def named(self, *names: str) -> list[Event]:
         return [event for event in self.events if event.name in names]
 
-    def wait_for(self, name: str, count: int = 1, within: float = 10, **data: Any) -> Event:
+    def wait_for(self, name: str, count: int = 1, within: float = PATIENCE, **data: Any) -> Event:
         """Waits for the `count`th event of this name whose data hold these values."""
 
         def find() -> Event | None:

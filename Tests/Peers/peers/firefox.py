@@ -10,6 +10,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from .namespace import Namespace
+from .polling import PATIENCE
 from .ports import free_port
 from .processes import OwnedProcess
 
@@ -52,7 +53,7 @@ class Firefox:
         self._number = 0
         self._resources = ExitStack()
         try:
-            self.process.line_starting("WebDriver BiDi listening", within=60)
+            self.process.line_starting("WebDriver BiDi listening")
             self._socket = self._open()
             self._command("session.new", capabilities={})
             self._context = self._command("browsingContext.getTree")["contexts"][0]["context"]
@@ -65,9 +66,9 @@ class Firefox:
         if self._namespace:
             plain = self._namespace.connect("127.0.0.1", self._port)
         else:
-            plain = socket.create_connection(("127.0.0.1", self._port), timeout=5)
+            plain = socket.create_connection(("127.0.0.1", self._port), timeout=PATIENCE)
         return self._resources.enter_context(
-            connect(f"ws://127.0.0.1:{self._port}/session", sock=plain, max_size=None, open_timeout=20)
+            connect(f"ws://127.0.0.1:{self._port}/session", sock=plain, max_size=None, open_timeout=PATIENCE)
         )
 
     def _command(self, method: str, **parameters: Any) -> Any:
@@ -75,7 +76,7 @@ class Firefox:
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
             # Events have no number; answers come in order, since one command is sent at a time.
-            message = json.loads(self._socket.recv(timeout=45))
+            message = json.loads(self._socket.recv(timeout=PATIENCE))
             if message.get("id") == self._number:
                 if message["type"] == "error":
                     raise AssertionError(f"{method}: {message['error']}: {message['message']}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .client import Client
-from .polling import eventually
+from .polling import PATIENCE, eventually
 from .ports import free_port
 from .processes import OwnedProcess
 
@@ -68,7 +68,7 @@ class Gateway:
         """Starts the process. If it has ended, it starts again with the same state folder and the same ports."""
         self.process = OwnedProcess(self._command, self._log, self._environment)
         try:
-            self.process.line_starting("Gatehouse ", within=30)
+            self.process.line_starting("Gatehouse ")
         except BaseException:
             self.process.stop()
             raise
@@ -102,7 +102,7 @@ class Gateway:
         """The owner's token, as the command on the same machine reads it."""
         return (self._state / "token").read_text().split()[-1]
 
-    def wait_until_flowing(self, device: str, within: float = 60) -> None:
+    def wait_until_flowing(self, device: str, within: float = PATIENCE) -> None:
         """Waits for the camera's first packets. The bound leaves room for attempts that a busy machine fails."""
 
         def is_flowing() -> bool:

@@ -16,6 +16,7 @@ from aiortc import (
 from aiortc.mediastreams import MediaStreamError
 
 from .client import Client
+from .polling import PATIENCE
 from .shapes import Camera, Case, Outcome, Tally, cases
 from .viewer import Page
 
@@ -113,7 +114,7 @@ async def _one(client: Client, case: Case) -> Outcome:
             return outcome
         if case.sample:
             try:
-                await asyncio.wait_for(shown.wait(), 15)
+                await asyncio.wait_for(shown.wait(), PATIENCE)
                 outcome.frames = 1
             except TimeoutError:
                 pass

@@ -9,6 +9,8 @@ import socket
 import subprocess
 import threading
 
+from .polling import PATIENCE
+
 CLONE_NEWNET = 0x40000000
 
 
@@ -65,7 +67,7 @@ class Namespace:
                 with open(f"/run/netns/{self.name}") as handle:
                     if library.setns(handle.fileno(), CLONE_NEWNET) != 0:
                         raise OSError(ctypes.get_errno(), "setns")
-                result.append(socket.create_connection((host, port), timeout=5))
+                result.append(socket.create_connection((host, port), timeout=PATIENCE))
             except OSError as error:
                 result.append(error)
 

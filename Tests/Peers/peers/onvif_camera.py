@@ -7,6 +7,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from .polling import PATIENCE
 from .processes import OwnedProcess
 
 SCRIPT = Path(__file__).parent.parent / "onvif-camera.py"
@@ -58,10 +59,10 @@ class ONVIFCamera:
         """Tells all subscribers; returns how many there are."""
         event = {"topic": topic, "operation": operation, "data": {item: "true" if value else "false"}}
         request = urllib.request.Request(f"{self._origin}/control/event", json.dumps(event).encode(), method="POST")
-        with urllib.request.urlopen(request, timeout=10, context=UNVERIFIED) as response:
+        with urllib.request.urlopen(request, timeout=PATIENCE, context=UNVERIFIED) as response:
             return int(json.load(response)["subscribers"])
 
     @property
     def state(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self._origin}/control/state", timeout=10, context=UNVERIFIED) as response:
+        with urllib.request.urlopen(f"{self._origin}/control/state", timeout=PATIENCE, context=UNVERIFIED) as response:
             return dict(json.load(response))

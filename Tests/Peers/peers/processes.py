@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .polling import eventually
+from .polling import PATIENCE, eventually
 
 
 class OwnedProcess:
@@ -38,7 +38,7 @@ class OwnedProcess:
     def output(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def line_starting(self, prefix: str, within: float = 30) -> str:
+    def line_starting(self, prefix: str, within: float = PATIENCE) -> str:
         """Waits for a line of output that starts with `prefix`, and returns it."""
 
         def find() -> str | None:
@@ -55,9 +55,9 @@ class OwnedProcess:
     def kill(self) -> None:
         """Ends the process without a chance to say goodbye."""
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(PATIENCE)
 
-    def stop(self, patience: float = 10) -> int:
+    def stop(self, patience: float = PATIENCE) -> int:
         """Asks the process to end, and kills it when it does not. Returns its exit code."""
         if self.is_running:
             self._process.terminate()

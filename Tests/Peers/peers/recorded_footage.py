@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .polling import PATIENCE
+
 SECONDS_TO_1970 = 2_208_988_800
 
 
@@ -55,12 +57,12 @@ def make_tracks(folder: Path, seconds: int, size: str = "320x180") -> list[Track
         [*common, "-f", "lavfi", "-i", f"testsrc2=size={size}:rate=25:duration={seconds}", "-c:v", "libx264",
          "-profile:v", "main", "-preset", "veryfast", "-bf", "0", "-g", "25", "-keyint_min", "25", "-sc_threshold", "0",
          "-pix_fmt", "yuv420p", "-video_track_timescale", "90000", *flags, str(video)],
-        check=True, timeout=60,
+        check=True, timeout=PATIENCE,
     )  # fmt: skip
     subprocess.run(
         [*common, "-f", "lavfi", "-i", f"sine=frequency=440:sample_rate=48000:duration={seconds}", "-c:a", "libopus",
          "-movflags", "cmaf+empty_moov+default_base_moof", "-frag_duration", "1000000", "-f", "mp4", str(sound)],
-        check=True, timeout=60,
+        check=True, timeout=PATIENCE,
     )  # fmt: skip
     return [
         Track("main", True, "avc1.4D400C", 90_000, video),

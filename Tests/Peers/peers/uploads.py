@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from .polling import PATIENCE
+
 TIMESCALES = {"video": 15360, "audio": 48000}
 
 
@@ -173,7 +175,7 @@ class Driver:
         self.process.stdin.write(json.dumps(plan).encode())
         self.process.stdin.close()
 
-    def wait(self, within: float = 30) -> int:
+    def wait(self, within: float = PATIENCE) -> int:
         assert self.process is not None
         try:
             return self.process.wait(within)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from .polling import eventually
+from .polling import PATIENCE, eventually
 
 PLAYER = (Path(__file__).parent / "player.js").read_text()
 
@@ -66,7 +66,9 @@ class BrowserViewer:
     def connection_state(self) -> str:
         return str(self.call_value("connectionState"))
 
-    def expect_media(self, frames: int = 30, within: float = 25, sound: bool = True, picture: bool = True) -> Reception:
+    def expect_media(
+        self, frames: int = 30, within: float = PATIENCE, sound: bool = True, picture: bool = True
+    ) -> Reception:
         """Waits for so many more decoded frames and for sound that is not silence, or for one of the two."""
         begin = self.stats()
 
