@@ -156,7 +156,7 @@ import Transport
     @Test func aProfileReadsBackFromItsFields() {
         var profile = CameraProfile()
         #expect(profile.fields.isEmpty)
-        profile.carriage = .udp
+        profile.transport = .udp
         profile.keepAlive = .options
         profile.avoidedKeepAlives = [.getParameter, .setParameter]
         profile.backChannel = .breaksConnection
@@ -165,6 +165,14 @@ import Transport
         profile.certificateFingerprint = "AA:BB"
         profile.quirks = [.soundStops, .wrongServerPort]
         #expect(CameraProfile(fields: profile.fields) == profile)
-        #expect(CameraProfile(fields: ["carriage": "pigeon", "quirks": "new-one", "x": "y"]) == CameraProfile())
+        #expect(CameraProfile(fields: ["transport": "pigeon", "quirks": "new-one", "x": "y"]) == CameraProfile())
+    }
+
+    @Test func aProfileOfAnEarlierVersionKeepsItsTransport() {
+        var profile = CameraProfile()
+        profile.transport = .udp
+        #expect(CameraProfile(fields: ["carriage": "udp"]) == profile)
+        // It is written back under its present name.
+        #expect(profile.fields == ["transport": "udp"])
     }
 }

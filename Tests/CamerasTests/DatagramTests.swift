@@ -93,7 +93,7 @@ import Transport
         #expect(await camera.note { if case .datagram = $0 { true } else { false } } != nil)
         source.stop()
         #expect(items.packets(ofTrack: 0).map(\.timestamp) == [0, 6000, 12_000])
-        #expect(source.profile.carriage == .udp)
+        #expect(source.profile.transport == .udp)
         #expect(!source.profile.quirks.contains(.wrongSource))
     }
 
@@ -158,8 +158,8 @@ import Transport
             if Self.frame(24_000)(item) { isComplete.video = true }
             return isComplete == (true, true)
         }
-        #expect(source.transportInUse.carriage == .udp)
-        #expect(source.profile.carriage == .udp)
+        #expect(source.transportInUse.kind == .udp)
+        #expect(source.profile.transport == .udp)
         source.stop()
         let packets = items.packets(ofTrack: 0)
         #expect(packets.map(\.timestamp) == [0, 6000, 12_000, 18_000, 24_000])
@@ -258,7 +258,7 @@ import Transport
         let items = await sink.take { if case .packets(_, 1) = $0 { true } else { $0.isBackingOff } }
         #expect(items.states.last == .flowing)
         #expect(items.packets(ofTrack: 1).count == 1)
-        #expect(source.profile.carriage == .tcp)
+        #expect(source.profile.transport == .tcp)
         #expect(source.profile.quirks == [.connectionInsteadOfDatagrams])
         source.stop()
     }
@@ -281,8 +281,8 @@ import Transport
     }
 }
 
-/// What happens when a camera does not send in the way that is asked for first.
-@Suite(.timeLimit(.minutes(1))) struct CarriageFallbackTests {
+/// What happens when a camera does not send over the transport that is asked for first.
+@Suite(.timeLimit(.minutes(1))) struct TransportFallbackTests {
     @Test(arguments: ["461 Unsupported transport", "200 OK", "400 Bad Request"])
     func aCameraWithoutTCPIsPulledOverUDPAtOnce(answer: String) async throws {
         let camera = try CameraSimulator(
@@ -304,14 +304,14 @@ import Transport
         source.start(sink: sink)
         let items = await sink.take { $0 == .event(.state(.flowing)) || $0.isBackingOff }
         #expect(items.states.last == .flowing)
-        #expect(source.profile.carriage == .udp)
+        #expect(source.profile.transport == .udp)
         source.stop()
     }
 
-    @Test(arguments: [CameraProfile.Carriage.tcp, .udp]) func aSilentTransportIsReplacedByTheOther(
-        known: CameraProfile.Carriage
+    @Test(arguments: [CameraProfile.Transport.tcp, .udp]) func aSilentTransportIsReplacedByTheOther(
+        known: CameraProfile.Transport
     ) async throws {
-        // Only the carriage that the profile does not know brings packets.
+        // Only the transport that the profile does not know brings packets.
         let packet = DatagramTests.video(1, frame: 0, key: true)
         let camera = try CameraSimulator(
             CameraSimulator.answers(media: [
@@ -321,14 +321,14 @@ import Transport
         let sink = RecordingSink()
         let source = try DatagramTests.source(camera) { configuration in
             configuration.transport = .auto
-            configuration.profile.carriage = known
+            configuration.profile.transport = known
             configuration.firstPacketTimeout = .milliseconds(200)
         }
         source.start(sink: sink)
         let items = await sink.take { $0 == .event(.state(.flowing)) || $0.isBackingOff }
         // Packets of the connection that were not agreed on are not mistaken for media over UDP.
         #expect(items.states.last == .flowing)
-        #expect(source.profile.carriage == (known == .udp ? .tcp : .udp))
+        #expect(source.profile.transport == (known == .udp ? .tcp : .udp))
         source.stop()
     }
 

@@ -29,7 +29,7 @@ import Transport
     /// A camera that refuses SETUP while another connection has its session. `takesSpeaker` is false for one that
     /// refuses the speaker's track even then.
     static func camera(
-        _ memory: Locked<Memory>, carriage: String, takesSpeaker: Bool = true
+        _ memory: Locked<Memory>, transport: String, takesSpeaker: Bool = true
     ) throws -> CameraSimulator {
         let refused = CameraSimulator.Step.text("RTSP/1.0 453 Not Enough Bandwidth\r\nCSeq: $CSEQ\r\n\r\n")
         return try CameraSimulator { request in
@@ -58,7 +58,7 @@ import Transport
             let plays = memory.withLock { $0.plays }
             let frame = DatagramTests.video(plays * 10, frame: plays * 100, key: true)
             let media: CameraSimulator.Step =
-                carriage == "udp" ? .datagram(frame, track: 0) : .bytes(interleaved(0, frame))
+                transport == "udp" ? .datagram(frame, track: 0) : .bytes(interleaved(0, frame))
             return CameraSimulator.answers(description: description, media: [media])(request)
         }
     }
@@ -69,13 +69,13 @@ import Transport
         }
     }
 
-    @Test(arguments: ["tcp", "udp"]) func theSourcesSessionRestartsWithTheSpeaker(carriage: String) async throws {
+    @Test(arguments: ["tcp", "udp"]) func theSourcesSessionRestartsWithTheSpeaker(transport: String) async throws {
         let memory = Locked(Memory())
-        let camera = try Self.camera(memory, carriage: carriage)
+        let camera = try Self.camera(memory, transport: transport)
         defer { camera.stop() }
         let sink = RecordingSink()
         var configuration = RTSPSource.Configuration()
-        configuration.transport = carriage == "udp" ? .udp : .tcp
+        configuration.transport = transport == "udp" ? .udp : .tcp
         configuration.stallTimeout = .seconds(50)
         let source = try RTSPSource(address: "rtsp://127.0.0.1:\(camera.port)/live", configuration: configuration)
         source.start(sink: sink)
@@ -120,7 +120,7 @@ import Transport
 
     @Test func aRefusedSpeakerDoesNotStopThePicture() async throws {
         let memory = Locked(Memory())
-        let camera = try Self.camera(memory, carriage: "tcp", takesSpeaker: false)
+        let camera = try Self.camera(memory, transport: "tcp", takesSpeaker: false)
         defer { camera.stop() }
         let sink = RecordingSink()
         let source = try CameraQuirkTests.source(camera)
@@ -149,7 +149,7 @@ import Transport
 
     @Test func aSourceThatIsStoppedEndsTheTalk() async throws {
         let memory = Locked(Memory())
-        let camera = try Self.camera(memory, carriage: "tcp")
+        let camera = try Self.camera(memory, transport: "tcp")
         defer { camera.stop() }
         let sink = RecordingSink()
         let source = try CameraQuirkTests.source(camera)

@@ -15,7 +15,7 @@ import Testing
 
     func profile() -> CameraProfile {
         var profile = CameraProfile()
-        profile.carriage = .udp
+        profile.transport = .udp
         profile.keepAlive = .options
         profile.quirks = [.garbageBetweenPackets]
         return profile
@@ -62,7 +62,7 @@ import Testing
     @Test func aDamagedFileDoesNotPreventTheStart() throws {
         for text in [
             "", "nonsense", "[]", #"{"yard":{"address":1}}"#,
-            #"{"yard":{"address":"a","fields":{"carriage":"pigeon"}}}"#,
+            #"{"yard":{"address":"a","fields":{"transport":"pigeon"}}}"#,
         ] {
             try self.folder.directory.writePrivate(ProfileFile.name, text)
             let store = ProfileStore(directory: self.folder.directory, logger: self.logger)

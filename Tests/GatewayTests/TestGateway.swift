@@ -129,8 +129,8 @@ actor FakeCameras: CameraRunning {
     func findings(of id: String) -> CameraFindings? {
         guard id == "yard" else { return nil }
         var findings = CameraFindings()
-        findings.profile = ["carriage": "udp", "quirks": "garbage-between-packets"]
-        findings.carriage = "udp"
+        findings.profile = ["transport": "udp", "quirks": "garbage-between-packets"]
+        findings.transport = "udp"
         findings.speaker = ["PCMA/8000"]
         return findings
     }

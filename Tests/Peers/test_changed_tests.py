@@ -66,7 +66,7 @@ def test_a_shared_part_of_the_peer_tests_is_tested_by_those_that_import_it(choos
 
 def test_the_longest_matching_place_chooses_the_peer_tests(chooser: ModuleType) -> None:
     assert chooser.peer_tests(["Sources/Media/Cameras/ONVIF/ONVIFClient.swift"], {}) == {"test_onvif.py"}
-    assert chooser.peer_tests(["Sources/Media/Cameras/RTSP/RTSPSource.swift"], {}) == {"test_carriages.py"}
+    assert chooser.peer_tests(["Sources/Media/Cameras/RTSP/RTSPSource.swift"], {}) == {"test_transports.py"}
     assert chooser.peer_tests(["Sources/Testing/fuzz/Fuzz.swift"], {}) == set()
     # Every test that is named exists.
     for tests in chooser.SHOWN_BY.values():

@@ -153,7 +153,7 @@ import Transport
         harness.client.setUp(["rtsp://cam/1"], at: harness.now)
         var headers: RTSPHeaders = [:]
         headers["Transport"] = transport
-        #expect(throws: RTSPError.carriageRefused(.connection, status: status)) {
+        #expect(throws: RTSPError.transportRefused(.connection, status: status)) {
             _ = try harness.answer(.setup, status, headers)
         }
     }

@@ -3,7 +3,7 @@ public struct CameraReport: Sendable, Equatable {
     /// What was learned, by its names; see ``CameraProfile``.
     public var profile: [String: String] = [:]
     /// The transport of the packets now, for example `tcp`; nil before the camera plays.
-    public var carriage: String?
+    public var transport: String?
     /// The keep-alive in use; nil before the camera plays.
     public var keepAlive: String?
     /// The codec that the camera's speaker accepts, for example `PCMA/8000`; empty if it describes none.
@@ -17,7 +17,7 @@ public struct CameraReport: Sendable, Equatable {
     /// Adds the state of the smaller stream to the notes.
     mutating func add(_ state: SourceState, _ substream: CameraReport?) {
         var words = state.words
-        if let carriage = substream?.carriage { words += " over \(carriage)" }
+        if let transport = substream?.transport { words += " over \(transport)" }
         notes.append("substream: \(words)")
         notes += (substream?.notes ?? []).map { "substream: \($0)" }
     }

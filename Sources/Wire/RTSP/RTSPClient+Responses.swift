@@ -94,7 +94,7 @@ extension RTSPClient {
         } else {
             // 461 is "unsupported transport": the same request for the other tracks would get the same answer.
             if response.status == 461, acceptedTracks == 0 {
-                throw .carriageRefused(clientPorts.isEmpty ? .connection : .datagrams, status: response.status)
+                throw .transportRefused(clientPorts.isEmpty ? .connection : .datagrams, status: response.status)
             }
             let reason = refusal(.setup, response)
             lastRefusal = reason
@@ -114,7 +114,7 @@ extension RTSPClient {
         let asksForDatagrams = clientPorts.indices.contains(track)
         if header?.isMulticast == true {
             // Multicast packets would reach every host of the network, and the client did not ask for them.
-            throw .carriageRefused(asksForDatagrams ? .datagrams : .connection, status: response.status)
+            throw .transportRefused(asksForDatagrams ? .datagrams : .connection, status: response.status)
         }
         // A camera may answer a request for UDP with channels of the connection. It then uses those.
         if asksForDatagrams, header?.rtpChannel == nil {
@@ -124,7 +124,7 @@ extension RTSPClient {
             return
         }
         if !asksForDatagrams, let header, header.isDatagram {
-            throw .carriageRefused(.connection, status: response.status)
+            throw .transportRefused(.connection, status: response.status)
         }
         let channel = header?.rtpChannel ?? channel(of: track)
         let control = header?.rtcpChannel ?? channel &+ 1

@@ -19,7 +19,7 @@ public enum RTSPError: Error, Equatable, Sendable {
     /// The answer to DESCRIBE held no description.
     case noDescription
     /// The camera does not offer the requested transport.
-    case carriageRefused(RTSPCarriage, status: Int)
+    case transportRefused(RTSPTransportKind, status: Int)
     /// The camera refused every track; holds the last reason.
     case noTrack(String)
 }
@@ -39,15 +39,15 @@ extension RTSPError: CustomStringConvertible {
         case .unauthorized(let reason): reason
         case .redirectionRefused(let reason): reason
         case .noDescription: "the camera's answer to DESCRIBE contains no session description"
-        case .carriageRefused(let carriage, let status):
-            "the camera does not send \(carriage) (status \(status))"
+        case .transportRefused(let transport, let status):
+            "the camera does not send \(transport) (status \(status))"
         case .noTrack(let reason): "the camera refused every track: \(reason)"
         }
     }
 }
 
 /// The transport of a session's RTP packets.
-public enum RTSPCarriage: Sendable, Hashable, CustomStringConvertible {
+public enum RTSPTransportKind: Sendable, Hashable, CustomStringConvertible {
     /// The connection of the requests (RFC 2326, section 10.12).
     case connection
     /// UDP, to a pair of ports for each track.

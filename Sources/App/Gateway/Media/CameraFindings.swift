@@ -5,7 +5,7 @@ public struct CameraFindings: Sendable, Codable, Equatable {
     /// What the gateway learned, by its names; see `CameraProfile`.
     public var profile: [String: String] = [:]
     /// The transport of the packets now, for example `tcp`; nil before the camera plays.
-    public var carriage: String?
+    public var transport: String?
     /// The keep-alive in use; nil before the camera plays.
     public var keepAlive: String?
     /// The codec that the camera's speaker accepts, for example `PCMA/8000`; empty if it describes none.
@@ -19,7 +19,7 @@ public struct CameraFindings: Sendable, Codable, Equatable {
     /// What a source has found out.
     init(_ report: CameraReport) {
         self.profile = report.profile
-        self.carriage = report.carriage
+        self.transport = report.transport
         self.keepAlive = report.keepAlive
         self.speaker = report.speaker
         self.notes = report.notes

@@ -41,7 +41,7 @@ extension ProbedCamera {
     }
 
     private var connectionWords: String {
-        var parts = ["reached over \((self.carriage ?? "rtsp").uppercased())\(self.isSecure ? " with TLS" : "")"]
+        var parts = ["reached over \((self.transport ?? "rtsp").uppercased())\(self.isSecure ? " with TLS" : "")"]
         if let seconds = self.secondsToPlay { parts.append("agreed to play after \(Self.seconds(seconds))") }
         if let seconds = self.secondsToFirstPacket { parts.append("first packet after \(Self.seconds(seconds))") }
         if let seconds = self.secondsToFirstKeyFrame { parts.append("first key frame after \(Self.seconds(seconds))") }

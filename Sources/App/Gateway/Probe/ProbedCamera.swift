@@ -51,7 +51,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
     /// How long the probe watched, in seconds.
     public var secondsWatched: Double
     /// The transport of the packets: `tcp`, `udp` or `http`.
-    public var carriage: String?
+    public var transport: String?
     /// Whether the connection went through TLS.
     public var isSecure: Bool
     /// The tracks, video first.
@@ -86,7 +86,7 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
         self.secondsToFirstPacket = report.secondsToFirstPacket.map(Self.rounded)
         self.secondsToFirstKeyFrame = report.secondsToFirstKeyFrame.map(Self.rounded)
         self.secondsWatched = Self.rounded(report.secondsWatched)
-        self.carriage = report.transport.carriage?.rawValue
+        self.transport = report.transport.kind?.rawValue
         self.isSecure = report.transport.isSecure
         self.tracks = report.tracks.map { Track($0, mask: mask) }
         self.speaker = report.backChannelCodecs.map(mask)
@@ -110,8 +110,8 @@ public struct ProbedCamera: Sendable, Codable, Equatable {
             ? typed : CameraAddress(text: typed).replacingSecrets(with: "${\(Self.passwordVariable)}")
         let quoted = source.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
         var lines = ["- id: camera", "  name: Camera", "  type: camera", "  source: \"\(quoted)\""]
-        if let carriage = report.transport.carriage, carriage != .tcp {
-            lines.append("  transport: \(carriage.rawValue)")
+        if let transport = report.transport.kind, transport != .tcp {
+            lines.append("  transport: \(transport.rawValue)")
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -253,7 +253,7 @@ extension SpeakerRefusal {
         // 461 is "unsupported transport"; a success that names UDP means the same.
         case (.noTrack, .refused(_, let status, _)?) where status == 461 || status < 300:
             self = .needsDatagrams
-        case (.carriageRefused, _), (.noTrack, .carriageRefused?):
+        case (.transportRefused, _), (.noTrack, .transportRefused?):
             self = .needsDatagrams
         // 551 is "option not supported" (RFC 2326, section 11.3.14).
         case (.refused(.describe, 551, _), _), (.noDescription, _):

@@ -6,7 +6,7 @@ import Transport
 /// It holds no secret. ``fields`` and ``init(fields:)`` convert it to text and back, for storage.
 public struct CameraProfile: Sendable, Hashable {
     /// The transport of the camera's packets.
-    public enum Carriage: String, Sendable, Hashable, CaseIterable {
+    public enum Transport: String, Sendable, Hashable, CaseIterable {
         /// The connection of the requests.
         case tcp
         /// UDP, to a pair of ports for each track.
@@ -60,7 +60,7 @@ public struct CameraProfile: Sendable, Hashable {
     }
 
     /// The transport that carried packets the last time; nil while none has come.
-    public var carriage: Carriage?
+    public var transport: Transport?
     /// The keep-alive that the camera accepts.
     public var keepAlive: RTSPKeepAlive?
     /// The kinds of keep-alive that ended sessions, or did not keep them alive.
@@ -84,7 +84,7 @@ extension CameraProfile {
     /// The profile as names and values, the same for the same profile. Unknown values are left out.
     public var fields: [String: String] {
         var fields: [String: String] = [:]
-        fields["carriage"] = carriage?.rawValue
+        fields["transport"] = transport?.rawValue
         fields["keepAlive"] = keepAlive?.rawValue
         fields["avoidedKeepAlives"] = Self.list(avoidedKeepAlives.map(\.rawValue))
         fields["backChannel"] = backChannel?.rawValue
@@ -97,7 +97,8 @@ extension CameraProfile {
 
     /// Reads what ``fields`` wrote. Unknown names are ignored, so an older gateway can read a newer one's profile.
     public init(fields: [String: String]) {
-        carriage = fields["carriage"].flatMap { Carriage(rawValue: $0) }
+        // Profiles of earlier versions call the transport `carriage`.
+        transport = (fields["transport"] ?? fields["carriage"]).flatMap { Transport(rawValue: $0) }
         keepAlive = fields["keepAlive"].flatMap { RTSPKeepAlive(rawValue: $0) }
         avoidedKeepAlives = Set(Self.words(fields["avoidedKeepAlives"]).compactMap { RTSPKeepAlive(rawValue: $0) })
         backChannel = fields["backChannel"].flatMap { BackChannelSupport(rawValue: $0) }
@@ -222,7 +223,7 @@ final class SourceFindings: Sendable {
 /// How a running source reaches its camera.
 public struct RTSPTransportInUse: Sendable, Hashable {
     /// The transport of the packets; nil before the camera plays.
-    public var carriage: CameraProfile.Carriage?
+    public var kind: CameraProfile.Transport?
     /// Whether the connection goes through TLS.
     public var isSecure = false
     /// The keep-alive in use; nil before the camera plays.

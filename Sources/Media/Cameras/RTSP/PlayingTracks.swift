@@ -60,7 +60,7 @@ final class PlayingTracks {
     /// that waits there would keep the thread awake forever.
     let pairs: [DatagramPair]
     /// The transport of the first track.
-    let carriage: CameraProfile.Carriage
+    let transport: CameraProfile.Transport
     /// When the camera agreed to play.
     let since: Instant
     /// When the first packet of the first track came.
@@ -69,8 +69,9 @@ final class PlayingTracks {
     /// Memory for the largest possible datagram, where datagrams come.
     let datagram: DatagramBuffer?
 
-    init(_ agreement: TrackAgreement, requested carriage: CameraProfile.Carriage, nextReport: Instant, at now: Instant)
-    {
+    init(
+        _ agreement: TrackAgreement, requested transport: CameraProfile.Transport, nextReport: Instant, at now: Instant
+    ) {
         let described = agreement.tracks.map(\.description)
         tracks = zip(agreement.agreed, described).map { agreed, description in
             TrackState(
@@ -78,8 +79,8 @@ final class PlayingTracks {
                 hasProfile: description.codec.statesProfile)
         }
         pairs = agreement.agreed.compactMap { if case .datagrams(let pair) = $0.carrier { pair } else { nil } }
-        self.carriage =
-            if carriage == .udp, case .channels? = agreement.agreed.first?.carrier { .tcp } else { carriage }
+        self.transport =
+            if transport == .udp, case .channels? = agreement.agreed.first?.carrier { .tcp } else { transport }
         since = now
         self.nextReport = nextReport
         datagram = pairs.isEmpty ? nil : DatagramBuffer()

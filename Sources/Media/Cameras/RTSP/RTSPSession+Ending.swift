@@ -32,7 +32,7 @@ extension RTSPSession {
             return fail("the \(kind) has stalled", endedByCamera: playing.tracks.first?.lastPacket)
         }
         fail(
-            "the camera agreed to play but sent no \(kind) \(playing.carriage == .udp ? "over UDP" : "over TCP")",
+            "the camera agreed to play but sent no \(kind) \(playing.transport == .udp ? "over UDP" : "over TCP")",
             kind: .nothingCame)
     }
 
@@ -68,7 +68,7 @@ extension RTSPSession {
         case .unauthorized:
             failure.kind = .credentialsRefused
             failure.refusedLogin = driver.client.refusedLogin
-        case .carriageRefused: failure.kind = .carriageRefused
+        case .transportRefused: failure.kind = .transportRefused
         case .noTrack: failure.kind = .tracksRefused
         case .noDescription: failure.kind = .mediaRefused
         // 404 and similar codes. Not 408, 453 and 454: the answer of a slow or full camera says nothing about its
@@ -130,7 +130,7 @@ extension RTSPSession {
 
     /// Nothing more goes to the sink.
     func finish(_ ending: SessionEnding, _ output: SourceOutput) -> SessionEnding {
-        output.findings.use { $0.carriage = nil }
+        output.findings.use { $0.kind = nil }
         return ending
     }
 }

@@ -84,8 +84,8 @@ extension RTSPSession {
     /// The first packet shows that the agreed transport works. The next connection begins with it.
     private mutating func beginFlowing(_ playing: PlayingTracks, _ output: inout SourceOutput, at now: Instant) {
         playing.flowingSince = now
-        let used = playing.carriage
-        output.findings.learn { $0.carriage = used }
+        let used = playing.transport
+        output.findings.learn { $0.transport = used }
         learnFromPlaying(playing, output)
         output.tell(.flowing)
     }

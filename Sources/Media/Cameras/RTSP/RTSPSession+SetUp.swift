@@ -13,7 +13,7 @@ extension RTSPSession {
             var agreement = TrackAgreement(camera: camera, channels: TrackAgreement.channels(of: camera))
             stage = .settingUp(agreement)
             output.tell(.settingUp)
-            if carriage == .udp {
+            if transport == .udp {
                 guard let pairs = bindPairs(for: camera.tracks) else { return fail("no pair of UDP ports is free") }
                 agreement.pairs = pairs
                 stage = .settingUp(agreement)
@@ -65,7 +65,7 @@ extension RTSPSession {
         agreement.agreed.append((track, .channels(media: media, control: control)))
         stage = .settingUp(agreement)
         let requested = agreement.channels.indices.contains(track) ? agreement.channels[track] : UInt8(track * 2)
-        let isUnasked = carriage == .udp
+        let isUnasked = transport == .udp
         output.findings.learn { profile in
             if isUnasked { profile.quirks.insert(.connectionInsteadOfDatagrams) }
             if media != requested, !isUnasked { profile.quirks.insert(.otherChannels) }
@@ -93,13 +93,13 @@ extension RTSPSession {
         guard !agreement.agreed.isEmpty else {
             return fail("the camera accepts sound but sends no media", kind: .tracksRefused)
         }
-        let tracks = PlayingTracks(agreement, requested: carriage, nextReport: now + Self.reportInterval, at: now)
+        let tracks = PlayingTracks(agreement, requested: transport, nextReport: now + Self.reportInterval, at: now)
         output.announce(
             agreement.tracks, limit: configuration.maximumPayloadLength, random: &random, at: now)
         output.findings.note(agreement.camera.notes)
-        let (used, keepAlive) = (tracks.carriage, driver.client.keepAliveInUse)
+        let (used, keepAlive) = (tracks.transport, driver.client.keepAliveInUse)
         output.findings.use { transport in
-            transport.carriage = used
+            transport.kind = used
             transport.keepAlive = keepAlive
         }
         output.tell(.playing)

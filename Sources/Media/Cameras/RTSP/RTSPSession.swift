@@ -34,7 +34,7 @@ struct RTSPSession: ~Copyable {
     let configuration: RTSPSource.Configuration
     let control: SourceControl
     /// The transport to use for the packets.
-    let carriage: CameraProfile.Carriage
+    let transport: CameraProfile.Transport
     /// Whether the session description is requested with the back channel.
     let asksForBackChannel: Bool
     /// The synchronization source of the session's own reports.
@@ -51,14 +51,14 @@ struct RTSPSession: ~Copyable {
 
     init(
         driver: consuming RTSPDriver, url: RTSPURL, configuration: RTSPSource.Configuration, control: SourceControl,
-        carriage: CameraProfile.Carriage, asksForBackChannel: Bool, ssrc: UInt32, speaker: SharedSpeaker,
+        transport: CameraProfile.Transport, asksForBackChannel: Bool, ssrc: UInt32, speaker: SharedSpeaker,
         talk: SharedTalk?
     ) {
         self.driver = driver
         self.url = url
         self.configuration = configuration
         self.control = control
-        self.carriage = carriage
+        self.transport = transport
         self.asksForBackChannel = asksForBackChannel
         self.ssrc = ssrc
         self.speaker = speaker

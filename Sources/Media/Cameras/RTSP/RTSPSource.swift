@@ -112,7 +112,7 @@ public final class RTSPSource: CameraSource {
     public var report: CameraReport? {
         var report = CameraReport()
         report.profile = profile.fields
-        report.carriage = transportInUse.carriage?.rawValue
+        report.transport = transportInUse.kind?.rawValue
         report.keepAlive = transportInUse.keepAlive?.rawValue
         report.speaker = backChannel?.payloads.map { "\($0.codec.name)/\($0.codec.clockRate)" } ?? []
         report.notes = notes

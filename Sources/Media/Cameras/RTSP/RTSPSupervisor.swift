@@ -13,7 +13,7 @@ struct RTSPSupervisor: ~Copyable {
     var dialer: CameraDialer
     var random = RandomSource.system
     /// The transport to try instead of the profile's, after that one has failed.
-    var trial: CameraProfile.Carriage?
+    var trial: CameraProfile.Transport?
     /// The camera did not answer when it was asked for its back channel, and is now asked without it.
     var doubtsFeature = false
     /// Sessions with the talk that failed before it was open.
@@ -133,14 +133,14 @@ struct RTSPSupervisor: ~Copyable {
             return true
         case .credentialsRefused:
             return output.findings.logins.withLock { $0.refuse(failure.refusedLogin) }
-        case .carriageRefused, .nothingCame, .tracksRefused:
+        case .transportRefused, .nothingCame, .tracksRefused:
             guard configuration.transport == .auto else { return false }
             guard trial == nil else {
                 // Both have failed: the next attempt begins with what worked the last time.
                 trial = nil
                 return false
             }
-            trial = carriage == .udp ? .tcp : .udp
+            trial = transport == .udp ? .tcp : .udp
             return true
         default:
             return false
@@ -148,12 +148,12 @@ struct RTSPSupervisor: ~Copyable {
     }
 
     /// The transport to use this time.
-    private var carriage: CameraProfile.Carriage {
+    private var transport: CameraProfile.Transport {
         switch configuration.transport {
         case .tcp: .tcp
         case .udp: .udp
         case .http: .http
-        case .auto: trial ?? (output.findings.profile.carriage == .udp ? .udp : .tcp)
+        case .auto: trial ?? (output.findings.profile.transport == .udp ? .udp : .tcp)
         }
     }
 
@@ -171,7 +171,7 @@ struct RTSPSupervisor: ~Copyable {
         let findings = output.findings
         // These are copied out, so that they can be used while the dialer is.
         var (dialer, random) = (dialer, random)
-        let outcome = dialer.connect(target, isTunnelled: carriage == .http, control: control, random: &random) {
+        let outcome = dialer.connect(target, isTunnelled: transport == .http, control: control, random: &random) {
             findings.use { $0.isSecure = target.isSecure }
             output.tell(.connecting)
         }
@@ -202,7 +202,7 @@ struct RTSPSupervisor: ~Copyable {
         }
         let driver = RTSPDriver(target, over: connection, configuration: clientConfiguration, random: random)
         var session = RTSPSession(
-            driver: driver, url: target, configuration: configuration, control: control, carriage: carriage,
+            driver: driver, url: target, configuration: configuration, control: control, transport: transport,
             asksForBackChannel: asks && talk == nil, ssrc: UInt32.random(in: 1...UInt32.max, using: &random),
             speaker: speaker, talk: talk)
         let ending = session.run(output: &output, random: &random)

@@ -28,7 +28,7 @@ struct SessionFailure {
         /// The credentials were refused or are missing.
         case credentialsRefused
         /// The camera does not send over the requested transport.
-        case carriageRefused
+        case transportRefused
         /// It refused every track.
         case tracksRefused
         /// It agreed to play, and no packet came.
@@ -59,7 +59,7 @@ struct SessionFailure {
     var asCircuitFailure: CircuitBreaker.Failure {
         switch kind {
         case .credentialsRefused: .credentialsRefused
-        case .tracksRefused, .mediaRefused, .carriageRefused: .mediaRefused
+        case .tracksRefused, .mediaRefused, .transportRefused: .mediaRefused
         case .other, .nothingCame, .featureSuspected: .unreachable
         }
     }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Cameras
 
-/// Every way of reaching a camera against GStreamer's RTSP server.
+/// Every transport, with GStreamer's RTSP server as the camera.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: GStreamerCamera.isInstalled, "GStreamer's RTSP server is not installed"))
-struct GStreamerCarriageTests {
+struct GStreamerTransportTests {
     /// Pulls a second of pictures and sound; returns the findings.
     private func pull(
         _ address: String, untilReport: Bool = false, _ change: (inout RTSPSource.Configuration) -> Void
@@ -42,11 +42,11 @@ struct GStreamerCarriageTests {
     @Test func overUDPWithDigest() async throws {
         let camera = try GStreamerCamera(["--transport", "udp", "--user", "cam", "--password", "secret"])
         defer { camera.stop() }
-        // The server refuses TCP, so that the source finds UDP by itself.
+        // The server refuses TCP, so the source finds UDP.
         let (profile, items) = try await pull("rtsp://cam:secret@127.0.0.1:\(camera.port)/h264", untilReport: true) {
             _ in
         }
-        #expect(profile.carriage == .udp)
+        #expect(profile.transport == .udp)
         #expect(profile.authentication?.hasPrefix("Digest") == true)
         let packets = items.packets(ofTrack: 0)
         for (packet, next) in zip(packets, packets.dropFirst()) {
@@ -58,7 +58,7 @@ struct GStreamerCarriageTests {
         let camera = try GStreamerCamera([])
         defer { camera.stop() }
         let (profile, _) = try await pull("rtsp://127.0.0.1:\(camera.port)/h264") { $0.transport = .http }
-        #expect(profile.carriage == .http)
+        #expect(profile.transport == .http)
     }
 
     @Test(arguments: [CameraTransport.tcp, .http]) func throughTLS(transport: CameraTransport) async throws {
@@ -121,7 +121,7 @@ struct GStreamerCarriageTests {
         #expect(report.tracks.last?.description.codec.isNamed("PCMA") == true)
         #expect(report.secondsToFirstKeyFrame != nil)
         #expect(report.backChannel == nil)
-        #expect(report.transport.carriage == .tcp)
+        #expect(report.transport.kind == .tcp)
         #expect(!report.advice.isEmpty)
         var text = ""
         dump(report, to: &text)

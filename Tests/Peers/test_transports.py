@@ -12,7 +12,7 @@ from peers.rtsp_cameras import PASSWORD, QUOTED_PASSWORD, RTSPCameras
 
 @pytest.fixture(scope="module")
 def carried(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    directory = tmp_path_factory.mktemp("carriages")
+    directory = tmp_path_factory.mktemp("transports")
     datagrams = RTSPCameras(directory / "udp.log", "--transport", "udp")
     secure = RTSPCameras(directory / "tls.log", "--tls")
     plain = RTSPCameras(directory / "plain.log")
