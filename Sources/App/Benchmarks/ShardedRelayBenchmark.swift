@@ -139,8 +139,8 @@ public final class ShardedRelayBenchmark: Sendable {
 
 /// Lets threads wait for each other.
 private final class Barrier: @unchecked Sendable {
-    // Proof for @unchecked: the pointer is never changed, and what it points to only POSIX touches, which lets any thread
-    // wait.
+    // Proof for @unchecked: the pointer is never changed, and only POSIX functions use the barrier. Any thread may call
+    // them.
     private let barrier = UnsafeMutablePointer<pthread_barrier_t>.allocate(capacity: 1)
 
     init(_ threads: Int) {

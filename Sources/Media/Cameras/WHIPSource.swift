@@ -73,9 +73,9 @@ public final class WHIPSource: CameraSource, PublicationTaker {
 /// What one publisher sends to a ``WHIPSource``.
 public final class Publication: @unchecked Sendable {
     // Proof for @unchecked: only `open`, `receive`, `receiveNothing` and `receiveSenderReport` touch `tracks`,
-    // `descriptions`, `isFlowing` and `isStalled`. Only the one thread that receives the publisher's packets calls them,
-    // but for the first `open`, which returns before anybody else has the publication. `isClosed` is behind a lock, and
-    // the rest never changes.
+    // `descriptions`, `isFlowing` and `isStalled`. Only the one thread that receives the publisher's packets calls them.
+    // The first `open` is the exception, and returns before that thread has the publication. `isClosed` is behind a lock,
+    // and the rest never changes.
 
     private final class Track {
         var incoming: IncomingTrack

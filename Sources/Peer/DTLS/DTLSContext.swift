@@ -2,8 +2,8 @@ import COpenSSL
 
 /// The OpenSSL context of an identity: what all its handshakes share, in both roles.
 final class DTLSContext: @unchecked Sendable {
-    // Unchecked: nothing changes the SSL_CTX after `init`. OpenSSL counts the references to it, and locks it when
-    // several threads make connections from it.
+    // Proof for @unchecked: nothing changes the SSL_CTX after `init`. OpenSSL counts the references to it, and locks it
+    // when several threads make connections from it.
     private let context: OpaquePointer
 
     init(certificate: OpaquePointer, key: OpaquePointer) throws(DTLSError) {

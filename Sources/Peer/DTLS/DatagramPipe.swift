@@ -117,7 +117,7 @@ extension DatagramPipe {
 // MARK: - The BIO's functions
 
 private struct PipeMethod: @unchecked Sendable {
-    // Unchecked: the table of functions is filled in before it is shared, and is never changed or freed.
+    // Proof for @unchecked: the table of functions is filled in before it is shared, and is never changed or freed.
     static let shared = PipeMethod()
 
     let method: OpaquePointer?

@@ -116,8 +116,8 @@ struct SRTPCipher: ~Copyable {
 
 /// OpenSSL's ciphers, looked up once: a context with a fetched cipher does not search for it.
 private struct FetchedCiphers: @unchecked Sendable {
-    // Unchecked: the two pointers refer to objects that are never changed or freed, and that OpenSSL itself shares
-    // between threads.
+    // Proof for @unchecked: the two pointers refer to objects that are never changed or freed, and that OpenSSL itself
+    // shares between threads.
     static let shared = FetchedCiphers()
 
     let gcm: OpaquePointer?

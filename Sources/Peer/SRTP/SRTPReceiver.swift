@@ -132,5 +132,6 @@ public struct SRTPReceiver: ~Copyable {
     }
 }
 
-// As for SRTPSender: the OpenSSL contexts belong to this one value, and only mutating methods touch them.
+// Proof for @unchecked: the OpenSSL contexts belong to this one value, which cannot be copied. Only mutating methods use
+// them, and these need exclusive access. So the value may move between threads.
 extension SRTPReceiver: @unchecked Sendable {}

@@ -139,6 +139,6 @@ public struct SRTPSender: ~Copyable {
     }
 }
 
-// The OpenSSL contexts belong to this one value, which cannot be copied. Only mutating methods touch them, and these
-// need exclusive access. So a value that is handed to another thread takes its contexts along.
+// Proof for @unchecked: the OpenSSL contexts belong to this one value, which cannot be copied. Only mutating methods use
+// them, and these need exclusive access. So the value may move between threads.
 extension SRTPSender: @unchecked Sendable {}

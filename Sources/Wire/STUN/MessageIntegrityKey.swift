@@ -4,8 +4,8 @@ import COpenSSL
 /// (RFC 8489, section 14.5).
 ///
 /// The key owns its OpenSSL context (about a kibibyte) and so it cannot be copied.
-// Safe to send: the context is reachable only through this value, which has exactly one owner. Every use of it is a
-// mutating call, so the compiler's exclusivity rules keep two threads from using it at once.
+// Proof for @unchecked: the context is reachable only through this value, which cannot be copied. Only mutating methods
+// use it, and these need exclusive access. So the value may move between threads.
 public struct MessageIntegrityKey: ~Copyable, @unchecked Sendable {
     /// The length of the digest in bytes.
     public static let digestLength = 20
