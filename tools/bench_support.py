@@ -77,8 +77,9 @@ def start_camera(owned, *arguments):
 class Gateway:
     """A gateway with its own ports and state folder."""
 
-    def __init__(self, program, folder, cameras, owned, host="127.0.0.1"):
-        """`cameras` are the entries of the config's list, each in YAML's short form; `host` is the listen address."""
+    def __init__(self, program, folder, cameras, owned, host="127.0.0.1", more=""):
+        """`cameras` are the entries of the config's list, each in YAML's short form; `host` is the listen address;
+        `more` are further sections of the config."""
         self.port = free_port()
         self.config = folder / "gatehouse.yaml"
         self.config.write_text(
@@ -86,17 +87,22 @@ class Gateway:
             f"media: {{ port: {free_port(socket.SOCK_DGRAM)} }}\n"
             f"stateDirectory: {folder / 'state'}\n"
             "sessions: { perCamera: 2000, perPrincipal: 2000 }\n"
-            "cameras:\n" + "".join(f"  - {line}\n" for line in cameras)
+            "cameras:\n" + "".join(f"  - {line}\n" for line in cameras) + more
         )
         self.environment = dict(os.environ, XDG_STATE_HOME=str(folder / "xdg"))
         self.environment.pop("GATEHOUSE_TOKEN", None)
-        with open(folder / "gatehouse.log", "w") as log:
+        self.program, self.folder = program, folder
+        self.start(owned)
+        self.token = (folder / "state" / "token").read_text().split()[-1]
+
+    def start(self, owned):
+        """Starts the process, again if it has ended, and waits until it answers."""
+        with open(self.folder / "gatehouse.log", "a") as log:
             self.process = subprocess.Popen(
-                [str(program), "serve", "--config", str(self.config)], stdout=log, stderr=log, env=self.environment
+                [str(self.program), "serve", "--config", str(self.config)], stdout=log, stderr=log, env=self.environment
             )
         owned.append(self.process)
         wait_for(f"http://127.0.0.1:{self.port}/healthz", self.process, "the gateway")
-        self.token = (folder / "state" / "token").read_text().split()[-1]
 
     def get(self, path):
         """The text that a route of the API returns."""
