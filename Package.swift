@@ -137,7 +137,11 @@ var targets: [Target] = [
     tests("ONVIFTests", ["ONVIF", "RTSP", "Transport"]),
     tests("RTSPTests", ["RTSP", "Transport"]),
     tests("IntakeTests", ["Intake", "PacketFakes", "SDP", "RTP", "Transport"]),
-    tests("CamerasTests", ["Cameras", "Intake", "PacketFakes", "ONVIF", "RTSP", "RTP", "SDP", "Codecs", "Transport"]),
+    tests(
+        "CamerasTests",
+        [
+            "Cameras", "StationFakes", "Intake", "PacketFakes", "ONVIF", "RTSP", "RTP", "SDP", "Codecs", "Transport",
+        ]),
     tests("CodecsTests", ["Codecs", "SDP", "RTP", "Transport"]),
     tests("DTLSTests", ["DTLS", "SRTP", "COpenSSL", "Transport", "HeapMeter"], exclude: ["Fixtures"]),
     tests("SRTPTests", ["SRTP", "CSRTP", "Transport"]),
@@ -166,8 +170,8 @@ var targets: [Target] = [
     tests(
         "RTSPServerTests",
         [
-            "RTSPServer", "RTSP", "RTP", "SDP", "MediaRelay", "Intake", "Cameras", "Stations", "DatagramPort",
-            "Transport",
+            "RTSPServer", "StationFakes", "RTSP", "RTP", "SDP", "MediaRelay", "Intake", "Cameras", "Stations",
+            "DatagramPort", "Transport",
         ]),
     tests(
         "PushAvStreamTransportTests",

@@ -9,7 +9,7 @@ import Transport
 
 /// The speaker against a camera that speaks bytes on the loopback interface. The tests wait for events, never for a
 /// time.
-@Suite(.timeLimit(.minutes(1))) struct BackChannelSpeakerTests {
+@Suite(.timeLimit(.minutes(5))) struct BackChannelSpeakerTests {
     static let head = """
         v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=test\r\nt=0 0\r\na=control:*\r\n\
         m=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\na=control:video\r\na=recvonly\r\n\

@@ -9,7 +9,7 @@ import Transport
 
 /// Cameras that break off, send byte by byte, flood, or handle keep-alives badly: each costs its own session and
 /// nothing else.
-@Suite(.timeLimit(.minutes(2))) struct BrokenCameraTests {
+@Suite(.timeLimit(.minutes(5))) struct BrokenCameraTests {
     /// A camera that sends `limit` bytes on each connection, or all that it has, and then ends it.
     private static func cut(after limit: Int, resets: Bool) -> CameraSimulator.Script {
         let whole = CameraSimulator.answers(media: [

@@ -38,7 +38,7 @@ import Transport
 // 28 static payload types without rtpmap ........ samples; here: everyDescriptionPlays
 // 29 lost FU-A starts, large NALs, slices ....... IncomingTrackTests
 // 30 datagrams of 10 kB, long GOPs .............. DatagramTests.datagramsOfTenKilobytesAreSplitForViewers
-@Suite(.timeLimit(.minutes(2))) struct CameraQuirkTests {
+@Suite(.timeLimit(.minutes(5))) struct CameraQuirkTests {
     static let video = interleaved(0, DatagramTests.video(1, frame: 1, key: true))
 
     static func source(_ camera: CameraSimulator, credentials: String = "") throws -> RTSPSource {

@@ -8,7 +8,7 @@ import Transport
 @testable import Cameras
 
 /// RTP over UDP against a camera that speaks bytes.
-@Suite(.timeLimit(.minutes(1))) struct DatagramTests {
+@Suite(.timeLimit(.minutes(5))) struct DatagramTests {
     static func video(_ number: Int, frame: Int, key: Bool = false, ssrc: UInt32 = 7, _ rest: [UInt8] = [2, 3])
         -> [UInt8]
     {
@@ -282,7 +282,7 @@ import Transport
 }
 
 /// What happens when a camera does not send over the transport that is asked for first.
-@Suite(.timeLimit(.minutes(1))) struct TransportFallbackTests {
+@Suite(.timeLimit(.minutes(5))) struct TransportFallbackTests {
     @Test(arguments: ["461 Unsupported transport", "200 OK", "400 Bad Request"])
     func aCameraWithoutTCPIsPulledOverUDPAtOnce(answer: String) async throws {
         let camera = try CameraSimulator(

@@ -3,13 +3,15 @@ import PacketFakes
 import RTP
 import RTSP
 import SDP
+import StationFakes
 import Testing
 
 @testable import Cameras
 
 /// The source against an RTSP server that nobody here wrote: GStreamer's, which `Tests/Peers/rtsp-camera.py` starts.
+/// They wait for the camera's process, which must not keep a shared thread busy.
 @Suite(
-    .serialized, .timeLimit(.minutes(2)),
+    .serialized, .ownThread, .timeLimit(.minutes(5)),
     .enabled(if: GStreamerCamera.isInstalled, "GStreamer's RTSP server is not installed"))
 struct GStreamerCameraTests {
     @Test(
@@ -167,7 +169,7 @@ final class GStreamerCamera: Sendable {
         while !text.contains(UInt8(ascii: "\n")), text.count < 1000 {
             var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
             var buffer = [UInt8](repeating: 0, count: 100)
-            guard poll(&waiting, 1, 20_000) == 1 else { break }
+            guard poll(&waiting, 1, 90_000) == 1 else { break }
             let count = read(ends[0], &buffer, buffer.count)
             if count <= 0 { break }
             text += buffer.prefix(count)

@@ -2,13 +2,15 @@ import PacketFakes
 import RTP
 import RTSP
 import SDP
+import StationFakes
 import Testing
 
 @testable import Cameras
 
 /// Every transport, with GStreamer's RTSP server as the camera.
+/// They wait for the camera's process, which must not keep a shared thread busy.
 @Suite(
-    .serialized, .timeLimit(.minutes(2)),
+    .serialized, .ownThread, .timeLimit(.minutes(5)),
     .enabled(if: GStreamerCamera.isInstalled, "GStreamer's RTSP server is not installed"))
 struct GStreamerTransportTests {
     /// Pulls a second of pictures and sound; returns the findings.

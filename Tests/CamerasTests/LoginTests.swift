@@ -6,7 +6,7 @@ import Transport
 @testable import Cameras
 
 /// Cameras lock an account after a few wrong passwords.
-@Suite(.timeLimit(.minutes(1))) struct LoginTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginTests {
     private static let both = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\", Basic realm=\"b\"\r\n"
 
     /// A camera that accepts credentials in one way, or in none; counts those that it refused.

@@ -6,7 +6,7 @@ import Transport
 @testable import Cameras
 
 /// A hostile camera, or somebody who answers in its place, tries to read the password.
-@Suite(.timeLimit(.minutes(1))) struct PasswordTests {
+@Suite(.timeLimit(.minutes(5))) struct PasswordTests {
     private static let digest = "WWW-Authenticate: Digest realm=\"d\", nonce=\"n\"\r\n"
     private static let basic = "WWW-Authenticate: Basic realm=\"b\"\r\n"
     private static let unauthorized = "RTSP/1.0 401 Unauthorized\r\nCSeq: $CSEQ\r\n"
@@ -237,7 +237,7 @@ import Transport
 }
 
 /// A camera that redirects the gateway to a place where it must not go.
-@Suite(.timeLimit(.minutes(1))) struct RedirectionTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectionTests {
     private static func addresses(_ host: String) throws -> [SocketAddress] {
         try CameraSocket.lookUp(host: host, port: 554).get()
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Cameras
 
 /// The source against a server on the loopback interface. The tests wait for events, never for a time.
-@Suite(.timeLimit(.minutes(1))) struct RTSPSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct RTSPSourceTests {
     static func video(_ number: Int, frame: Int, key: Bool = false, marker: Bool = true, ssrc: UInt32 = 7) -> [UInt8] {
         interleaved(
             0,

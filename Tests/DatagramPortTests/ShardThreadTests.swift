@@ -68,7 +68,7 @@ private final class Recorder: ShardHandler {
     }
 }
 
-@Suite("A shard's thread", .timeLimit(.minutes(1)))
+@Suite("A shard's thread", .timeLimit(.minutes(5)))
 struct ShardThreadTests {
     private let port: UDPPort
     private let shard: ShardThread<Recorder>

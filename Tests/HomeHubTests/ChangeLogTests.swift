@@ -33,7 +33,7 @@ import Transport
     /// The sequence numbers of the events: nothing is decoded.
     private func sequences(_ events: [HomeEvent]) -> [Int64] { events.compactMap { LogCursor($0.id)?.sequence } }
 
-    @Test(.timeLimit(.minutes(3))) func nothingIsLostOverManyChangesWithReadersThatComeGoAndStall() async throws {
+    @Test(.timeLimit(.minutes(5))) func nothingIsLostOverManyChangesWithReadersThatComeGoAndStall() async throws {
         let total: Int64 = 100_000
         let log = ChangeLog(try self.open())
         let complete = Locked(0)

@@ -7,7 +7,7 @@ import Transport
 @testable import Cameras
 
 /// A camera that is named by its ONVIF device service, which answers, and whose stream fails.
-@Suite(.timeLimit(.minutes(1))) struct ONVIFSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct ONVIFSourceTests {
     /// A device that announces the address of its stream.
     private static func device(_ streamURI: @escaping @Sendable () -> String) throws -> CameraSimulator {
         try CameraSimulator { request in
