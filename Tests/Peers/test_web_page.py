@@ -9,8 +9,6 @@ from peers.gateway import Gateway
 from peers.polling import eventually
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-pytestmark = pytest.mark.alone
-
 CARD = "#camera-front-door"
 IS_MOVING = f"document.querySelector('{CARD} video').getVideoPlaybackQuality().totalVideoFrames"
 
