@@ -38,13 +38,14 @@ import Transport
 
     /// A datagram that waits in a port that nobody reads would keep the source's thread awake.
     @Test func portsOfARefusedTrackAreReturned() async throws {
-        let ports = Locked<[UInt16]>([])
+        let sockets = Locked<[Set<String>]>([])
         let camera = try CameraSimulator(
             CameraSimulator.answers(special: { request in
                 guard request.method == "SETUP" else { return [] }
                 let transport = request.header("transport") ?? ""
                 if let start = transport.firstRange(of: "client_port=")?.upperBound {
-                    ports.withLock { $0.append(UInt16(transport[start...].prefix { $0.isNumber }) ?? 0) }
+                    let port = UInt16(transport[start...].prefix { $0.isNumber }) ?? 0
+                    sockets.withLock { $0.append(Self.openSockets(port: port)) }
                 }
                 guard request.uri.hasSuffix("audio") else { return [] }
                 return [.text("RTSP/1.0 406 Not Acceptable\r\nCSeq: $CSEQ\r\n\r\n")]
@@ -54,23 +55,28 @@ import Transport
         let source = try Self.source(camera)
         source.start(sink: sink)
         _ = await sink.take { $0 == .event(.state(.playing)) }
-        let taken = ports.withLock { $0 }
-        #expect(taken.map { Self.isFree($0) } == [false, true])
+        let (taken, open) = (sockets.withLock { $0 }, Self.openSockets())
+        #expect(taken.map(\.count) == [1, 1])
+        // Somebody else may have the port by now, so the socket is looked for.
+        #expect(taken.map { $0.isSubset(of: open) } == [true, false])
         source.stop()
     }
 
-    /// Whether a UDP port can be bound at any address of IPv4.
-    private static func isFree(_ port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
+    /// The kernel's numbers of this host's UDP sockets of IPv4; with `port`, of those at this port.
+    private static func openSockets(port: UInt16? = nil) -> Set<String> {
+        guard let file = fopen("/proc/net/udp", "r") else { return [] }
+        defer { fclose(file) }
+        var found: Set<String> = []
+        var line = [CChar](repeating: 0, count: 512)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                .split(separator: " ")
+            // The second is ADDRESS:PORT in hexadecimal digits, the tenth the number.
+            guard words.count > 9, let number = words[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) })
+            else { continue }
+            if port == nil || port == number { found.insert(String(words[9])) }
         }
+        return found
     }
 
     @Test(.enabled(if: CameraSimulator.hasIPv6)) func packetsComeOverIPv6() async throws {
