@@ -117,5 +117,5 @@ def check_program(parser, program):
     """Ends the script if the program to measure is missing."""
     if not os.access(program, os.X_OK):
         parser.error(
-            f"{program} is no program; build it with swift build -c release --product gatehouse, or name --gatehouse"
+            f"{program} is not a program; build it with swift build -c release --product gatehouse, or name --gatehouse"
         )

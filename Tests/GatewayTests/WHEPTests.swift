@@ -61,7 +61,7 @@ import Testing
             #expect(try await patch("a=candidate", tag).status == .noContent)
             let bad = try await patch("garbage", tag)
             #expect(bad.status == .badRequest)
-            #expect(bad.failure?.message == "line 1 is no attribute")
+            #expect(bad.failure?.message == "line 1 is not an attribute")
 
             let restart = try await patch("restart", "*")
             #expect(restart.status == .ok)

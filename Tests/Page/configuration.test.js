@@ -17,6 +17,6 @@ test("the first problem of a config is named with its place, before what needs a
 
 test("keys that take effect at the next start are named", () => {
   const fault = configurationFault({ problems: [], needsRestart: ["http.port", "media.port"] });
-  assert.match(fault.message, /after a restart of the gateway\.$/);
+  assert.match(fault.message, /when the gateway restarts\.$/);
   assert.equal(fault.details, "http.port, media.port");
 });

@@ -108,7 +108,7 @@ test("a microphone that is pulled out ends the talk", async () => {
   await talk.start();
   track.dispatchEvent(new Event("ended"));
   assert.equal(talk.isTalking, false);
-  assert.equal(talk.fault.message, "The microphone is not there any more.");
+  assert.equal(talk.fault.message, "The microphone was disconnected.");
 });
 
 test("a restart of the view is mentioned only to somebody who talks", async () => {

@@ -18,7 +18,7 @@ const own = {
     FAILED_PRECONDITION: "This browser cannot play what the camera sends.",
     RESOURCE_EXHAUSTED: "Too many people are watching at the moment. Try again later.",
     INVALID_ARGUMENT: "The gateway cannot work with this browser.",
-    NOT_FOUND: "This camera is not there any more.",
+    NOT_FOUND: "This camera no longer exists.",
   },
   talk: {
     UNAVAILABLE: "The camera’s speaker cannot be reached.",
@@ -33,7 +33,7 @@ const own = {
   },
   remove: {
     FAILED_PRECONDITION: "The camera cannot be removed here.",
-    NOT_FOUND: "This camera is not there any more.",
+    NOT_FOUND: "This camera no longer exists.",
   },
   ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
   connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
@@ -41,7 +41,7 @@ const own = {
 const common = {
   UNAUTHENTICATED: "You are signed out.",
   PERMISSION_DENIED: "The gateway does not allow this from the address under which this page was opened.",
-  NOT_FOUND: "This is not there any more.",
+  NOT_FOUND: "This no longer exists.",
   UNAVAILABLE: "The camera cannot be reached at the moment.",
   DEADLINE_EXCEEDED: "The camera did not answer in time.",
   RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
@@ -58,8 +58,8 @@ for (const action of actions) {
 }
 
 test("the page's own errors are sentences already", () => {
-  assert.deepEqual(inWords(new PageError("NO_PATH", "The picture finds no way.", "By UDP."), "watch"),
-    { message: "The picture finds no way.", details: "By UDP." });
+  assert.deepEqual(inWords(new PageError("NO_PATH", "The picture cannot get from.", "By UDP."), "watch"),
+    { message: "The picture cannot get from.", details: "By UDP." });
   assert.deepEqual(inWords(new PageError("UNREACHABLE", "The gateway does not answer."), "ring"),
     { message: "The gateway does not answer.", details: null });
 });

@@ -27,7 +27,7 @@ camera tells "ticked PATH MILLISECOND" when each of its sounds was made; all the
 
 The Debian packages gir1.2-gst-rtsp-server-1.0, python3-gi, gstreamer1.0-plugins-base, -good, -bad, -ugly and
 gstreamer1.0-x hold what it needs. RTSP inside HTTP is answered on the same port; with --tls all of it goes through TLS,
-with a certificate that the camera signs itself for the occasion.
+with a certificate that the camera signs itself.
 
 Each camera shows a moving test pattern with a clock and sounds a tone of 440 Hz.
 """

@@ -238,7 +238,7 @@ def test_a_token_that_is_refused_leads_to_the_sign_in_and_back(page: Page, house
     page.unroute("**/v1/**")
     page.get_by_label("Token").fill("gatehouse_wrong")
     page.get_by_role("button", name="Open").click()
-    expect(error).to_have_text("This token is not known to the gateway.")
+    expect(error).to_have_text("The gateway does not know this token.")
     page.get_by_label("Token").fill(house.token)
     page.get_by_role("button", name="Open").click()
     tile.expect_live()
@@ -286,7 +286,7 @@ def test_a_view_that_reaches_its_maximum_duration_restarts_each_time(page: Page,
 
         tile.node.get_by_role("button", name="Talk").click()
         # The view may end while the talk begins.
-        said = re.compile("You are not heard any more|The view was started again meanwhile")
+        said = re.compile("You are no longer heard|The view was started again meanwhile")
         expect(tile.fault).to_contain_text(said)
         tile.expect_live()
         # The microphone stays closed until somebody presses the button again.

@@ -195,7 +195,7 @@ def test_the_timeline_plays_and_jumps(page: Page, house: House) -> None:
     eventually(lambda: page.evaluate(f"{VIDEO}.getVideoPlaybackQuality().totalVideoFrames") > 10, "the picture moves")
     before = page.evaluate(f"{VIDEO}.currentTime")
     # A press on the timeline goes to another time, and the picture follows.
-    bar = dialog.get_by_role("slider", name="Time of the day")
+    bar = dialog.get_by_role("slider", name="Time of day")
     bar.scroll_into_view_if_needed()
     expect(page.locator(".timeline-track .mark").first).to_be_attached()
     spans = page.evaluate(

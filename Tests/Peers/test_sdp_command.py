@@ -163,8 +163,8 @@ def test_a_file_that_cannot_be_used_is_named_in_plain_words(binary: Path, door: 
         (["sdp", "answer", missing], f"{missing} cannot be read: No such file or directory"),
         (["talk", "front-door", tmp_path, *reach], f"{tmp_path} is a folder; name a file in it"),
         (["live", "front-door", "--talk", missing, *reach], f"{missing} cannot be read: No such file or directory"),
-        (["live", "front-door", "--snapshot", missing, *reach], f"there is no folder {missing.parent}"),
-        (["live", "front-door", "--record", missing, *reach], f"there is no folder {missing.parent}"),
+        (["live", "front-door", "--snapshot", missing, *reach], f"the folder {missing.parent} does not exist"),
+        (["live", "front-door", "--record", missing, *reach], f"the folder {missing.parent} does not exist"),
         (["live", "front-door", "--snapshot", tmp_path, *reach], f"{tmp_path} is a folder; name a file in it"),
     ]:
         result = run(binary, *arguments)

@@ -25,7 +25,7 @@ def document(text: str, vocabulary: Vocabulary) -> str:
 
     missing = set(parts) - {match[2] for match in MARKER.finditer(text)}
     if missing:
-        raise VocabularyError(f"openapi.yaml: there is no marker for {', '.join(sorted(missing))}")
+        raise VocabularyError(f"openapi.yaml: no marker exists for {', '.join(sorted(missing))}")
     return MARKER.sub(replace, text)
 
 

@@ -260,7 +260,7 @@ public struct GatewayService: Service {
                 try self.note(listening).write(to: [directory])
             } catch {
                 self.logger.warning(
-                    "commands on this machine may not find the gateway by themselves", metadata: ["reason": "\(error)"])
+                    "commands on this machine may not find the gateway", metadata: ["reason": "\(error)"])
             }
         }
         let http = listening.http

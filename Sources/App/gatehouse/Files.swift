@@ -64,7 +64,7 @@ enum OutputFile {
         guard errno == ENOENT else { throw FileFault(path, "written", error: errno) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard file_status_of_path(folder, true, &status), status.is_folder else {
-            throw FileFault("\(path) cannot be written: there is no folder \(folder)")
+            throw FileFault("\(path) cannot be written: the folder \(folder) does not exist")
         }
         guard access(folder, W_OK | X_OK) == 0 else {
             throw FileFault("\(path) cannot be written: you may not create files in the folder \(folder)")

@@ -188,7 +188,7 @@ struct SDPAnswerCommand: ParsableCommand {
 /// `gatehouse sdp explain`: explains a description in words.
 struct SDPExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain", abstract: "Explain what of a session description would play, what would not, and why.")
+        commandName: "explain", abstract: "Explain what in a session description would play, what would not, and why.")
 
     @Argument(help: ArgumentHelp("The description, or - for standard input.", valueName: "file"))
     var file: String

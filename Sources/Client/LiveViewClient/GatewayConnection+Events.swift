@@ -41,7 +41,7 @@ extension GatewayConnection {
                 rest += Array(chunk.readableBytesView)
                 // A gateway sends events of a few kilobytes.
                 guard rest.count < 16 << 20 else {
-                    throw HomeError.internal("the event stream has an event without end")
+                    throw HomeError.internal("the event stream sends an event that never ends")
                 }
                 // A chunk may end inside an event, and inside a character.
                 guard let end = rest.indices.dropFirst().last(where: { rest[$0] == 10 && rest[$0 - 1] == 10 }) else {

@@ -171,7 +171,7 @@ extension GatewayConnection {
             return .unavailable("the gateway at \(url) did not answer in time")
         case .remoteConnectionClosed?:
             return .unavailable(
-                "the gateway at \(url) closed the connection; does this port take "
+                "the gateway at \(url) closed the connection; does this port accept "
                     + "\(url.hasPrefix("https") ? "http" : "https")://?")
         default: break
         }

@@ -34,7 +34,7 @@ public protocol DeviceBackend: Sendable {
 
 extension DeviceBackend {
     public func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
-        throw HomeError.unimplemented("device \(call.deviceID) does not take the command \(call.command)")
+        throw HomeError.unimplemented("device \(call.deviceID) does not accept the command \(call.command)")
     }
 }
 

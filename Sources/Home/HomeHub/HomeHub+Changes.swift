@@ -36,7 +36,7 @@ extension HomeHub {
     }
 
     private static let gap =
-        "changes since Last-Event-ID are not all here any more, and the present state was sent again; "
+        "not all changes since Last-Event-ID are still kept, so the present state was sent again; "
         + "GET /v1/devices/{device}/events lists the events of a device"
 
     private func presentState(of principal: String) -> [HomeChange] {

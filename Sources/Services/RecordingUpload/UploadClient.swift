@@ -57,7 +57,7 @@ final class UploadClient: Sendable {
     func put(_ request: UploadRequest, folder: String, growth: GrowingFile?, now: WallTime) async -> UploadOutcome {
         let url = request.destination.url + request.path
         guard url.lowercased().hasPrefix("https://") else {
-            return .unreachable("\(request.destination.url) is not an https address, and nothing else is used")
+            return .unreachable("\(request.destination.url) is not an https address; uploads use nothing else")
         }
         do {
             var message = HTTPClientRequest(url: url)
@@ -139,7 +139,7 @@ final class UploadClient: Sendable {
     private static func words(_ error: any Error) -> String {
         switch error {
         case let error as HTTPClientError where error == .deadlineExceeded: "the server did not respond in time"
-        case let error as HTTPClientError where error == .connectTimeout: "the server cannot be reached in time"
+        case let error as HTTPClientError where error == .connectTimeout: "the server could not be reached in time"
         case let error as HTTPClientError where error == .remoteConnectionClosed:
             "the server closed the connection without a response"
         case let error as HTTPClientError: "the upload failed (\(error.shortDescription))"

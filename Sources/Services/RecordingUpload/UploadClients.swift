@@ -23,7 +23,7 @@ final class UploadClients: Sendable {
     /// The client for an endpoint as it is now.
     func client(for id: UInt16) throws -> UploadClient {
         guard let endpoint = endpoint(id) else {
-            throw Unavailable(description: "the upload endpoint \(id) is not provisioned any more")
+            throw Unavailable(description: "the upload endpoint \(id) is no longer provisioned")
         }
         let (client, replaced) = try clients.withLock { clients -> (UploadClient, UploadClient?) in
             if let client = clients[id], client.endpoint == endpoint { return (client, nil) }

@@ -4,7 +4,7 @@ import Transport
 
 extension FuzzTarget {
     static let httpAnswer = FuzzTarget(
-        "http-answer", "a camera's HTTP answer: the same whichever way the bytes are cut", maximumLength: 4096,
+        "http-answer", "a camera's HTTP answer: the same however the bytes are split", maximumLength: 4096,
         dictionary: [
             "HTTP/1.1 200 OK\r\n", "HTTP/1.0 401 x\r\n", "HTTP/1.1 100 Continue\r\n", "Content-Length: ",
             "Transfer-Encoding: chunked", "WWW-Authenticate: ", "Connection: close", "\r\n\r\n", "0\r\n\r\n",

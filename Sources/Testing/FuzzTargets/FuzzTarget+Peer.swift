@@ -56,7 +56,7 @@ extension FuzzTarget {
             var sent = 0
             while let transmit = agent.pollTransmit(into: buffer, at: now) {
                 sent += 1
-                try require(sent <= 64, "an agent that sends without end")
+                try require(sent <= 64, "an agent that never stops sending")
                 try require(transmit.byteCount <= buffer.count, "more than the buffer")
                 let raw = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<transmit.byteCount])
                 guard let message = try? STUNMessage(parsing: raw) else { throw FuzzFailure("it sends no STUN") }
@@ -260,7 +260,7 @@ extension FuzzTarget {
                     let result = packet.withUnsafeMutableBytes { try? receiver.unprotectRTCP($0) }
                     try require(result == nil, "a report of nobody is believed")
                 }
-                try require(receiver.sourceCount <= 32, "sources without end")
+                try require(receiver.sourceCount <= 32, "too many sources")
             }
         }
     }

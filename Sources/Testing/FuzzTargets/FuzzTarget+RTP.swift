@@ -26,7 +26,7 @@ extension FuzzTarget {
         var count = 0
         for element in packet.headerExtensions {
             count += 1
-            try require(count <= bytes.count, "extensions without end")
+            try require(count <= bytes.count, "extensions that never end")
             observe(HeaderExtensionValue.transportSequenceNumber(element.value))
             observe(HeaderExtensionValue.absoluteSendTime(element.value))
             observe(HeaderExtensionValue.audioLevel(element.value))
@@ -41,7 +41,7 @@ extension FuzzTarget {
         func step() throws(FuzzFailure) {
             steps += 1
             // A NACK asks for 17 packets in four bytes; transport feedback reports 8,191 in two.
-            try require(steps <= 64 * 1024 * (1 + bytes.count / 20), "a report without end")
+            try require(steps <= 64 * 1024 * (1 + bytes.count / 20), "a report that never ends")
         }
         for packet in RTCPPackets(bytes) {
             try step()

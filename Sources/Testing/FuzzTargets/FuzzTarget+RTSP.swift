@@ -3,7 +3,7 @@ import Transport
 
 extension FuzzTarget {
     static let rtspStream = FuzzTarget(
-        "rtsp-stream", "what a camera sends on its connection: the same messages whichever way the bytes are cut",
+        "rtsp-stream", "what a camera sends on its connection: the same messages however the bytes are split",
         dictionary: rtspWords,
         seeds: {
             [[1] + cameraExchange, [9] + packet + cameraExchange + packet, [0x40, 0x24, 0xFF] + packet + packet]
@@ -181,7 +181,7 @@ extension FuzzTarget {
 
     static let rtspServer = FuzzTarget(
         "rtsp-server",
-        "a client's side of a session with the gateway: the same answers whichever way the bytes are cut",
+        "a client's side of a session with the gateway: the same answers however the bytes are split",
         dictionary: rtspWords,
         seeds: {
             let tcp = "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n"

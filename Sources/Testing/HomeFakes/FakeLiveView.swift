@@ -125,7 +125,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     }
 
     private func trickled(_ fragment: String) throws(SignallingError) -> TrickleResult {
-        if fragment.contains("garbage") { throw .invalidOffer("line 1 is no attribute") }
+        if fragment.contains("garbage") { throw .invalidOffer("line 1 is not an attribute") }
         return fragment.contains("restart") ? .restarted(fragment: "a=ice-ufrag:new\r\n", iceGeneration: "g2") : .added
     }
 

@@ -108,7 +108,7 @@ public final class Simulation {
                     offset = end
                 }
             }
-            stall = "an endpoint sends without end at \(now.nanoseconds) ns"
+            stall = "an endpoint never stops sending at \(now.nanoseconds) ns"
         }
     }
 }

@@ -15,7 +15,7 @@ public enum MP4Error: Error, Equatable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unknownTrack(let track): "there is no track \(track)"
+        case .unknownTrack(let track): "track \(track) does not exist"
         case .timeNotRising(let track, let decodeTime, let previous):
             "track \(track): the sample at \(decodeTime) does not come after the one at \(previous)"
         case .invalidTrack(let track, let reason): "track \(track): \(reason)"

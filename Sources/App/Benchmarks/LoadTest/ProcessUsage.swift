@@ -31,7 +31,7 @@ public struct ProcessUsage: Hashable, Sendable {
     public init(process identifier: Int32) throws(BenchmarkFailure) {
         let folder = "/proc/\(identifier)"
         guard let (_, time) = Self.stat(in: folder) else {
-            throw BenchmarkFailure("there is no process \(identifier), or \(folder)/stat has an unknown form")
+            throw BenchmarkFailure("process \(identifier) does not exist, or \(folder)/stat has an unknown form")
         }
         self.time = time
         for thread in (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/task")) ?? [] {

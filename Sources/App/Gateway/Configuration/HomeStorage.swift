@@ -29,7 +29,7 @@ struct HomeStorage: Sendable {
                 let store = try open(directory.file(name))
                 if let aside = damaged(store) {
                     logger.error(
-                        "a damaged file was put aside, and a new one was begun",
+                        "a damaged file was set aside, and a new one was started",
                         metadata: ["file": "\(directory.file(name))", "aside": "\(aside)"])
                 }
                 return store
@@ -108,7 +108,7 @@ struct HomeStorage: Sendable {
         // As long as they are not in the log, the next start tries again.
         guard log.status.problem == nil else { return }
         for name in names { rename(directory.file(name), directory.file(name) + ".imported") }
-        logger.notice("events of an earlier gateway were taken over", metadata: ["events": "\(events.count)"])
+        logger.notice("events of an earlier gateway were imported", metadata: ["events": "\(events.count)"])
     }
 }
 

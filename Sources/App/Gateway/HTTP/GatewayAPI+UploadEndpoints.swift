@@ -58,7 +58,7 @@ extension GatewayAPI {
             throw HomeError.permissionDenied("only the owner's token may see and change upload endpoints")
         }
         guard let uploadEndpoints = self.uploadEndpoints else {
-            throw HomeError.unimplemented("this gateway uploads no recordings")
+            throw HomeError.unimplemented("this gateway does not upload recordings")
         }
         return uploadEndpoints
     }
@@ -91,7 +91,7 @@ extension GatewayAPI {
         } catch let error as UploadEndpointError {
             switch error {
             case .invalid(let problem): throw HomeError.invalidArgument(problem)
-            case .unknown(let name): throw HomeError.notFound("there is no upload endpoint \(name)")
+            case .unknown(let name): throw HomeError.notFound("no upload endpoint is named \(name)")
             case .inUse(let name):
                 throw HomeError.failedPrecondition(
                     "the upload endpoint \(name) is in use: a recording connection names it, or footage waits for it")

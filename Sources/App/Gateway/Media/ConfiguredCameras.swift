@@ -23,7 +23,7 @@ struct ConfiguredCameras: CameraRunning {
     func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
         guard let done = await self.registry.apply(cameras.map { CameraSettings($0) }) else { return CameraChanges() }
         for (id, reason) in done.failed {
-            self.logger.error("a camera cannot be made", metadata: ["camera": "\(id)", "reason": "\(reason)"])
+            self.logger.error("a camera cannot be set up", metadata: ["camera": "\(id)", "reason": "\(reason)"])
         }
         self.recorders?.setStations(await self.registry.running.map(\.station))
         self.sharing?.share(await self.registry.running.map { ($0.station, $0.settings.name) })

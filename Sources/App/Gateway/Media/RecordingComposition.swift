@@ -56,7 +56,7 @@ public struct RecordingComposition: Sendable {
             let index = try SQLiteRecordingIndex(path: directory.file(SQLiteRecordingIndex.fileName))
             if let aside = index.setAside {
                 logger.warning(
-                    "the index of recordings was damaged and is made again", metadata: ["damaged": "\(aside)"])
+                    "the index of recordings was damaged and is rebuilt", metadata: ["damaged": "\(aside)"])
             }
             return index
         } catch {

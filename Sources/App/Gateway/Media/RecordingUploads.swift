@@ -89,10 +89,10 @@ struct RecordingUploads: Service {
             logger.notice("a recording can be uploaded again", metadata: ["device": "\(id.device)"])
         case .queue(.cancel): break
         case .damaged(let what):
-            logger.error("the queue of uploads was damaged", metadata: ["reason": "\(what)"])
+            logger.error("the upload queue was damaged", metadata: ["reason": "\(what)"])
         case .storageFailed(let failure):
-            logger.error("the queue of uploads cannot be written", metadata: ["reason": "\(failure)"])
-        case .storageRecovered: logger.notice("the queue of uploads can be written again")
+            logger.error("the upload queue cannot be written", metadata: ["reason": "\(failure)"])
+        case .storageRecovered: logger.notice("the upload queue can be written again")
         }
     }
 }

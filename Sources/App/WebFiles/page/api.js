@@ -121,7 +121,7 @@ async function send(method, path, body, options = {}) {
     if (error instanceof APIError) throw error;
     if (options.signal?.aborted) throw new PageError("ABORTED", "This was cancelled.");
     throw new PageError("UNREACHABLE",
-      "The gateway does not answer. Is it running, and is this device in its network?");
+      "The gateway does not answer. Is it running, and is this device on its network?");
   } finally {
     clearTimeout(limit);
     options.signal?.removeEventListener("abort", cancel);

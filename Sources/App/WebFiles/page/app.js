@@ -79,7 +79,7 @@ const connection = new Connection(gateway, link, notice, {
 });
 
 whenRefused(() => {
-  if (connection.isOpen) connection.signOut("The gateway does not accept this token any more.");
+  if (connection.isOpen) connection.signOut("The gateway no longer accepts this token.");
 });
 setUpCameraForm(() => home.identifiers);
 

@@ -39,7 +39,7 @@ class CameraSettings {
   /** @param {string} id */
   async removeCamera(id) {
     const { host } = this;
-    if (!confirm(`Remove ${host.device.name}? Whoever watches it is cut off.`)) return;
+    if (!confirm(`Remove ${host.device.name}? Its viewers are disconnected.`)) return;
     host.dismiss();
     await host.attempt("remove", () => remove("/v1/cameras/" + encodeURIComponent(id)));
   }

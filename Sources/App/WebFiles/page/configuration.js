@@ -9,11 +9,11 @@ import { emptyHome } from "./home.js";
 export function configurationFault({ problems, needsRestart }) {
   if (problems.length > 0) {
     const { file, line, key, reason } = problems[0];
-    return { message: "The config file has a problem. The cameras go on with the settings from before.",
+    return { message: "The config file has a problem. The cameras keep their previous settings.",
       details: `${file}, line ${line}: ${key} ${reason}` };
   }
   if (needsRestart.length === 0) return null;
-  return { message: "Some changes of the config file are in force after a restart of the gateway.",
+  return { message: "Some changes to the config file take effect when the gateway restarts.",
     details: needsRestart.join(", ") };
 }
 

@@ -79,11 +79,11 @@ export class Connection {
   failed(error) {
     const status = statusOf(error);
     if (status === "UNAUTHENTICATED") {
-      this.signOut("This token is not known to the gateway.");
+      this.signOut("The gateway does not know this token.");
       return;
     }
     this.say("offline", "Gateway not reached");
-    this.notice.show("The gateway does not answer. Is it running, and is this device in its network?",
+    this.notice.show("The gateway does not answer. Is it running, and is this device on its network?",
       status === "UNREACHABLE" || !(error instanceof Error) ? null : error.message);
     this.openTimer = setTimeout(() => this.open(), 2000 + 2000 * Math.random());
   }

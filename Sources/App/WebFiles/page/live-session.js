@@ -294,8 +294,8 @@ export class LiveSession {
 
   noPath() {
     const offered = offeredAddresses(this.answer);
-    return new PageError("NO_PATH", "The picture finds no way from the gateway to this device. A firewall, a VPN or "
-      + "another network may be in between.", offered.length === 0 ? "The gateway offered no address."
+    return new PageError("NO_PATH", "The picture cannot get from the gateway to this device. A firewall, a VPN or "
+      + "another network may block it.", offered.length === 0 ? "The gateway offered no address."
       : "The gateway sends and receives by UDP at " + offered.slice(0, 4).join(", ") + ".");
   }
 

@@ -270,7 +270,7 @@ class LiveView {
     this.timerChip.classList.toggle("talking", live.talk.isTalking);
     const text = (live.talk.isTalking ? "On air · " : "") + clockText(left);
     if (this.timerChip.textContent !== text) this.timerChip.textContent = text;
-    this.timerChip.title = "Time until the lease ends; it is extended by itself";
+    this.timerChip.title = "Time until the lease ends; it is extended automatically";
     if (live.verdict.isLive && left % 5 === 0 && left !== this.keptAt) {
       this.keptAt = left;
       preview.keep(this.video);

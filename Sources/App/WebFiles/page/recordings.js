@@ -110,7 +110,7 @@ class RecordingsView {
     this.bar = element("div", "timeline", this.track, this.scale, this.cursor);
     this.bar.tabIndex = 0;
     this.bar.setAttribute("role", "slider");
-    this.bar.setAttribute("aria-label", "Time of the day");
+    this.bar.setAttribute("aria-label", "Time of day");
     this.list = element("ol", "happenings");
     this.downloadForm = element("form", "download");
     this.downloadForm.hidden = true;

@@ -8,7 +8,7 @@ const trait = "WebRtcLiveView";
  * @param {number} [port] of HTTPS; none while it is switched off
  */
 export function noMicrophoneHere(host, port) {
-  return new PageError("NO_MICROPHONE", "The browser gives no microphone to a page without encryption. "
+  return new PageError("NO_MICROPHONE", "The browser does not give the microphone to a page without encryption. "
     + (port ? `Open https://${host}:${port}/ instead.` : "Switch HTTPS on in the gateway’s config."));
 }
 
@@ -86,7 +86,7 @@ export class Talk {
     this.isTalking = true;
     microphone.getAudioTracks()[0].addEventListener("ended", () => {
       if (this.microphone !== microphone) return;
-      this.fault = { message: "The microphone is not there any more.", mild: true };
+      this.fault = { message: "The microphone was disconnected.", mild: true };
       this.stop();
     });
     live.onChange();
@@ -98,7 +98,7 @@ export class Talk {
    */
   changed(talkback) {
     if (!this.isTalking || !talkback || ["opening", "talking"].includes(talkback.state)) return;
-    this.fault = { message: "You are not heard any more. Press Talk to go on.", details: talkback.reason, mild: true };
+    this.fault = { message: "You are no longer heard. Press Talk to go on.", details: talkback.reason, mild: true };
     this.stop();
   }
 
@@ -106,7 +106,7 @@ export class Talk {
   interrupted() {
     if (!this.isTalking && !this.isOpening) return;
     this.fault = {
-      message: "You are not heard any more: the view was started again. Press Talk to go on.", mild: true,
+      message: "You are no longer heard: the view was started again. Press Talk to go on.", mild: true,
     };
   }
 

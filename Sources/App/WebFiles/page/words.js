@@ -13,7 +13,7 @@ const byAction = {
     FAILED_PRECONDITION: "This browser cannot play what the camera sends.",
     RESOURCE_EXHAUSTED: "Too many people are watching at the moment. Try again later.",
     INVALID_ARGUMENT: "The gateway cannot work with this browser.",
-    NOT_FOUND: "This camera is not there any more.",
+    NOT_FOUND: "This camera no longer exists.",
   },
   talk: {
     UNAVAILABLE: "The camera’s speaker cannot be reached.",
@@ -28,13 +28,13 @@ const byAction = {
   },
   remove: {
     FAILED_PRECONDITION: "The camera cannot be removed here.",
-    NOT_FOUND: "This camera is not there any more.",
+    NOT_FOUND: "This camera no longer exists.",
   },
   ring: { UNIMPLEMENTED: "This camera has no button that can be pressed from here." },
   connect: { FAILED_PRECONDITION: "The camera cannot be connected now." },
   recordings: {
     UNIMPLEMENTED: "This gateway keeps no recordings.",
-    NOT_FOUND: "There is no such recording any more.",
+    NOT_FOUND: "This recording no longer exists.",
     FAILED_PRECONDITION: "This cannot be done now.",
     PERMISSION_DENIED: "Only the owner of the gateway may delete recordings.",
     DATA_LOSS: "The recording is damaged.",
@@ -45,7 +45,7 @@ const byAction = {
 const always = {
   UNAUTHENTICATED: "You are signed out.",
   PERMISSION_DENIED: "The gateway does not allow this from the address under which this page was opened.",
-  NOT_FOUND: "This is not there any more.",
+  NOT_FOUND: "This no longer exists.",
   UNAVAILABLE: "The camera cannot be reached at the moment.",
   DEADLINE_EXCEEDED: "The camera did not answer in time.",
   RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",

@@ -6,7 +6,7 @@ import Foundation
 struct BenchWakeUpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wakeup", abstract: "Measure what one wake-up of the relay costs.",
-        discussion: "A wake-up takes in one frame of one camera. Its cost must not grow with the number of cameras.")
+        discussion: "A wake-up reads one frame of one camera. Its cost must not grow with the number of cameras.")
 
     @Option(help: ArgumentHelp("Numbers of cameras, separated by commas.", valueName: "numbers"))
     var cameras = "1,10,50,200"

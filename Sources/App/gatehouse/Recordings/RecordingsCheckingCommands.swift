@@ -107,7 +107,7 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
 /// `gatehouse recordings rebuild-index`.
 struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rebuild-index", abstract: "Read all recordings again, and write their index again.",
+        commandName: "rebuild-index", abstract: "Read all recordings, and write their index again.",
         discussion: "The gateway must not run. The files of recordings are not changed, except that those that were "
             + "interrupted get their end.")
 

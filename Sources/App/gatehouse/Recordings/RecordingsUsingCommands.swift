@@ -8,7 +8,7 @@ import LiveViewClient
 /// `gatehouse recordings export`.
 struct RecordingsExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Save a time as one MP4 file.",
+        commandName: "export", abstract: "Save a time range as one MP4 file.",
         discussion: "The file begins and ends exactly at these times. Nothing is encoded again.")
 
     @Argument(help: "The device.")
@@ -16,7 +16,7 @@ struct RecordingsExportCommand: AsyncParsableCommand {
 
     @OptionGroup var range: RangeOptions
 
-    @Option(help: "keep: times without footage stay as long as they were. cut: they are left out.")
+    @Option(help: "keep: times without footage keep their length. cut: they are left out.")
     var gaps = "keep"
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"))
@@ -82,7 +82,7 @@ struct RecordingsExportCommand: AsyncParsableCommand {
 /// `gatehouse recordings play`.
 struct RecordingsPlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "play", abstract: "Play a time with mpv or ffplay, or print its address for another player.",
+        commandName: "play", abstract: "Play a time range with mpv or ffplay, or print its address for another player.",
         discussion: "The address works for six hours, without the token. Treat it like a secret.")
 
     @Argument(help: "The device.")
@@ -138,8 +138,8 @@ struct RecordingsPlayCommand: AsyncParsableCommand {
 /// `gatehouse recordings delete`.
 struct RecordingsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a recording, or all that lie within a time.",
-        discussion: "There is no way back. Recordings that are being made stay.")
+        commandName: "delete", abstract: "Delete a recording, or all within a time range.",
+        discussion: "A deleted recording cannot be restored. Recordings that still run are kept.")
 
     @Argument(help: "The device.")
     var device: String
@@ -163,7 +163,7 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
         if self.recording == nil {
             try self.range.require()
         } else if self.range.from != nil || self.range.until != nil {
-            throw ValidationError("name a recording, or a time with --from and --until")
+            throw ValidationError("name a recording, or a time range with --from and --until")
         }
     }
 
@@ -180,7 +180,7 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
             guard let recording else {
                 let data = try await connection.deleting(recordingsPath(self.device) + self.range.query("?"))
                 let answer = try connection.decode(Answer.self, data)
-                let kept = answer.kept > 0 ? "; \(answer.kept) stay, because they reach beyond or still run" : ""
+                let kept = answer.kept > 0 ? "; \(answer.kept) stay: they reach beyond this time or still run" : ""
                 return print("\(answer.deleted) deleted\(kept)")
             }
             try await connection.delete("\(recordingsPath(self.device))/\(GatewayConnection.segment(recording))")

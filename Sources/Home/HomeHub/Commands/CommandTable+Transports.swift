@@ -70,7 +70,7 @@ extension HomeHub {
     /// - Throws: `unimplemented` in a home without one.
     func transportService(for call: CommandCall) throws(HomeError) -> TransportService {
         guard let service = self.transports?.service else {
-            throw HomeError.unimplemented("device \(call.deviceID) does not take the command \(call.command)")
+            throw HomeError.unimplemented("device \(call.deviceID) does not accept the command \(call.command)")
         }
         return service
     }

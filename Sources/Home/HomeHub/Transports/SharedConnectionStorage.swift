@@ -53,7 +53,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
             }
             if written != nil { return }
         }
-        throw .storage(path: device, reason: "another gateway changes the same connections all the time")
+        throw .storage(path: device, reason: "another gateway keeps changing the same connections")
     }
 
     public func remove(_ device: String) throws(RecordingFault) {

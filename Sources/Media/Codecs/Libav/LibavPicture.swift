@@ -13,7 +13,7 @@ extension I420Frame {
         }
         let (planeCount, depth) = (Int(picture.picture_planes), Int(picture.depth))
         guard planeCount > 0, (8...16).contains(depth), let luma = picture.planes.0 else {
-            throw CodecError(codec: codec, operation: "decode", reason: "the picture is not of planes of YUV")
+            throw CodecError(codec: codec, operation: "decode", reason: "the picture is not planar YUV")
         }
         let isFull = picture.is_full_range != 0
         self.init(emptyWithWidth: width, height: height)

@@ -139,6 +139,6 @@ public struct VP8Encoder: ~Copyable {
                 UnsafeRawBufferPointer(start: coded.buf, count: coded.sz),
                 coded.flags & vpx_codec_frame_flags_t(VPX_FRAME_IS_KEY) != 0)
         }
-        throw CodecError(codec: "VP8", operation: "encode", reason: "the encoder gave no frame")
+        throw CodecError(codec: "VP8", operation: "encode", reason: "the encoder returned no frame")
     }
 }

@@ -81,7 +81,7 @@ extension ConnectionTable {
         guard (trigger.maxPreRollLen == nil) == (trigger.triggerType == .continuous) else {
             throw refuse(
                 trigger.triggerType == .continuous
-                    ? ".maxPreRollLen: what is always recorded has no pre-roll" : ".maxPreRollLen is missing")
+                    ? ".maxPreRollLen: a continuous recording has no pre-roll" : ".maxPreRollLen is missing")
         }
     }
 

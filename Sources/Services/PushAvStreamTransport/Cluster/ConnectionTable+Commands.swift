@@ -34,7 +34,7 @@ extension ConnectionTable {
             guard merged.tlsEndpointID == 0, merged.streamUsage == .recording, merged.expiryTime == nil else {
                 throw TransportFault(
                     .permanentConnection,
-                    "connection \(id) is the camera's own: its usage, its endpoint and its life are fixed; "
+                    "connection \(id) is the camera's own: its usage, its endpoint and its lifetime are fixed; "
                         + "allocate another one")
             }
         }
@@ -113,7 +113,7 @@ extension ConnectionTable {
         case .command where time == nil:
             throw TransportFault(
                 .dynamicConstraintError,
-                "connection \(id) has no durations of its own; the command needs a timeControl")
+                "connection \(id) has no durations; the command needs a timeControl")
         case .command, .motion: return time ?? connection.options.triggerOptions.motionTimeControl
         }
     }

@@ -81,7 +81,7 @@ extension ConnectionTable {
     private static func nothingAllocated(_ field: String, at path: String) -> TransportFault {
         TransportFault(
             .invalidInState,
-            "\(path).\(field): there is no such stream to choose yet; the camera has not described itself")
+            "\(path).\(field): no such stream can be chosen yet, because the camera has not described itself")
     }
 
     private func requireVideo(_ id: UInt16, at path: String) throws(TransportFault) {

@@ -42,7 +42,7 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     /// - Throws: `notFound` for an unknown one, and for one of another principal.
     func index(of id: UInt16, for principal: String) throws(TransportFault) -> Int {
         guard let index = connections.firstIndex(where: { $0.id == id && $0.isVisible(to: principal) }) else {
-            throw TransportFault(.notFound, "there is no connection \(id); findTransport lists those that exist")
+            throw TransportFault(.notFound, "no connection has the id \(id); findTransport lists those that exist")
         }
         return index
     }

@@ -53,7 +53,7 @@ enum TransportURL {
         for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "%") {
             let digits = bytes.dropFirst(index + 1).prefix(2)
             guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
-                return "its path has a % that no two hexadecimal digits follow"
+                return "its path has a % without two hexadecimal digits after it"
             }
         }
         return nil

@@ -192,7 +192,7 @@ struct RecordingAssembler: Sendable {
         }
         guard let description = track.description else {
             pictures = track
-            return noteRefusal("no key frame has said yet what the pictures are")
+            return noteRefusal("no key frame has described the pictures yet")
         }
         track.missing = nil
         pictures = track

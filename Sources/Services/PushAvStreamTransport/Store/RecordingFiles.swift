@@ -116,7 +116,7 @@ struct RecordingFiles {
         case .garbled(let offset):
             self.damage.append(
                 UnreadableRecording(
-                    path: path, reason: "is damaged from byte \(offset) on; what stands before it is used"))
+                    path: path, reason: "is damaged from byte \(offset) on; what comes before it is used"))
         }
         if let line, line.byteCount > scan.validLength {
             self.damage.append(

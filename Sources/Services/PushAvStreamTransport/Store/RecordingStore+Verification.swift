@@ -59,7 +59,7 @@ extension RecordingStore {
             var time = segment.decodeTime
             for chunk in scan.chunks {
                 guard chunk.decodeTime >= time else {
-                    result.add(path, "the chunk at byte \(chunk.offset) begins before the one before it ends")
+                    result.add(path, "the chunk at byte \(chunk.offset) overlaps the one before it")
                     break
                 }
                 time = chunk.decodeTime &+ chunk.duration
@@ -68,7 +68,7 @@ extension RecordingStore {
                 result.add(path, "begins at \(first.decodeTime), but its journal says \(segment.decodeTime)")
             }
             if let previous, segment.decodeTime < previous {
-                result.add(path, "begins before the segment before it ends")
+                result.add(path, "overlaps the segment before it")
             }
         } catch {
             result.add(path, "cannot be read: \(error.reason)")

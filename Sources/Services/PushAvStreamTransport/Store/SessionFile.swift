@@ -43,7 +43,7 @@ struct SessionFile: Codable {
                 path: path, reason: "is damaged; the segments beside it were left as they are")
         }
         guard session.id == id else {
-            throw UnreadableRecording(path: path, reason: "describes another session than its folder names")
+            throw UnreadableRecording(path: path, reason: "describes a session that its folder does not name")
         }
         if let problem = session.layoutProblem {
             throw UnreadableRecording(path: path, reason: problem)

@@ -55,7 +55,7 @@ actor SpeakerClips: ClipServing {
             throw .unknownClip("\(deviceID) has no recent clip with this identifier")
         }
         guard holder == principal || principal == PlaceShares.owner else {
-            throw .permissionDenied("somebody else plays this clip; only they and the owner may end it")
+            throw .permissionDenied("somebody else started this clip; only they and the owner may end it")
         }
         await floor.release(.clip(id), reason: "the clip was stopped")
     }

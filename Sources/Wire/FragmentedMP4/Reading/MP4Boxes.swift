@@ -57,7 +57,7 @@ struct MP4Boxes {
         let length = head.length == 0 ? Int64(bytes.count - start) : head.length
         guard length >= Int64(head.header), length <= Int64(bytes.count - start) else {
             throw .invalidBox(
-                MP4Boxes.name(head.type), offset: offset, reason: "does not fit into what holds it")
+                MP4Boxes.name(head.type), offset: offset, reason: "does not fit into the box around it")
         }
         position = start + Int(length)
         return Box(

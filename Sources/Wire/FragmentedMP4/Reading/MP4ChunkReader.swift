@@ -50,7 +50,7 @@ public struct MP4ChunkReader: Sendable {
             }
             let length = head.length == 0 ? fileLength - place : head.length
             guard length >= Int64(head.header) else {
-                throw .invalidBox(MP4Boxes.name(head.type), offset: place, reason: "has a length that cannot be")
+                throw .invalidBox(MP4Boxes.name(head.type), offset: place, reason: "has an impossible length")
             }
             let isWhole = length <= fileLength - place
             if head.type == MP4Boxes.code("mdat") {

@@ -12,7 +12,7 @@ public enum MP4ReadError: Error, Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidBox(let type, let offset, let reason): "the box \(type) at byte \(offset) \(reason)"
-        case .missingBox(let type): "there is no box \(type)"
+        case .missingBox(let type): "the box \(type) is missing"
         case .tooLarge(let what, let limit): "\(what) is larger than \(limit)"
         case .unsupported(let what): "\(what) is not supported"
         }

@@ -394,7 +394,7 @@ extension Google {
             public var ingestMethod: IngestMethodsEnum
             /// The container.
             public var containerOptions: ContainerOptionsStruct
-            /// Seconds until the connection ends by itself; absent for a connection that stays.
+            /// Seconds until the connection expires; absent for a connection that stays.
             public var expiryTime: UInt32?
             /// The pictures. Revision 2.
             public var videoStreams: [VideoStreamStruct]?
@@ -635,7 +635,7 @@ extension Google {
             public var ingestMethod: IngestMethodsEnum?
             /// The container.
             public var containerOptions: PartialContainerOptionsStruct?
-            /// Seconds until the connection ends by itself; absent for a connection that stays.
+            /// Seconds until the connection expires; absent for a connection that stays.
             public var expiryTime: UInt32?
             /// The pictures. Revision 2.
             public var videoStreams: [VideoStreamStruct]?

@@ -216,7 +216,7 @@ extension LiveViewAnswerer {
             return .failure(.other("\(section.transportProtocol) is not an RTP profile with DTLS"))
         }
         guard isBundled || section.hasRTCPMux else {
-            return .failure(.other("it has no a=rtcp-mux, and RTCP on a port of its own is not supported"))
+            return .failure(.other("it has no a=rtcp-mux, and RTCP on a separate port is not supported"))
         }
         let sameKind = free.indices.filter { free[$0].kind == section.kind && (free[$0].sends || free[$0].receives) }
         let isUsed = MediaRefusal.other("the camera's \(section.kind.name) is used by an earlier m= line")

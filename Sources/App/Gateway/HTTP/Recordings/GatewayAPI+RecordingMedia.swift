@@ -90,7 +90,7 @@ extension GatewayAPI {
             return Viewer(access: access, device: device, principal: try self.principal(context))
         }
         guard let link = self.recordingLinks.link(secret, now: MonotonicClock.now) else {
-            throw HomeError.notFound("this link to a recording has ended; make another one")
+            throw HomeError.notFound("this link to a recording has expired; make another one")
         }
         return Viewer(
             access: try await self.recordings(of: link.device), device: link.device, principal: link.principal,

@@ -47,7 +47,7 @@ struct RecordingBody: Sendable {
                 headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(self.length)"
             case .impossible:
                 throw HTTPFailure(
-                    error: .outOfRange("the range of bytes begins behind the end of the file"),
+                    error: .outOfRange("the range of bytes begins after the end of the file"),
                     status: .rangeNotSatisfiable, headers: [.contentRange: "bytes */\(self.length)"])
             }
         }

@@ -45,7 +45,7 @@ final class RecordingLinks: Sendable {
             return secret
         }
         guard let made else {
-            throw .resourceExhausted("too many links to recordings; they end after six hours")
+            throw .resourceExhausted("too many links to recordings; they expire after six hours")
         }
         return made
     }

@@ -96,7 +96,7 @@ public final class UploadJournal: UploadQueueStorage {
         while start < bytes.count {
             guard let end = bytes[start...].firstIndex(of: 0x0A) else {
                 // The head is written with the file, so it is never cut off.
-                return (records, start, line == 0 ? "it is not a queue of uploads" : nil)
+                return (records, start, line == 0 ? "it is not an upload queue" : nil)
             }
             line += 1
             guard let json = checked(bytes[start..<end]) else {
@@ -106,9 +106,9 @@ public final class UploadJournal: UploadQueueStorage {
             }
             if line == 1 {
                 guard let head = try? decoder.decode(Head.self, from: json), head.format == Self.format else {
-                    return ([], 0, "it is not a queue of uploads")
+                    return ([], 0, "it is not an upload queue")
                 }
-                guard head.version <= version else { return ([], 0, "it is of the newer version \(head.version)") }
+                guard head.version <= version else { return ([], 0, "it has the newer version \(head.version)") }
             } else {
                 guard let record = try? decoder.decode(UploadRecord.self, from: json) else {
                     return (records, start, "line \(line) is not a record")
