@@ -184,7 +184,7 @@ import Transport
                 #expect(response.status == .conflict, "\(path)")
                 #expect(response.failure?.message == "Front door is switched off", "\(path)")
             }
-            // What exists is no secret.
+            // What exists is not a secret.
             #expect(try await client.get(Self.base).status == .ok)
         }
     }

@@ -118,7 +118,7 @@ import Transport
         #expect((queue < 100 || !viewer.pictures.isEmpty) && viewer.brokenFrames == 0)
     }
 
-    /// Losing a fifth of everything in both directions is no reason to be slow.
+    /// Losing a fifth of everything in both directions must not make a start slow.
     @Test(arguments: [0.02, 0.2]) func aLossyPathGetsItsBacklogToo(loss: Double) throws {
         let world = try Self.makeWorld(LinkConditions(latency: .milliseconds(10), loss: loss), seed: 11)
         let (viewer, connected, live) = try Self.join(world) { $0.assumedRoundTrip = .milliseconds(80) }

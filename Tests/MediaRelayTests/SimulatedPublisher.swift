@@ -18,7 +18,7 @@ final class CollectedPackets: PublisherSink, @unchecked Sendable {
 
     func receive(_ packet: UnsafeRawBufferPointer, track: Int, at now: Instant) {
         guard let view = try? RTPPacketView(parsing: packet) else {
-            Issue.record("what is handed on is no RTP")
+            Issue.record("what is handed on is not RTP")
             return
         }
         if track == 0 { video.append((view.sequenceNumber, Array(view.payload))) } else { sound += 1 }

@@ -123,7 +123,7 @@ final class SimulatedViewer: SimulatedPeer {
 
     override func receiveRTP(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
         guard let packet = try? RTPPacketView(parsing: bytes) else {
-            Issue.record("\(name) got a packet that is no RTP")
+            Issue.record("\(name) got a packet that is not RTP")
             return
         }
         if let value = packet.headerExtension(3), let number = HeaderExtensionValue.transportSequenceNumber(value) {

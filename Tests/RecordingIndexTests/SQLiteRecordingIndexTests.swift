@@ -60,7 +60,7 @@ struct SQLiteRecordingIndexTests {
     func setsAside() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("recordings.sqlite")
-        try Data("this is no database, but it is long enough to be read as one by mistake".utf8).write(
+        try Data("this is not a database, but it is long enough to be read as one by mistake".utf8).write(
             to: URL(fileURLWithPath: path))
         var random = RandomSource.seeded(9)
         do {

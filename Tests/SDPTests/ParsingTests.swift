@@ -17,7 +17,7 @@ import Transport
     @Test func textOfAnotherKindNamesItsLine() {
         do {
             _ = try SessionDescription(parsing: "\n<html>\n<body>\n")
-            Issue.record("a page is no description")
+            Issue.record("a page is not a session description")
         } catch {
             #expect(error.code == .notADescription)
             #expect(error.line == 2)

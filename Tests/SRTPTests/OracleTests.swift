@@ -144,7 +144,7 @@ private struct Traffic {
     }
 
     /// A retransmission begins with the original sequence number and is a packet of a source of its own, so its old
-    /// content is no replay.
+    /// content is not a replay.
     @Test(arguments: SRTPProfile.allCases)
     func aRetransmissionIsReadAsAPacketOfItsOwnSource(profile: SRTPProfile) throws {
         var sender = try TestKeys.sender(profile)

@@ -103,7 +103,7 @@ private struct PublishingWorld {
         }
         let candidate = "m=audio 9 UDP/TLS/RTP/SAVPF 0\r\na=mid:0\r\na=candidate:1 1 udp 1 192.0.2.9 5000 typ host\r\n"
         guard case .added = try await trickle(candidate) else {
-            Issue.record("a candidate is no restart")
+            Issue.record("a candidate is not a restart")
             return
         }
         guard
@@ -132,7 +132,7 @@ private struct PublishingWorld {
         #expect(
             await failure { _ = try await publishing.publish(device: "attic") } == .unknownDevice("attic"))
         guard case .codecMismatch = await failure({ _ = try await publishing.publish("chromium-recvonly-av") }) else {
-            Issue.record("who sends nothing is no publisher")
+            Issue.record("a peer that sends nothing is not a publisher")
             return
         }
         // What is refused disturbs nobody.

@@ -84,7 +84,7 @@ public struct HandshakeBenchmark {
                 identity: client, role: .client, remoteFingerprints: [server.fingerprint], now: now)
             ourClient.start(at: now)
             try withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 16) { buffer in
-                // Each side has two flights. More turns than these mean that nothing happens any more.
+                // Each side has two flights. More turns than these mean that the handshake has stopped.
                 for _ in 0..<4 where ourServer.keyingMaterial == nil || ourClient.keyingMaterial == nil {
                     while let count = ourClient.pollTransmit(into: buffer) {
                         let before = threadProcessorTime()

@@ -20,7 +20,7 @@ public struct ShardedRelayMeasurement: Codable, Hashable, Sendable {
     public var overflowedDatagrams: Int
 }
 
-/// Forwards the frames of one camera to viewers on several shards, each on a thread of its own, as ``RelayBenchmark`` does
+/// Forwards the frames of one camera to viewers on several shards, each on its own thread, as ``RelayBenchmark`` does
 /// on one. All shards begin a frame together, and the next one comes when the last has sent it.
 public final class ShardedRelayBenchmark: Sendable {
     private static let rounds = 21

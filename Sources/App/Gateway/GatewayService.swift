@@ -26,7 +26,7 @@ public struct GatewayService: Service {
 
     /// The home.
     public let hub: HomeHub
-    /// Who may use the API.
+    /// The tokens that may use the API.
     public let tokens: TokenStore
     /// Where the gateway keeps its secrets.
     public let stateDirectory: StateDirectory

@@ -52,7 +52,7 @@ public protocol CameraDriver: DeviceBackend {
     /// - Throws: `HomeError.unimplemented` when this camera accepts none.
     func report(_ event: ReportedEvent) async throws(HomeError) -> Bool
 
-    /// Changes which outputs of the camera are allowed. It returns when nothing leaves any more that is not, and when what is
+    /// Changes which outputs of the camera are allowed. It returns when nothing that is refused leaves, and what is
     /// allowed may begin.
     func setOutputs(_ policy: OutputPolicy) async
 

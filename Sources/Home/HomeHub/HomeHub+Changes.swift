@@ -6,7 +6,7 @@ extension HomeHub {
     ///
     /// A watcher without a cursor gets the present state of every device and of the principal's sessions first, then
     /// every change. One that returns with a cursor gets every change after it, also those of an earlier run of the
-    /// gateway. If not all of them are kept, it gets the present state first and is told that something is missing.
+    /// gateway. If not all of them are kept, it gets the present state first and a note that something is missing.
     /// - Parameters:
     ///   - cursor: the identifier of the last change that the watcher has read.
     ///   - onCutOff: called when the watcher is cut off because it does not read.

@@ -1,6 +1,6 @@
 import RTP
 
-/// Takes packets that nobody wants any more.
+/// Discards packets that nobody wants.
 public struct ClosedInlet: PacketInlet {
     /// An inlet that leads nowhere.
     public init() {}

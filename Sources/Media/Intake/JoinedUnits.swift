@@ -70,7 +70,7 @@ struct JoinedFragments {
         state = .collecting
     }
 
-    /// No unit is in progress any more.
+    /// Ends the unit in progress, if any.
     mutating func end() {
         bytes.removeAll(keepingCapacity: true)
         state = .none

@@ -6,7 +6,7 @@ struct Egress {
     /// How many earlier epochs are kept for retransmissions: as many as a backlog of 12 seconds can have, in which every
     /// second frame is left out.
     private static let rememberedEpochs = 360
-    /// How long after its end an epoch is kept. A later packet is not retransmitted any more.
+    /// How long after its end an epoch is kept. Packets of an older one are not retransmitted.
     private static let epochMemory = Duration.seconds(4)
 
     // What each frame needs comes first, so that it shares few cache lines: with hundreds of viewers, most of them have

@@ -1,6 +1,6 @@
 import Transport
 
-/// What a station needs when nothing of its camera may leave any more.
+/// What a station needs when nothing of its camera may leave.
 extension MediaRelay {
     /// Ends the sessions of all viewers of a camera with a goodbye; taps stay.
     /// - Parameter whenEnded: called once, when nothing more is sent to them. It must not wait.

@@ -29,7 +29,7 @@ extension RelayShard {
 
 extension MediaRelay {
     /// Keeps the last `duration` of a camera's own tracks from now on, whether or not the camera is there yet.
-    /// - Parameter whenChanged: called on the relay's thread when a limit begins or ceases to stand in the way of a
+    /// - Parameter whenChanged: called on the relay's thread when a limit begins or ceases to prevent a
     ///   track. It must not wait.
     public func retain(
         _ camera: String, for duration: Duration,

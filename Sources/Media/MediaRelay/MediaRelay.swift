@@ -30,7 +30,7 @@ public struct RelayTrackDescription: Sendable {
 /// Carries each camera's packets to all of its viewers, over one UDP port.
 ///
 /// This object is the way in from other threads: it knows which shard to ask. All the work is done by the shards, each a
-/// ``RelayShard`` on a thread of its own. Each session lives on one shard, and each camera has a home shard.
+/// ``RelayShard`` on its own thread. Each session lives on one shard, and each camera has a home shard.
 public final class MediaRelay: Sendable {
     /// The threads, by the shards' numbers. A test that drives the shards itself has none.
     let shards: [ShardThread<RelayShard>]
@@ -123,7 +123,7 @@ extension MediaRelay {
         postToAll(of: camera) { shard, now in shard.removeCamera(camera, at: now) }
     }
 
-    /// Empties a camera's rings: it is not pulled any more, and nobody is to be shown what is old.
+    /// Empties a camera's rings: it is no longer pulled, and nobody may be shown old pictures.
     public func clearTracks(of camera: String) {
         postToAll(of: camera) { shard, now in shard.clearTracks(of: camera, at: now) }
     }

@@ -90,7 +90,7 @@ extension RelayShard {
                 viewer.egress[index].nextTrack = nil
             }
             guard viewer.egress.contains(where: { $0.track === track }) else { continue }
-            // What they negotiated is not sent any more; but a picture goes on without its sound.
+            // What they negotiated is no longer sent, but a picture goes on without its sound.
             let hasPicture = viewer.egress.contains { $0.configuration.isVideo && $0.track !== track }
             if !track.isVideo, hasPicture { continue }
             dismiss(viewer, reason: Self.trackGone, at: now)
@@ -173,7 +173,7 @@ extension RelayShard {
         service(viewer, at: now)
     }
 
-    /// A path in use belongs to the generation before at most; more are kept in vain.
+    /// A path in use belongs to the generation before at most, so keeping more has no use.
     private static let rememberedFragments = 4
 
     /// Ends a viewer's session by our own wish: a goodbye for its player, and `close_notify` for its connection.

@@ -7,7 +7,7 @@ extension RelayShard {
     /// How many addresses may lead to one viewer: those of its candidates, and a few that its router invents.
     private static let maximumAddressesPerViewer = 8
 
-    /// Takes one datagram that is for this shard, as far as anybody knows. It is decrypted where it stands.
+    /// Handles one datagram that is for this shard, as far as anybody knows. It is decrypted in place.
     func handle(_ datagram: UnsafeMutableRawBufferPointer, _ path: DatagramPath, at now: Instant) {
         let bytes = UnsafeRawBufferPointer(datagram)
         if let viewer = viewer(for: bytes, from: path.source) {
@@ -66,11 +66,11 @@ extension RelayShard {
 
     /// Whether an address belongs to another session, which has fresh consent there.
     ///
-    /// Who can forge a source address, or sends from behind the same NAT, can send valid checks of a session of their own
+    /// A host that forges its source address, or is behind the same NAT, can send valid checks of its own session
     /// from the address of somebody else's viewer. Two sessions cannot both be real at one address and port, since media
-    /// names no session; so the one that has answered there keeps it, and the checks of others are not even answered. It
-    /// loses the address when it falls silent, which is asked at once: a viewer that starts again on the port of the one
-    /// before is served some four seconds later.
+    /// names no session. So the one that has answered there keeps the address, and the checks of others get no answer. It
+    /// loses the address when it falls silent, and it is asked at once. So a viewer that starts again on the port of the
+    /// one before is served some four seconds later.
     private func belongsToAnother(_ source: TransportAddress, than viewer: Viewer, at now: Instant) -> Bool {
         guard let holder = byAddress[source], holder !== viewer else { return false }
         return defends(holder, source, at: now)

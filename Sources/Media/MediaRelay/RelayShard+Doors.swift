@@ -15,7 +15,7 @@ extension RelayShard {
         case past(holder: Int, to: Int)
     }
 
-    /// Takes one datagram from the socket. It is decrypted where it stands.
+    /// Handles one datagram from the socket. It is decrypted in place.
     ///
     /// What names no session that is known is held until ``handleEarlyChecks(at:)``.
     func handle(
@@ -134,7 +134,7 @@ extension RelayShard {
     }
 }
 
-/// Who holds an address, as its door knows it.
+/// The holder of an address, as its door knows it.
 extension RelayShard {
     /// A session of this shard holds an address from now on.
     func claim(_ address: TransportAddress, from door: Int, at now: Instant) {
@@ -147,7 +147,7 @@ extension RelayShard {
         }
     }
 
-    /// No session of this shard holds an address any more.
+    /// The last session of this shard has given up an address.
     func release(_ address: TransportAddress, from door: Int) {
         guard links.count > 1 else { return }
         let shard = index

@@ -84,7 +84,7 @@ final class RelayShard {
         ready.take(into: &readyInlets)
         for inlet in readyInlets {
             counters.inletsAsked &+= 1
-            // One whose track has gone may still stand in the list.
+            // One whose track has gone may still be in the list.
             // What comes for one that is not fed yet stays where it is until the ring before it has come.
             if let track = tracksByInlet[ObjectIdentifier(inlet)], track.isFed { takeIn(track, from: inlet, at: now) }
         }

@@ -19,7 +19,7 @@ final class RelayTrack {
     var clock: TrackClock
     /// The sessions that this track is sent to, in the order in which they came.
     private(set) var viewers: [Viewer] = []
-    /// Consumers that are no viewers.
+    /// Consumers that are not viewers.
     var taps: [TapEntry] = []
     /// Whether a retention of its camera covers this track.
     let keepsHistory: Bool
@@ -97,7 +97,7 @@ final class RelayTrack {
         endTaps()
     }
 
-    /// What another shard needs to go on with the feed where this one stands.
+    /// What another shard needs to continue the feed from the place of this one.
     var feedStart: TrackFeed.Start {
         TrackFeed.Start(
             ring: ring.forViewers, timeline: timeline, clock: clock, timestampOffset: newestTimestampOffset,
@@ -107,7 +107,7 @@ final class RelayTrack {
     /// The home shard has opened the feed. False when this is not the one that was asked for last.
     func openFeed(_ request: UInt64) -> Bool { feed?.open(request) ?? false }
 
-    /// Goes on where the home shard stands.
+    /// Continues from the place of the home shard.
     func begin(with start: TrackFeed.Start) {
         ring = start.ring
         timeline = start.timeline
@@ -141,7 +141,7 @@ final class RelayTrack {
         return true
     }
 
-    /// The camera's retention has changed; nil when nobody asks for anything any more.
+    /// The camera's retention has changed; nil when nobody asks for any.
     func retain(_ retention: CameraRetention?, in pool: RetentionPool) {
         if let before = self.retention, before !== retention { before.forget(id, handle) }
         self.retention = retention

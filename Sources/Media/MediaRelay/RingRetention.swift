@@ -1,7 +1,7 @@
 import Transport
 
-/// A request that the rings of one camera reach back for some time. It lasts until ``end()``, or until nobody keeps it
-/// any more. The rings keep the longest of all requests.
+/// A request that the rings of one camera reach back for some time. It lasts until ``end()``, or until nobody keeps
+/// it. The rings keep the longest of all requests.
 public final class RingRetention: Sendable {
     /// The camera whose tracks are kept.
     public let camera: String
@@ -35,7 +35,7 @@ public struct RetentionGrant: Sendable, Equatable {
     /// How far back the track reaches, from its oldest key frame, or for sound from its oldest packet. While a limit
     /// applies, the least that there was since.
     public var reach: Duration
-    /// What stands in the way; nil if nothing does. The track may still be filling up then.
+    /// What prevents it; nil if nothing does. The track may still be filling up then.
     public var limit: RetentionLimit?
 
     /// Describes what a request gets.

@@ -1,6 +1,6 @@
 import Transport
 
-/// The messages and wake-ups that wait for a shard without a thread of its own.
+/// The messages and wake-ups that wait for a shard without a thread.
 final class SteppedMailbox: Sendable {
     private struct State {
         var messages: [ShardMessage] = []

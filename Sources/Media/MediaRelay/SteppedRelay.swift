@@ -24,7 +24,7 @@ package final class SteppedRelayGroup: Sendable {
     }
 }
 
-/// A relay's shard without a thread and a clock of its own: whoever holds it takes its turns and tells it the time.
+/// A relay's shard without a thread and a clock: its holder runs its turns and gives it the time.
 ///
 /// It is the same code that ``MediaRelay`` runs on its thread. A benchmark can so measure forwarding alone.
 package final class SteppedRelay {
@@ -74,7 +74,7 @@ package final class SteppedRelay {
         return status
     }
 
-    /// Takes a datagram that a viewer sent; it is decrypted where it stands.
+    /// Handles a datagram that a viewer sent. It is decrypted in place.
     package func handle(
         _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress, to local: TransportAddress,
         at now: Instant

@@ -97,7 +97,7 @@ extension RelayShard {
         if let track = tracks[id] { openFeed(of: track, for: shard, request: request) }
     }
 
-    /// Another shard has no viewer of a track any more.
+    /// Another shard has lost its last viewer of a track.
     func shutFeed(of id: TrackID, for shard: Int) {
         feeds[id]?[shard] = nil
         if feeds[id]?.isEmpty == true { feeds[id] = nil }

@@ -78,7 +78,7 @@ public final class TrackInlet: Sendable {
     }
 
     /// Says that what comes from now on has nothing to do with what came before: the source starts its numbers again, and
-    /// what the rings hold is not to be shown any more. What still waits here is of before, and goes too.
+    /// what the rings hold must not be shown again. What still waits here is from before, and is dropped too.
     public func noteRestart() {
         let ready = state.withLock { state -> UInt64 in
             guard !state.isClosed else { return 0 }
@@ -115,7 +115,7 @@ public final class TrackInlet: Sendable {
         }
     }
 
-    /// Takes nothing any more.
+    /// Stops accepting anything.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -170,7 +170,7 @@ extension TrackInlet.Feed {
 
 /// The sharing of a track between shards.
 extension TrackInlet {
-    /// Feeds `shard` too, from where `other` stands: what waits for `other` waits for it as well. Called on the thread
+    /// Feeds `shard` too, from the place of `other`: what waits for `other` waits for it as well. Called on the thread
     /// of `other`, which hands over at the same moment what it has taken before.
     func open(for shard: Int, like other: Int) {
         let ready = state.withLock { state -> UInt64 in

@@ -133,7 +133,7 @@ struct TrackRing {
         retention?.picturesSince = moment
     }
 
-    /// Nobody begins with what the ring holds now. Who is in the middle of it goes on.
+    /// Nobody begins with what the ring holds now. A reader in the middle of it goes on.
     mutating func hide() {
         newestKeyFrame = nil
         keyFrames = CursorQueue()

@@ -65,8 +65,8 @@ public struct TapBeginning: Sendable, Equatable {
 
 /// A reader of a track that is not a WebRTC viewer: a transcoder, an RTSP client, a recording, a snapshot.
 ///
-/// Every method is called on the thread of the track's home shard. It must not wait, and passes expensive work to a
-/// thread of its own.
+/// Every method is called on the thread of the track's home shard. It must not wait, and passes expensive work to
+/// another thread.
 public protocol TrackTap: AnyObject, Sendable {
     /// The first batch follows.
     func tapBegins(_ beginning: TapBeginning)

@@ -171,7 +171,7 @@ extension Viewer {
         return true
     }
 
-    /// How long a packet is not retransmitted again: a little less than a round trip, because whoever sends a later
+    /// How long a packet is not retransmitted again: a little less than a round trip, because a viewer that sends a later
     /// request knows that the last answer was lost as well. If no round trip is known, a viewer that asks again has
     /// waited for about one.
     private var repetitionPause: Duration {

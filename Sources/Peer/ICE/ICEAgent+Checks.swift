@@ -143,7 +143,7 @@ extension ICEAgent {
     /// The newest answer to a probe since the last call.
     public mutating func takeProbeAnswer() -> ICEProbeAnswer? { probes.takeAnswer() }
 
-    /// Forgets the probes, because the driver does not need their answers any more.
+    /// Forgets the probes, because the driver no longer needs their answers.
     public mutating func endProbes() { probes.removeAll() }
 
     private mutating func writeCheck(

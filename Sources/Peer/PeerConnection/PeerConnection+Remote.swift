@@ -51,7 +51,7 @@ extension PeerConnection {
     /// The newest answer to a probe since the last call.
     public mutating func takeProbeAnswer() -> ICEProbeAnswer? { ice.takeProbeAnswer() }
 
-    /// Forgets the probes, because their answers are not needed any more.
+    /// Forgets the probes, because their answers are no longer needed.
     public mutating func endProbes() { ice.endProbes() }
 
     /// The round-trip time of the newest connectivity check that was answered.

@@ -44,7 +44,7 @@ public struct PeerConnection: ~Copyable {
         case handshaking
         /// There are keys: media may flow.
         case connected
-        /// Failed or closed. Nothing is taken any more, and nothing but an alert is sent.
+        /// Failed or closed. No more input is accepted, and nothing but an alert is sent.
         case over
     }
 

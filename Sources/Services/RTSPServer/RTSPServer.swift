@@ -8,7 +8,7 @@ import Transport
 /// Serves each camera on `rtsp://host:port/{device}`, so that other programs share the gateway's one connection to it.
 ///
 /// Packets are read from the relay's rings and copied once, into the data for the reader's socket. All work is done on
-/// a thread of its own, so even the slowest reader does not delay a live view.
+/// a separate thread, so even the slowest reader does not delay a live view.
 public final class RTSPServer: Sendable {
     private let shard: ShardThread<RTSPServerShard>
     /// The TCP port.

@@ -5,7 +5,7 @@ import Transport
 public struct RTSPServerConfiguration: Sendable {
     /// Where to listen: at most one address of each family.
     public var addresses: [TransportAddress]
-    /// Who may use the server, and how long its sessions live.
+    /// The clients that may use the server, and how long its sessions live.
     public var session: RTSPServerSession.Configuration
     /// How many connections there may be.
     public var maximumConnections = 128

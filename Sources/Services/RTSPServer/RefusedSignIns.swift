@@ -25,7 +25,7 @@ struct RefusedSignIns {
 
     /// Records a wrong password and returns when the host may get the answer.
     mutating func refuse(_ peer: TransportAddress, at now: Instant) -> Instant {
-        // The port, and in IPv6 the lower half of the address, belong to whoever has the upper half (RFC 6177).
+        // The port, and in IPv6 the lower half of the address, belong to the host that has the upper half (RFC 6177).
         let host =
             peer.family == .ipv4 ? peer.withPort(0) : TransportAddress(ipv6High: peer.high, low: 0, port: 0)
         var record = records[host] ?? Record(busyUntil: now, last: now)

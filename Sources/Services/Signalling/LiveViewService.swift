@@ -67,7 +67,7 @@ actor LiveViewService: LiveViewServing {
         }
     }
 
-    /// Ends a session, whoever asks for it. Has no effect if it has ended already.
+    /// Ends a session on anybody's request. Has no effect if it has ended already.
     func end(_ sessionID: String, reason: String) async {
         guard let lease = ledger.end(sessionID) else { return }
         await close(lease, reason: reason)

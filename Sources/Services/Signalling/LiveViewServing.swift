@@ -55,7 +55,7 @@ public struct SessionLease: Sendable, Equatable {
     public var mediaSessionId: String
     /// The device that is watched.
     public var deviceID: String
-    /// Who started it.
+    /// The principal that started it.
     public var principal: String
     /// Whether media can flow.
     public var isConnected: Bool
@@ -83,7 +83,7 @@ public enum QualityHint: UInt64, Sendable, CaseIterable {
 public struct StartLiveViewRequest: Sendable {
     /// The device's identifier in the config.
     public var deviceID: String
-    /// Who asks: the session is bound to this name.
+    /// The principal that asks: the session is bound to this name.
     public var principal: String
     /// The viewer's SDP offer.
     public var offerSdp: String

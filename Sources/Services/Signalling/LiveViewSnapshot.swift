@@ -43,7 +43,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
     public var mediaSessionId: String
     /// The device that is watched.
     public var deviceID: String
-    /// Who started it.
+    /// The principal that started it.
     public var principal: String
     /// `connecting`, `connected`, `disconnected` or `ended`.
     public var state: String

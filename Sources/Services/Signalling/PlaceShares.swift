@@ -3,7 +3,7 @@
 /// The owner may hold all of them. Every other principal has a share of its own, and all of them together leave a
 /// reserve for the owner. With fewer than four places there is no reserve, and each principal has a share of one.
 public struct PlaceShares: Sendable, Equatable {
-    /// The principal of a token without a name: whoever runs the gateway.
+    /// The principal of a token without a name: the person who runs the gateway.
     public static let owner = "owner"
 
     /// Why there is no place.

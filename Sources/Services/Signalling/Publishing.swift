@@ -170,7 +170,7 @@ actor Publishing: PublishingServing {
         }
     }
 
-    /// Ends a publisher, whoever asks for it. Has no effect if it has ended already.
+    /// Ends a publisher on anybody's request. Has no effect if it has ended already.
     func end(_ sessionID: String, reason: String) {
         guard let session = publishers.removeValue(forKey: sessionID) else { return }
         ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)

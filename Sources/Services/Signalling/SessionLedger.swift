@@ -146,7 +146,7 @@ struct SessionLedger {
         return UInt16(min(max(granted, 1), Double(UInt16.max)))
     }
 
-    /// Ends a lease, whoever holds it.
+    /// Ends a lease, regardless of its holder.
     mutating func end(_ sessionID: String) -> Lease? {
         leases.removeValue(forKey: sessionID)
     }

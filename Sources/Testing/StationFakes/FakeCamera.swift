@@ -149,10 +149,10 @@ package final class FakeSpeaker: CameraSpeaker {
     /// How many talks have begun.
     package var beginnings: Int { begun.withLock { $0 } }
 
-    /// What the next talk is told at its beginning.
+    /// The state that the next talk gets at its beginning.
     package func answerNext(_ state: SpeakerState) { answer.withLock { $0.state = state } }
 
-    /// Tells the talk that goes on.
+    /// Reports a state to the running talk.
     package func tellNow(_ state: SpeakerState) { answer.withLock { $0.tell }?(state) }
 
     package func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) {

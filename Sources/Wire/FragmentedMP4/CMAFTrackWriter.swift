@@ -59,7 +59,7 @@ public struct CMAFTrackWriter: Sendable {
 
     /// Adds a sample, and hands what is complete by it to `output`.
     /// - Parameters:
-    ///   - startsSegment: whether a segment begins with it; nil to decide by the durations. Pictures that are no key
+    ///   - startsSegment: whether a segment begins with it; nil to decide by the durations. Pictures that are not key
     ///     frames never begin one but the first, which is refused.
     ///   - previousDuration: how long the sample before lasted, where this one does not follow at once; nil if it does.
     /// - Throws: ``MP4Error`` for a sample that cannot be written. Nothing has changed then.

@@ -1,4 +1,4 @@
-/// Who sends a command, and under which conditions. It is a value that can be sent to another gateway.
+/// The sender of a command, and the conditions that it sets. It is a value that can be sent to another gateway.
 public struct Caller: Sendable, Codable, Hashable {
     /// What a caller may do.
     public enum Scope: String, Sendable, Codable, CaseIterable {

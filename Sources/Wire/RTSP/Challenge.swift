@@ -37,7 +37,7 @@ public struct Challenge: Equatable, Sendable {
                 parameters.removeAll()
             }
             for piece in value.splitOutsideQuotes(UInt8(ascii: ",")) {
-                // A new offer begins where a word stands before the first parameter's name.
+                // A new offer begins where a word comes before the first parameter's name.
                 var parameter = piece.trimmedASCII
                 let (beforeEquals, _) = parameter.cut(at: "=")
                 let (word, remainder) = beforeEquals.trimmedASCII.cut(at: " ")
@@ -56,9 +56,9 @@ public struct Challenge: Equatable, Sendable {
         }.map(\.element)
     }
 
-    /// What is told where a camera that takes Digest asks for the password itself.
+    /// The reason that is reported when a camera that accepts Digest asks for the password itself.
     ///
-    /// Whoever stands between the gateway and a camera can answer in its place and ask for Basic: the password would then
+    /// A host between the gateway and a camera can answer in its place and ask for Basic: the password would then
     /// be read by them. A weaker hash is not refused: no attack on MD5 finds a password from its Digest sooner than
     /// guessing does, and a firmware may well offer another hash than the one before.
     public static let withheldReason =

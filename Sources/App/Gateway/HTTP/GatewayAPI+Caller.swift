@@ -3,7 +3,7 @@ import HTTPTypes
 import HomeTypes
 import Hummingbird
 
-/// Who sends a command, and what its headers say about time and repetitions.
+/// The caller of a command, and what its headers say about time and repetitions.
 extension GatewayAPI {
     func caller(_ request: Request, _ context: GatewayRequestContext) throws -> Caller {
         Caller(

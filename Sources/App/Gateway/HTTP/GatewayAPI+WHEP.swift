@@ -88,7 +88,7 @@ extension GatewayAPI {
     }
 
     /// The session that a request names. The principal is the holder of the token that came with the request or,
-    /// without a token, whoever started the session, because nobody else knows its path.
+    /// without a token, regardless of who started the session, because nobody else knows its path.
     ///
     /// The time of a lookup does not reveal how much of a guess is right: the table's hashes are seeded at random.
     func session(_ sessions: WHEPSessions, _ context: GatewayRequestContext) async throws -> SessionReference {

@@ -160,7 +160,7 @@ struct RecordingKeeper: Service {
         self.recording.recorders.stop()
     }
 
-    /// Waits for the disk on a thread of its own.
+    /// Waits for the disk on a separate thread.
     private static func onThread(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .utility).async {

@@ -118,7 +118,7 @@ final class UpdateInbox: Sendable {
         }
     }
 
-    /// Nothing reads any more.
+    /// Reading has stopped.
     func finish() {
         let waiting = self.state.withLock { state in
             state.isFinished = true

@@ -144,7 +144,7 @@ export class FootagePlayer {
     if (this.video.seeking && this.video.readyState > 1) return;
     const target = skipTarget(this.ranges, this.video.currentTime);
     if (target === undefined) return;
-    // Only if it is known that nothing comes before it any more.
+    // Only if it is known that nothing more will come before it.
     if (this.known < this.base + target * 1000) return;
     const isComing = nextPiece(this.pieces, this.there, this.time, target * 1000 + this.base - this.time);
     if (!isComing) this.video.currentTime = target;
@@ -170,7 +170,7 @@ export class FootagePlayer {
     this.makeBuffers();
     const entry = this.buffers.get(piece.kind);
     if (!entry) {
-      // A kind that comes later cannot be added any more: a camera that got sound within the day is heard when the day is
+      // A kind that comes later cannot be added: a camera that got sound within the day is heard when the day is
       // opened there.
       this.there.add(piece.key);
       return;

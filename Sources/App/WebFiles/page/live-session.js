@@ -433,7 +433,7 @@ export class LiveSession {
     this.audio = null;
     this.video.srcObject = null;
     // The session ends before its connection: the goodbye of a connection that is closed ends the session too, and
-    // the request would not find it any more. A gateway that does not answer is not waited for.
+    // the request would not find it. The page does not wait for a gateway that does not answer.
     const session = this.session;
     this.session = null;
     if (!session) {

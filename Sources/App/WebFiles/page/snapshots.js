@@ -1,7 +1,7 @@
 import { getPicture } from "./api.js";
 
 /**
- * Who shows fresh pictures of a camera.
+ * The parts of the page that show fresh pictures of a camera.
  * @typedef {object} Viewer
  * @property {string} device
  * @property {HTMLElement} node what has to be in sight for it

@@ -48,7 +48,7 @@ export class Talk {
     /** @type {MediaStream | null} */
     this.microphone = null;
     /**
-     * Why nobody is heard any more, for a person.
+     * Why the viewer is no longer heard, for a person.
      * @type {import("./types").Fault | null}
      */
     this.fault = null;

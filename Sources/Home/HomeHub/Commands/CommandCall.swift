@@ -10,7 +10,7 @@ public struct CommandCall: Sendable, Hashable {
     public var trait: String
     /// The command's name.
     public var command: String
-    /// Who sends it.
+    /// The caller that sends it.
     public var caller: Caller
     /// When it was received. The caller's time counts from here.
     public var received: Instant
@@ -29,7 +29,7 @@ public struct CommandCall: Sendable, Hashable {
     /// When the caller gives up; nil for a caller without a limit.
     public var deadline: Instant? {
         guard let seconds = self.caller.remainingSeconds, seconds.isFinite else { return nil }
-        // A caller may write any number. A year is no limit for a command.
+        // A caller may write any number. A year does not limit a command.
         return self.received + .seconds(min(max(seconds, 0), 365 * 86_400))
     }
 

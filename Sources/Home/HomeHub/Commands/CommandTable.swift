@@ -94,7 +94,8 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
     /// A value that no field can hold breaks a constraint; a field that is missing makes the command invalid.
     private static func status(of error: DecodingError) -> HomeError.MatterError {
         switch error {
-        // Text that is no JSON comes with the parser's own error. A number that does not fit does not, and has no path.
+        // Text that is not JSON gives an error with the parser's own error inside. A number that does not fit gives one
+        // without it, and without a path.
         case .dataCorrupted(let context) where context.underlyingError == nil:
             .init(code: MatterStatus.constraintError)
         case .typeMismatch: .init(code: MatterStatus.invalidDataType)

@@ -49,9 +49,9 @@ public struct LogIdentity: Sendable, Hashable {
 /// What belongs to one gateway: its change log and the state that the log leaves behind. No query joins it with
 /// ``SharedStore``.
 ///
-/// All methods block until the disk has answered; callers use a thread of their own.
+/// All methods block until the disk has answered; callers use a separate thread.
 public protocol LocalStore: Sendable {
-    /// Who the log is, with the number of this run.
+    /// The identity of the log, with the number of this run.
     var identity: LogIdentity { get }
 
     /// The number of the newest entry; 0 for an empty log.

@@ -29,7 +29,7 @@ extension HomeHub {
     }
 
     /// Shows a device's connections as they are now, and permits its outputs accordingly. When it returns, nothing leaves
-    /// any more that is not permitted.
+    /// that is not permitted.
     func readConnections(of deviceID: String) async {
         guard let transports, let table = transports.service.table(of: deviceID) else { return }
         self.change(deviceID) { $0.update(Self.traits(of: table)) }

@@ -5,7 +5,7 @@ import Stations
 public struct HomeTransports: Sendable {
     /// The connections.
     public var service: TransportService
-    /// Changes which outputs of a camera are allowed. It returns when nothing leaves any more that is not, and when what is
+    /// Changes which outputs of a camera are allowed. It returns when nothing that is refused leaves, and what is
     /// allowed may begin.
     public var setOutputs: @Sendable (_ deviceID: String, OutputPolicy) async -> Void
 

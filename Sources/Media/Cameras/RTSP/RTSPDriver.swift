@@ -5,7 +5,7 @@ import Transport
 /// Drives one RTSP session over one connection to a camera: moves the bytes between the connection and the client,
 /// waits for both and for the owner, and ends the session politely.
 ///
-/// A source and a talk each have one, on a thread of their own. What the client's events mean is up to them.
+/// A source and a talk each have one, each on its own thread. What the client's events mean is up to them.
 struct RTSPDriver: ~Copyable {
     /// How the connection was lost.
     enum Loss: Equatable, CustomStringConvertible {

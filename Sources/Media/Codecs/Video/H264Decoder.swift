@@ -89,7 +89,7 @@ public struct H264Decoder: ~Copyable {
         var held: Int32 = 0
         _ = functions.GetOption?(decoder, DECODER_OPTION_NUM_OF_FRAMES_REMAINING_IN_BUFFER, &held)
         guard held > 0 else { return }
-        // The decoder returns such pictures only at the end of the stream, so it is told that this is the end.
+        // The decoder returns such pictures only at the end of the stream, so it gets the signal for the end.
         var isEnd: Int32 = 1
         _ = functions.SetOption?(decoder, DECODER_OPTION_END_OF_STREAM, &isEnd)
         _ = planes.withUnsafeMutableBufferPointer { functions.FlushFrame?(decoder, $0.baseAddress, &info) }

@@ -1,6 +1,6 @@
 import HomeTypes
 
-/// The recording connections of one camera, its streams and its privacy. A value without I/O and clock: whoever keeps it
+/// The recording connections of one camera, its streams and its privacy. A value without I/O and clock: its holder
 /// stores it before a change is acknowledged.
 ///
 /// Source: Matter 1.5 and 1.5.1, Push AV Stream Transport (0x0555). Deviations:

@@ -91,7 +91,7 @@ public final class CameraRecorder: RecordingWorker {
 
     private struct State {
         var commands: [Command] = []
-        /// Who waits until nothing is recorded any more.
+        /// The tasks that wait until recording has stopped.
         var waiters: [CheckedContinuation<Void, Never>] = []
         var preRoll: CameraHold?
         var observer: Int?

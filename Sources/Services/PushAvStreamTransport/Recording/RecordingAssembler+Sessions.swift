@@ -174,7 +174,7 @@ extension RecordingAssembler {
         guard !isPictures else { return place }
         place.usual = session.soundDuration ?? sample.duration ?? place.usual
         guard let video = session.pictures else { return place }
-        // Where no pictures come any more, sound goes on by itself.
+        // When pictures have stopped, sound goes on alone.
         let group = (video.end - video.segmentDecodeTime) * clockRate / Int64(video.track.timescale)
         let segment = configuration.parameters.segmentDuration.wholeNanoseconds / 1_000_000 * clockRate / 1_000
         place.longestSegment = 2 * max(segment, group)

@@ -24,7 +24,7 @@ public struct RecordingQuery: Hashable, Sendable {
 
 /// Reads the recordings of the local store: for playback, export, the API and the command line.
 ///
-/// All methods block until the disk has answered; callers use a thread of their own. Recordings that are being made are
+/// All methods block until the disk has answered; callers use a separate thread. Recordings that are being made are
 /// included, with what is on the disk.
 public protocol RecordingReading: Sendable {
     /// The recordings of a time range, ordered by start.

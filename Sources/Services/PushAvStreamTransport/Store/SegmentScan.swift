@@ -5,7 +5,7 @@ import Transport
 ///
 /// It reads only the boxes that it needs, so a segment of any size costs little.
 struct SegmentScan: Equatable, Sendable {
-    /// One chunk: `moof` and `mdat`, and what stands before them.
+    /// One chunk: `moof` and `mdat`, and the boxes before them.
     struct Chunk: Equatable, Sendable {
         /// Where it begins, and how many bytes it has.
         var offset: Int64

@@ -27,7 +27,7 @@ public struct TriggerMachine: Sendable {
         case command(RecordingTrigger, TransportTimeControl?)
         /// The connection's options have changed.
         case settings(TriggerSettings)
-        /// Recording is allowed (nil), or not any more and why.
+        /// Whether recording is still allowed: nil if it is, else the reason.
         case stop(RecordingEnd.Reason?)
         /// Only time has passed.
         case tick

@@ -5,7 +5,7 @@ import Transport
 ///
 /// A talker's sound renews its lease. A talker that sends nothing for a while loses the floor.
 struct FloorLedger {
-    /// Who talks: a viewer's session, or a clip.
+    /// The talker: a viewer's session, or a clip.
     enum Talker: Hashable, Sendable {
         case session(String)
         case clip(String)

@@ -1,7 +1,7 @@
 import Cameras
 import Transport
 
-/// The wait for a camera's speaker to open. The first answer counts, whoever gives it and whenever.
+/// The wait for a camera's speaker to open. The first answer counts, no matter where it comes from.
 ///
 /// A speaker that is ready answers during the call, and then nobody waits.
 final class SpeakerOpening: Sendable {

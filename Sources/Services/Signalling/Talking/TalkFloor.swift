@@ -3,7 +3,7 @@ import MediaRelay
 import Stations
 import Transport
 
-/// Who talks to each camera. A camera has one speaker, so one talk at a time has its floor: that of a viewer's
+/// Decides who talks to each camera. A camera has one speaker, so one talk at a time has its floor: that of a viewer's
 /// microphone, or a clip.
 actor TalkFloor {
     /// A talk of a session, and what becomes of its opening. Everyone who asks for this talk waits for it.
@@ -90,7 +90,7 @@ actor TalkFloor {
     /// Opens the path to the camera's speaker for a talk that has the floor. A talk that the camera refuses loses it.
     /// - Parameter connect: called once the speaker is open; returns whether the talker's sound reaches it.
     func open(_ talk: Talk, connect: @Sendable () -> Bool = { true }) async throws(SignallingError) {
-        // A talk that was ended before this began has no speaker any more: it is another talk's, or nobody's.
+        // A talk that was ended before this began no longer has the speaker: another talk has it, or nobody.
         try requireFloor(talk)
         let state = await answer(of: talk)
         try requireFloor(talk)

@@ -25,6 +25,6 @@ public protocol ClipServing: Sendable {
     ///   long ago.
     func stopClip(_ id: String, deviceID: String, principal: String) async throws(SignallingError)
 
-    /// Who has a device's speaker, and what is delivered to it.
+    /// The holder of a device's speaker, and what is delivered to it.
     func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot
 }

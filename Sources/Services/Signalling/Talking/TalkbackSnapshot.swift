@@ -52,7 +52,7 @@ public struct TalkbackSnapshot: Sendable, Codable, Equatable {
 
 /// A device's speaker and who has it.
 public struct SpeakerSnapshot: Sendable, Codable, Equatable {
-    /// Who talks.
+    /// The kinds of talkers.
     public enum Talker: String, Sendable, Codable {
         /// A viewer.
         case session
@@ -60,7 +60,7 @@ public struct SpeakerSnapshot: Sendable, Codable, Equatable {
         case clip
     }
 
-    /// Who has the floor; nil if it is free.
+    /// The holder of the floor; nil if it is free.
     public var talker: Talker?
     /// The clip that is playing or was played last, and its state.
     public var clip: TalkClipSnapshot?

@@ -18,7 +18,7 @@ public struct OutputRevocation: Sendable, Hashable {
 /// The right of one output to send a camera's pictures and sound somewhere. An output takes it before it begins, and ends
 /// it when nothing more leaves.
 ///
-/// It ends when nobody keeps it any more, so an output keeps it for as long as it sends.
+/// It ends when nobody keeps it, so an output keeps it for as long as it sends.
 public final class OutputPermit: Sendable {
     /// What the output is for.
     public let usage: OutputUsage

@@ -10,7 +10,7 @@ protocol OutputSite: AnyObject, Sendable {
     func cutLiveViews(because refusal: OutputRefusal, whenEnded: @escaping @Sendable () -> Void)
     /// Takes taps away from outputs that did not confirm in time.
     func cut(_ taps: [OutputTap])
-    /// Forgets what is kept for usages that are not allowed any more.
+    /// Forgets what is kept for usages that are no longer allowed.
     func forget(_ lost: Set<OutputUsage>) async
     /// Something is allowed that was not. What was captured before is not for those who begin now.
     func hideHistory()
@@ -36,7 +36,7 @@ public final class OutputPermits: Sendable {
         let revoked: Revoked?
         var revocation: OutputRevocation?
         var taps: [OutputTap] = []
-        /// Who waits for the confirmation.
+        /// The tasks that wait for the confirmation.
         var awaitedBy: Confirmations?
     }
 

@@ -59,7 +59,7 @@ public final class ProfileStore: Sendable {
     private let queue = DispatchQueue(label: "camera profiles")
 
     /// Reads the storage. The gateway starts even if it cannot be read, and learns its contents again.
-    /// - Parameter report: is told what goes wrong, on any thread.
+    /// - Parameter report: called with what goes wrong, on any thread.
     public init(storage: any ProfileStorage, report: @escaping @Sendable (Problem) -> Void) {
         self.storage = storage
         self.report = report

@@ -8,7 +8,7 @@ public struct CameraSnapshot: Sendable, Equatable {
     public var width: Int
     /// The image's height in pixels.
     public var height: Int
-    /// The permit of the picture, for as long as it is on its way to somebody. Whoever sends it keeps the permit until it
+    /// The permit of the picture, for as long as it is on its way to somebody. Its sender keeps the permit until it
     /// has been sent, and stops when it is revoked.
     public var permit: OutputPermit?
 
@@ -20,7 +20,7 @@ public struct CameraSnapshot: Sendable, Equatable {
         self.height = height
     }
 
-    /// Whether the pictures are the same, whoever gets them.
+    /// Whether the pictures are the same. Their permits do not count.
     public static func == (left: Self, right: Self) -> Bool {
         left.jpeg == right.jpeg && left.age == right.age && left.width == right.width && left.height == right.height
     }

@@ -37,7 +37,7 @@ public final class ImageWork: Sendable {
         }
     }
 
-    /// Runs `body` on a thread of its own: decoding would occupy the threads that all tasks share for too long.
+    /// Runs `body` on a separate thread: decoding would occupy the threads that all tasks share for too long.
     public static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await onWorkerThread(body)
     }

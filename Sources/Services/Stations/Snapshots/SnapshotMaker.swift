@@ -265,7 +265,7 @@ private final class Ending: Sendable {
     }
 }
 
-/// Runs `body` on a thread of its own: decoding would occupy the threads that all tasks share for too long.
+/// Runs `body` on a separate thread: decoding would occupy the threads that all tasks share for too long.
 func onWorkerThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         // If no thread can be started, the work is done here, which is slow but correct.

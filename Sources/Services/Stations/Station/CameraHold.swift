@@ -3,9 +3,9 @@ import Transport
 
 /// A lease on a camera: it delivers while anybody has one. Everyone who needs a camera has the same kind.
 ///
-/// It ends with ``end()``, at its expiry, or when nobody keeps it any more.
+/// It ends with ``end()``, at its expiry, or when nobody keeps it.
 public final class CameraHold: Sendable {
-    /// Who needs the camera.
+    /// What needs the camera.
     public enum Owner: Sendable, Hashable, CustomStringConvertible {
         /// A viewer.
         case liveView
@@ -32,7 +32,7 @@ public final class CameraHold: Sendable {
         }
     }
 
-    /// Who needs the camera.
+    /// What needs the camera.
     public let owner: Owner
     /// When the hold ends by itself; nil for one that does not.
     public let expiry: Instant?
@@ -43,7 +43,7 @@ public final class CameraHold: Sendable {
     /// Makes a hold.
     /// - Parameters:
     ///   - retention: ended with the hold.
-    ///   - atEnd: called once, when it is ended or nobody keeps it any more. It must not wait.
+    ///   - atEnd: called once, when it is ended or nobody keeps it. It must not wait.
     public init(
         for owner: Owner, until expiry: Instant? = nil, retention: RingRetention? = nil,
         atEnd: @escaping @Sendable () -> Void = {}
@@ -63,7 +63,7 @@ public final class CameraHold: Sendable {
         end?()
     }
 
-    /// In words, why a pre-roll is shorter than it should be; nil if nothing stands in its way.
+    /// In words, why a pre-roll is shorter than it should be; nil if nothing prevents it.
     public var shortfall: String? {
         guard let retention else { return nil }
         let limited = retention.grants.values.filter { $0.limit != nil }

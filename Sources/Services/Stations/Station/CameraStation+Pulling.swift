@@ -24,7 +24,7 @@ extension CameraStation {
     ///   - owner: who needs the camera. For a pre-roll, the relay keeps that much of it until the hold is ended; an
     ///     expiry ends only the pulling.
     ///   - expiry: when the hold ends by itself; nil for one that is ended.
-    ///   - whenChanged: called on the relay's thread when a track's limit begins or ceases to stand in the way of a
+    ///   - whenChanged: called on the relay's thread when a track's limit begins or ceases to prevent a
     ///     pre-roll. It must not wait.
     public func hold(
         for owner: CameraHold.Owner, until expiry: Instant? = nil,

@@ -161,7 +161,7 @@ extension CameraStation {
             if hasChanged { return continuation.resume() }
             // Not before the waiter is there, or a short timeout would find nobody to wake.
             timer = Task {
-                // A cancelled sleep means that the tracks have arrived. Then nobody waits under this ticket any more.
+                // A cancelled sleep means that the tracks have arrived. Then nobody waits under this ticket.
                 try? await Task.sleep(for: timeout)
                 state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume()
             }

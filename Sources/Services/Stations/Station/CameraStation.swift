@@ -43,7 +43,7 @@ public final class CameraStation: CameraSink {
         public var tracks: [TrackDescription]
         /// In words, what the state does not say: that the camera is pulled on demand, or what is wrong with its sound.
         public var reason: String? = nil
-        /// Who needs the camera, in the order in which they came.
+        /// The holders of the camera, in the order in which they came.
         public var heldFor: [CameraHold.Owner] = []
     }
 
@@ -191,7 +191,7 @@ public final class CameraStation: CameraSink {
         tell(event)
     }
 
-    /// Tells those who observe the camera.
+    /// Notifies those who observe the camera.
     func tell(_ event: CameraEvent) {
         let observers = state.withLock { $0.observers }
         for observer in observers { observer.handler(event) }

@@ -8,12 +8,12 @@ public enum PullMode: String, Sendable, Equatable {
     case onDemand = "on-demand"
 }
 
-/// Who needs a camera, and how long it continues after the last of them has gone. Pure: the time is passed in.
+/// Decides whether a camera is pulled: while somebody holds it, and for a while after the last holder has gone. Pure: the time is passed in.
 struct PullSchedule {
     /// How long the camera is pulled after the last hold has ended, so that a viewer who returns finds it running.
     let idleTime: Duration
     let mode: PullMode
-    /// Who holds the camera, and until when; nil for as long as they do not let go.
+    /// The holders of the camera, and until when they hold it; nil for as long as they do not let go.
     private(set) var holds: [Int: (owner: CameraHold.Owner, expiry: Instant?)] = [:]
     private var nextHold = 1
     /// The end of the time that is granted without a hold.
@@ -26,12 +26,12 @@ struct PullSchedule {
         self.idleTime = idleTime
     }
 
-    /// The gateway runs, or stops: a disabled camera is not pulled whoever needs it.
+    /// The gateway runs, or stops: a disabled camera is not pulled, even if somebody needs it.
     mutating func enable(_ isEnabled: Bool) {
         self.isEnabled = isEnabled
     }
 
-    /// Something of the camera may leave, or nothing: then it is not pulled whoever needs it.
+    /// Something of the camera may leave, or nothing: then it is not pulled, even if somebody needs it.
     mutating func allow(_ isAllowed: Bool) {
         self.isAllowed = isAllowed
     }
@@ -66,7 +66,7 @@ struct PullSchedule {
         holds = holds.filter { $0.value.expiry.map { now < $0 } ?? true }
     }
 
-    /// Who holds the camera, in the order in which they came.
+    /// The holders of the camera, in the order in which they came.
     func owners(at now: Instant) -> [CameraHold.Owner] {
         holds.sorted { $0.key < $1.key }.filter { $0.value.expiry.map { now < $0 } ?? true }.map(\.value.owner)
     }

@@ -2,7 +2,7 @@
 ///
 /// The file begins to play exactly at the requested time: the samples from the key frame before are in the file, and an
 /// edit list begins where the range begins (ISO/IEC 14496-12, section 8.6.6). Sound has the samples that its decoder
-/// needs to settle. Times at which nothing was recorded stay as long as they were: the picture stands still.
+/// needs to settle. Times at which nothing was recorded keep their length: the picture freezes.
 ///
 /// Begin a session with ``begin(_:)``, then add the chunks of its tracks in the order of time, and the next session.
 /// It does no I/O: it sees where samples are, and never their bytes.

@@ -9,7 +9,7 @@ public struct HLSMediaPlaylist: Equatable, Sendable {
         case live
         /// Segments are only added (`EVENT`).
         case event
-        /// Nothing changes any more (`VOD`).
+        /// Nothing more changes (`VOD`).
         case complete
     }
 

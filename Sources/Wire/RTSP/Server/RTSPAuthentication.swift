@@ -1,7 +1,7 @@
 import COpenSSL
 import Transport
 
-/// Who may use the server: every client that knows one of its passwords, under any user name.
+/// The access to the server: every client that knows one of its passwords, under any user name.
 public struct RTSPAuthentication: Sendable {
     /// What the credentials are for; people see it when they are asked for the password.
     public var realm = "Gatehouse"

@@ -29,7 +29,7 @@ public enum RTSPServerEvent: Equatable, Sendable {
 public struct RTSPServerSession: ~Copyable {
     /// The settings that all connections share.
     public struct Configuration: Sendable {
-        /// Who may use the server.
+        /// The clients that may use the server.
         public var authentication: RTSPAuthentication
         /// The UDP ports that media leaves from; nil where only the connection carries media.
         public var serverPorts: (rtp: UInt16, rtcp: UInt16)?

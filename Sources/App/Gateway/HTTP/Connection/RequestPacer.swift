@@ -91,7 +91,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
         self.readIfWanted(context)
     }
 
-    /// Passes on nothing any more.
+    /// Stops passing anything on.
     func discard() {
         self.phase = .discarding
         self.discarded = self.held.readableBytes

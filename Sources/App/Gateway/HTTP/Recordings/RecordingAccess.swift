@@ -6,7 +6,7 @@ import Transport
 public struct RecordingAccess: Sendable {
     /// The right to send footage. It is asked again for each block that leaves.
     public struct Permit: Sendable {
-        /// Why footage may not leave any more; nil while it may.
+        /// Why footage may no longer leave; nil while it may.
         public var refusal: @Sendable () -> String?
 
         /// Makes a permit.
@@ -33,7 +33,7 @@ public struct RecordingAccess: Sendable {
         self.permit = permit
     }
 
-    /// Runs `body`, which waits for the disk, on a thread of its own.
+    /// Runs `body`, which waits for the disk, on a separate thread.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any RecordingReading) throws(PlaybackError) -> Value
     ) async throws -> Value {

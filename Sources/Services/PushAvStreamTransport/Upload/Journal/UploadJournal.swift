@@ -6,7 +6,7 @@ import Transport
 /// not written completely, or was changed, is noticed.
 ///
 /// The first line names the format and its version. A file of a newer version, and one that is damaged, is renamed and
-/// kept; what stands before the damage counts. A last line that is cut off is what a power cut leaves, and no damage.
+/// kept; what comes before the damage counts. A last line that is cut off is not damage: a power cut leaves one.
 public final class UploadJournal: UploadQueueStorage {
     /// The version that is written, and the newest that is read.
     public static let version = 1
@@ -42,7 +42,7 @@ public final class UploadJournal: UploadQueueStorage {
             try replace(with: records)
             return StoredUploads(records: records, damage: "\(path): \(problem); the file is kept as \(aside)")
         }
-        // What was cut off must not stand before the next record.
+        // What was cut off must not remain before the next record.
         if validLength < bytes.count, truncate(path, validLength) != 0 { throw DurableFile.failure(path) }
         return StoredUploads(records: records)
     }
@@ -59,7 +59,7 @@ public final class UploadJournal: UploadQueueStorage {
             do throws(UploadStorageFailure) {
                 try DurableFile.append(bytes, to: descriptor, path: path)
             } catch {
-                // Half a record must not stand before the next one. Where even that fails, the half is found as damage.
+                // Half a record must not remain before the next one. If even that fails, the half is found as damage.
                 ftruncate(descriptor, end)
                 throw error
             }

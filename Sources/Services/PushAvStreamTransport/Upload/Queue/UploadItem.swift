@@ -87,7 +87,7 @@ extension UploadSession {
         return Self.pathComponent(tracks[track].name)
     }
 
-    /// A name as one component of a path: letters, digits, `-`, `_` and dots that do not stand alone; everything else is
+    /// A name as one component of a path: letters, digits, `-`, `_` and dots that are not alone; everything else is
     /// replaced.
     static func pathComponent(_ name: String) -> String {
         let safe = String(

@@ -6,7 +6,7 @@ public enum UploadOutcome: Equatable, Sendable {
     case refused(status: Int, retryAfter: Duration? = nil)
     /// There was no answer: no connection, a reset, a deadline, a certificate that is not trusted. The text says which.
     case unreachable(String)
-    /// The file is not there any more, so it can never be uploaded.
+    /// The file no longer exists, so it can never be uploaded.
     case sourceMissing
     /// The file cannot be read at the moment.
     case sourceFailed(String)

@@ -3,7 +3,7 @@ import Transport
 /// Signs requests as Amazon S3 and compatible stores expect (AWS General Reference, "Signature Version 4 signing
 /// process"; Amazon S3 API Reference, "Authenticating Requests: Using the Authorization Header").
 public struct SignatureV4: Sendable {
-    /// Who signs.
+    /// The key that signs.
     public struct Credentials: Codable, Hashable, Sendable {
         /// The public part.
         public var accessKeyID: String
@@ -20,7 +20,7 @@ public struct SignatureV4: Sendable {
         }
     }
 
-    /// Who signs.
+    /// The key that signs.
     public var credentials: Credentials
     /// The region, for example `eu-central-1`. Stores outside of Amazon often take any.
     public var region: String
