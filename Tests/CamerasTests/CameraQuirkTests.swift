@@ -95,7 +95,7 @@ import Transport
     }
 
     /// Sound first, no control at all: the channels are numbered by position, and the payload types distinguish the
-    /// tracks, whichever way the camera uses the channels.
+    /// tracks, however the camera uses the channels.
     @Test(arguments: [(video: UInt8(2), audio: UInt8(0)), (video: 0, audio: 2)])
     func tracksWithoutControlAreNumberedByPosition(channels: (video: UInt8, audio: UInt8)) async throws {
         let description =

@@ -126,7 +126,7 @@ private final class ToldSource: CameraSource {
         #expect(source.awaitsTracks)
         main.open([Self.video, Self.audio])
         #expect(!source.awaitsTracks)
-        // What is known about an idle camera is good enough for whoever wakes it.
+        // What is known about an idle camera is good enough for the viewer that wakes it.
         source.stop()
         source.start(sink: sink)
         #expect(!source.awaitsTracks)

@@ -122,7 +122,7 @@ import Transport
     }
 }
 
-/// Who was called, in order.
+/// The calls, in order.
 private final class Names: Sendable {
     private let names = Locked<[String]>([])
 

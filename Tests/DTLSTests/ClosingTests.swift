@@ -13,7 +13,7 @@ import Transport
             #expect(handshake.server.state == .closed)
             let (client, server) = (handshake.client.deadline, handshake.server.deadline)
             #expect(client == nil && server == nil)
-            // Nothing is answered any more.
+            // Nothing is answered from here on.
             let sent = handshake.sent.count
             for datagram in handshake.sent { handshake.inject(datagram.bytes, toServer: datagram.toServer) }
             handshake.run()

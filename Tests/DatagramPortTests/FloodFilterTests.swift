@@ -4,7 +4,7 @@ import Transport
 
 @testable import DatagramPort
 
-/// A host that opens connections without end is ignored for a moment, and the kernel enforces it.
+/// A host that keeps opening connections is ignored for a moment, and the kernel enforces it.
 @Suite struct FloodFilterTests {
     func address(_ text: String) throws -> TransportAddress { try #require(TransportAddress(text, port: 40_000)) }
 

@@ -293,7 +293,7 @@ struct ShardThreadTests {
         #expect(found == [.stopped, .ended])
     }
 
-    @Test("ends when nobody holds it any more")
+    @Test("ends when its last holder lets it go")
     func endsWithLastReference() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: Recorder.Event.self)
         var other: ShardThread<Recorder>? = try ShardThread(name: "other", port: UDPPort(.loopback())) { context in

@@ -128,7 +128,7 @@ import Transport
                     + "\"reason\":\"the path \\\"/x\\\" is not there\"}\n"))
     }
 
-    @Test func aRequestsNumberIsNoSecretAndASessionIs() {
+    @Test func aRequestsNumberIsNotASecretAndASessionIs() {
         let world = World()
         let number = "0123456789abcdef0123456789abcdef"
         world.logger().info("x", metadata: ["hb.request.id": "\(number)", "session": "\(number)"])

@@ -81,7 +81,7 @@ import Testing
         #expect(tokens.secrets.count == WebhookTokens.maximumCount + 2)
     }
 
-    @Test func commandsFindTheGatewayByItself() throws {
+    @Test func commandsFindTheGatewayWithoutOptions() throws {
         let folder = try TemporaryFolder()
         let environment = ["XDG_STATE_HOME": folder.path]
         #expect(throws: StateDirectory.Failure.self) { try LocalGateway.find(environment: environment) }

@@ -6,7 +6,7 @@ import Transport
 
 @testable import Gateway
 
-/// What the log says about hosts that guess tokens or open connections without end.
+/// What the log says about hosts that guess tokens or keep opening connections.
 @Suite struct SignInRefusalsTests {
     @Test func aHostIsLoggedAtOnceAndThenOncePerMinute() {
         let refusals = SignInRefusals()

@@ -45,7 +45,7 @@ import Testing
         #expect(events.map(\.priority) == (100..<300).reversed().map(Int64.init))
         #expect(events.first?.timestamp == Date(timeIntervalSince1970: 299))
         #expect(try await hub.events(of: "door", after: events[2].id).map(\.priority) == [299, 298])
-        // An event that nobody knows any more: everything may be newer.
+        // An event that is no longer known: everything may be newer.
         #expect(try await hub.events(of: "door", after: "gone-1").count == HomeHub.maximumEvents)
         #expect(try await hub.events(of: "door", since: Date(timeIntervalSince1970: 298)).count == 2)
         #expect(try await hub.events(of: "yard").isEmpty)

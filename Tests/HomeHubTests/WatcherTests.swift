@@ -5,7 +5,7 @@ import Testing
 
 @testable import HomeHub
 
-/// Who may watch, what a watcher gets first, and what becomes of slow ones.
+/// The limits of watchers, what a watcher gets first, and what becomes of slow ones.
 @Suite struct WatcherTests {
     private func makeHub(devices count: Int = 2, log: ChangeLog = ChangeLog(MemoryStore(log: "r"))) -> HomeHub {
         HomeHub(
@@ -147,7 +147,7 @@ import Testing
         #expect(await hub.watcherCount == HomeHub.maximumWatchers)
         let error = await #expect(throws: HomeError.self) { try await hub.changes(principal: "owner") }
         #expect(error?.code == .resourceExhausted)
-        // Whoever leaves makes room for the same principal.
+        // A watcher that leaves makes room for the same principal.
         streams.removeAll()
         #expect(await hub.watcherCount == 0)
         _ = try await hub.changes(principal: "guest")

@@ -85,7 +85,7 @@ import Transport
         world.shards[2].claim(address, from: door, at: world.now)
         world.host.settle()
         #expect(world.shards[door].holders[address] == 2)
-        // What the one before releases now is not its own any more.
+        // What the one before releases now no longer belongs to it.
         world.shards[1].end(try world.relayed(victim), reason: "over")
         world.host.settle()
         #expect(world.shards[door].holders[address] == 2)

@@ -204,7 +204,7 @@ import Transport
         world.run(.milliseconds(100))
         #expect(relayed.egress[0].track.id == sub && left.withLock { $0 } == 1)
         #expect(viewer.hasContinuousSequence && world.host.outbox.keyStreamReuses == 0)
-        // The main stream is not fed here any more.
+        // The main stream is no longer fed here.
         #expect(world.home.feeds[world.camera.video] == nil && world.home.feeds[sub]?.count == 1)
     }
 

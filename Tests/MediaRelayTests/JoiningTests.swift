@@ -129,7 +129,7 @@ import Transport
         #expect(world.camera.requests.count == 2)
         #expect(viewer.pictures.count > 5 && viewer.missingPictures == 0)
         world.run(.seconds(5))
-        #expect(world.camera.requests.count == 2, "nobody waits any more")
+        #expect(world.camera.requests.count == 2, "nobody is waiting")
     }
 
     @Test(arguments: 1...3) func keyFrameRequestsOfManyViewersReachTheSourceOnceASecond(_ shards: Int) throws {

@@ -52,7 +52,7 @@ test("pictures count in sight, packets on a hidden page, and packets of sound wi
   assert.equal(hasCome(counts(0, 50), counts(0, 50), { ...view, hasPicture: false }), false);
   // There is nothing to compare with.
   assert.equal(hasCome(null, counts(6, 60), view), false);
-  // The first picture has to be decoded, whoever looks.
+  // The first picture has to be decoded in any case.
   assert.equal(hasCome(null, counts(0, 60), { ...view, isFirst: true, isInView: false }), false);
   assert.equal(hasCome(null, counts(1, 60), { ...view, isFirst: true }), true);
   assert.equal(hasCome(null, counts(0, 1), { ...view, isFirst: true, hasPicture: false }), true);

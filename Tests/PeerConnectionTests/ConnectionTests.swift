@@ -129,7 +129,7 @@ import Transport
             #expect(failure.reason == .closedByPeer)
             #expect(closing.failure == nil)
             #expect(closing.connection.nextDeadline == nil && other.connection.nextDeadline == nil)
-            // Nobody says anything any more.
+            // Both sides are silent from here on.
             let sent = (closing.transmitted.count, other.transmitted.count)
             session.simulation.run(for: .seconds(60))
             #expect(sent == (closing.transmitted.count, other.transmitted.count))

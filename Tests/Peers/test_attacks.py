@@ -44,7 +44,7 @@ def besieged(
         https_port=ports["https"],
     )  # fmt: skip
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
 
 

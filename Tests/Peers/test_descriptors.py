@@ -27,7 +27,7 @@ def attackers(namespace: Namespace | None) -> Attackers:
 def gateway(binary: Path, tmp_path: Path) -> Iterator[Gateway]:
     running = Gateway(binary, tmp_path, [DOORBELL])
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
 
 

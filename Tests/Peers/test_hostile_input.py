@@ -42,7 +42,7 @@ def attacked(
         [DOORBELL, Camera("hostile", f"rtsp://127.0.0.1:{hostile_camera.port}/x")],
     )
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
 
 

@@ -1,4 +1,4 @@
-"""Requests that two readers could understand in two ways, and commands that are repeated without end."""
+"""Requests that two readers could understand in two ways, and commands that are repeated endlessly."""
 
 import hashlib
 import io
@@ -41,7 +41,7 @@ def gateway(binary: Path, rtsp_port: int, tmp_path_factory: pytest.TempPathFacto
     )
     running.wait_until_flowing("front-door")
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
     assert "request failed" not in running.process.output()
 

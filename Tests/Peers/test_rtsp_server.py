@@ -51,7 +51,7 @@ def sharing(
     running.wait_until_flowing("front-door")
     running.wait_until_flowing("drive")
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
     assert running.token not in running.process.output(), "the token is in the log"
 

@@ -38,7 +38,7 @@ def gateway(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     state(folder)
     running = Gateway(binary, folder, [DOORBELL, Camera("yard")], {"sessions": {"perCamera": 16}})
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
 
 

@@ -74,7 +74,7 @@ def test_a_restart_gives_new_credentials_and_a_new_tag(client: Client, session: 
 
 
 def test_a_damaged_fragment_is_refused_with_its_place(client: Client, session: Answer) -> None:
-    answer = trickle(client, session, session.headers["etag"], "this is no fragment\r\n")
+    answer = trickle(client, session, session.headers["etag"], "this is not a fragment\r\n")
     assert answer.status == 400 and answer.json["error"]["message"]
 
 

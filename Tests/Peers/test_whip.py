@@ -38,7 +38,7 @@ def gateway(binary: Path, rtsp_port: int, tmp_path_factory: pytest.TempPathFacto
         {"rtsp": {"host": "127.0.0.1", "port": rtsp_port}},
     )  # fmt: skip
     yield running
-    assert running.process.is_running, f"the gateway ended by itself:\n{running.process.output()[-4000:]}"
+    assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"
     assert running.token not in running.process.output(), "the token is in the log"
 

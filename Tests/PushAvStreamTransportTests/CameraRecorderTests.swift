@@ -119,7 +119,7 @@ import Transport
         #expect(recordings.last?.faults == [])
     }
 
-    @Test("Switching the camera off returns when nothing is recorded any more, and refuses the next recording")
+    @Test("Switching the camera off returns when recording has stopped, and refuses the next recording")
     func switchedOff() async throws {
         let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door")))
         world.recorder.start(Self.trigger)

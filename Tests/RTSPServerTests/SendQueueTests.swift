@@ -161,7 +161,7 @@ struct ReaderTrackTests {
         #expect(track.nextReport == now + .milliseconds(500))
     }
 
-    @Test("the description names each codec with a payload type of its own")
+    @Test("the description names each codec with a separate payload type")
     func description() {
         let opus = TrackDescription(
             kind: .audio, codec: .init(name: "opus", clockRate: 48_000, channels: 2), payloadType: 96)

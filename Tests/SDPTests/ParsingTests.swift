@@ -7,7 +7,7 @@ import Transport
         #expect(throws: SDPError.self) { try SessionDescription(parsing: "") }
         do {
             _ = try SessionDescription(parsing: "\r\n\r\n  \n")
-            Issue.record("blank lines are no description")
+            Issue.record("blank lines are not a session description")
         } catch {
             #expect(error.code == .empty)
             #expect(error.line == nil)

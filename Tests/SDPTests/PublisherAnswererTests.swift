@@ -120,7 +120,7 @@ import Transport
         var lines = second
         lines[5] = "a=group:BUNDLE video0 audio1 video2"
         guard case .noUsableMedia(let reasons) = refusal(try offer(lines)) else {
-            Issue.record("two pictures are no camera")
+            Issue.record("two pictures are not a camera")
             return
         }
         #expect(reasons.first?.contains("video2") == true)

@@ -97,7 +97,7 @@ import Transport
         world.camera.tellTracks([.vp8])
         try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))
         world.camera.tellTracks([.vp8])
-        #expect(world.station.suspendedCount == 0, "nobody uses it any more")
+        #expect(world.station.suspendedCount == 0, "nobody uses it")
     }
 
     @Test func aTranscoderLeavesNothingForTheNext() async throws {

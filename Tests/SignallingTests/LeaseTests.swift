@@ -199,7 +199,7 @@ import Transport
         #expect(speaker.samples == 4 * 960)
     }
 
-    @Test func aTalkerThatHasFinishedIsNotHeardAnyMore() throws {
+    @Test func aTalkerThatHasFinishedIsNoLongerHeard() throws {
         let speaker = FakeSpeaker()
         let decoder = try TalkbackDecoder(speaker: speaker, codecs: [0: .pcmu])
         func speak(_ number: UInt16) {

@@ -160,7 +160,7 @@ import Transport
         }
         #expect(await eventually { permit.revocation != nil })
         #expect(!hasReturned.withLock { $0 })
-        // Whoever sends it sees that it must not, and lets it go.
+        // Its sender sees that it must not be sent, and lets it go.
         permit.end()
         await change.value
     }

@@ -52,7 +52,7 @@ import Transport
         #expect(ended.entry("a", .publisher, at: at(1)) == nil)
         #expect(ended.entry("b", .liveView, at: at(1)) == nil)
         #expect(ended.entry("a", .liveView, at: at(3_600)) == nil)
-        // What is too old is forgotten with the next end, whoever's that is.
+        // What is too old is forgotten when any view ends.
         ended.note("b", .clip, deviceID: "door", principal: "guest", at: at(4_000))
         #expect(ended.count == 1)
     }

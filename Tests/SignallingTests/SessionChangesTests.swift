@@ -7,7 +7,7 @@ import Transport
 @testable import Signalling
 @testable import Stations
 
-/// Who follows the sessions learns of every change, and reads nothing but what has changed.
+/// An observer of the sessions learns of every change, and reads nothing but what has changed.
 @Suite(.ownThread) struct SessionChangesTests {
     /// The sessions that have changed since the last look.
     private func changed(_ world: ServiceWorld) async -> Set<String> {

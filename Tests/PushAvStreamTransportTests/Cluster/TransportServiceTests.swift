@@ -119,7 +119,7 @@ struct TransportServiceTests {
             ])
     }
 
-    @Test("A session that follows a cut one has a number of its own, also after a restart")
+    @Test("A session that follows a cut one has its own number, even after a restart")
     func numbersOfCutSessions() throws {
         let rig = Rig()
         var service = try rig.service()

@@ -10,7 +10,7 @@ import Transport
 final class SimulatedFileSystem: RecordingFileSystem {
     /// When something is to go wrong. Calls that change something are counted from 1.
     struct Faults: Sendable {
-        /// From this call on, nothing works any more: the process was killed, or the power is gone.
+        /// From this call on, every call fails: the process was killed, or the power is gone.
         var stopsAt = Int.max
         /// These calls fail with this reason.
         var failing: [Int: Int32] = [:]

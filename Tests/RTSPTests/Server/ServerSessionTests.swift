@@ -186,7 +186,7 @@ struct ServerSessionTests {
         #expect(conversation.feed(Array("OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n".utf8)).isEmpty)
     }
 
-    @Test("a head without end ends the connection")
+    @Test("a head that never ends closes the connection")
     func endlessHead() {
         let conversation = ServerConversation()
         let text = "OPTIONS * RTSP/1.0\r\n" + String(repeating: "X: y\r\n", count: 2000)
