@@ -233,7 +233,7 @@ if !coreOnly {
         module(
             "RecordingUpload", floor: "Services",
             [
-                "PushAvStreamTransport", "Transport",
+                "PushAvStreamTransport", "DatagramPort", "Transport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

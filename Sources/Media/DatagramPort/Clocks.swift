@@ -15,6 +15,17 @@ public enum WallClock {
     public static var now: Int64 {
         nanoseconds(of: CLOCK_REALTIME)
     }
+
+    /// Milliseconds since 1970-01-01 00:00 UTC, without leap seconds.
+    public static var milliseconds: Int64 { now / 1_000_000 }
+}
+
+/// The clock for waits that may outlast a suspension. It never goes back, and counts the time in suspension.
+public enum BootClock {
+    /// Nanoseconds since the machine's start.
+    public static var now: Instant {
+        Instant(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME))
+    }
 }
 
 /// The processor time that the calling thread has used, in nanoseconds.
@@ -22,7 +33,7 @@ func threadProcessorTime() -> Int64 {
     nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// The reading of `clock` in nanoseconds; 0 for a clock that does not exist (any more).
+/// The reading of `clock` in nanoseconds; 0 for a clock that does not exist.
 func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     guard clock_gettime(clock, &time) == 0 else { return 0 }

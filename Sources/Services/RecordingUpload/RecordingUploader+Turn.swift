@@ -1,4 +1,4 @@
-import Glibc
+import DatagramPort
 import NIOPosix
 import PushAvStreamTransport
 import Transport
@@ -100,28 +100,11 @@ extension RecordingUploader {
         let outcome: UploadOutcome
         do {
             let client = try pool.client(for: request.destination.endpoint)
-            outcome = await client.put(request, folder: layout.root, growth: growth, now: WallClock.now)
+            let now = WallTime(millisecondsSince1970: WallClock.milliseconds)
+            outcome = await client.put(request, folder: layout.root, growth: growth, now: now)
         } catch {
             outcome = .unreachable("\(error)")
         }
         finished(request.attempt, outcome)
-    }
-}
-
-/// The clocks that this module reads.
-enum BootClock {
-    /// Time since the machine started, which goes on while it sleeps.
-    static var now: Instant {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
-}
-
-enum WallClock {
-    static var now: WallTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

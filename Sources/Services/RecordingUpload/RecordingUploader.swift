@@ -1,3 +1,4 @@
+import DatagramPort
 import Glibc
 import NIOPosix
 import PushAvStreamTransport

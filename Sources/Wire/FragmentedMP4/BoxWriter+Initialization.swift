@@ -33,12 +33,7 @@ extension BoxWriter {
             $0.write(UInt32(1_000))
             // The duration is unknown: the samples follow in fragments.
             $0.write(UInt32(0))
-            $0.write(UInt32(0x0001_0000))
-            $0.write(UInt16(0x0100))
-            $0.zeros(10)
-            $0.writeUnityMatrix()
-            $0.zeros(24)
-            $0.write(UInt32(trackCount + 1))
+            $0.writeMovieHeaderEnd(trackCount: trackCount)
         }
     }
 
@@ -49,60 +44,27 @@ extension BoxWriter {
                 $0.zeros(8)
                 $0.write(identifier)
                 $0.zeros(8)
-                $0.zeros(8)
-                $0.write(UInt16(0))
-                $0.write(UInt16(0))
-                $0.write(UInt16(track.isVideo ? 0 : 0x0100))
-                $0.write(UInt16(0))
-                $0.writeUnityMatrix()
-                $0.write(UInt32(track.size.width) << 16)
-                $0.write(UInt32(track.size.height) << 16)
+                $0.writeTrackHeaderEnd(
+                    isVideo: track.isVideo, width: UInt32(track.size.width), height: UInt32(track.size.height))
             }
             $0.box("mdia") {
                 $0.fullBox("mdhd") {
                     $0.zeros(8)
                     $0.write(UInt32(track.timescale))
                     $0.write(UInt32(0))
-                    // "und" (language unknown), as three letters of five bits.
-                    $0.write(UInt16(0x55C4))
-                    $0.write(UInt16(0))
+                    $0.writeMediaHeaderEnd()
                 }
-                $0.fullBox("hdlr") {
-                    $0.write(UInt32(0))
-                    $0.write(ascii: track.isVideo ? "vide" : "soun")
-                    $0.zeros(12)
-                    $0.write(ascii: track.isVideo ? "Video" : "Sound")
-                    $0.write(UInt8(0))
-                }
-                $0.box("minf") {
-                    if track.isVideo {
-                        $0.fullBox("vmhd", flags: 1) { $0.zeros(8) }
-                    } else {
-                        $0.fullBox("smhd") { $0.zeros(4) }
+                $0.writeMedia(isVideo: track.isVideo) {
+                    $0.fullBox("stsd") {
+                        $0.write(UInt32(1))
+                        $0.writeSampleEntry(track)
                     }
-                    $0.box("dinf") {
-                        $0.fullBox("dref") {
-                            $0.write(UInt32(1))
-                            // The samples are in this file.
-                            $0.fullBox("url ", flags: 1) { _ in }
-                        }
-                    }
-                    $0.box("stbl") {
-                        $0.fullBox("stsd") {
-                            $0.write(UInt32(1))
-                            $0.writeSampleEntry(track)
-                        }
-                        $0.fullBox("stts") { $0.write(UInt32(0)) }
-                        $0.fullBox("stsc") { $0.write(UInt32(0)) }
-                        $0.fullBox("stsz") { $0.zeros(8) }
-                        $0.fullBox("stco") { $0.write(UInt32(0)) }
-                    }
+                    $0.fullBox("stts") { $0.write(UInt32(0)) }
+                    $0.fullBox("stsc") { $0.write(UInt32(0)) }
+                    $0.fullBox("stsz") { $0.zeros(8) }
+                    $0.fullBox("stco") { $0.write(UInt32(0)) }
                 }
             }
         }
-    }
-
-    mutating func writeUnityMatrix() {
-        for value: UInt32 in [0x0001_0000, 0, 0, 0, 0x0001_0000, 0, 0, 0, 0x4000_0000] { write(value) }
     }
 }

@@ -29,7 +29,7 @@ struct HomeStorage: Sendable {
                 let store = try open(directory.file(name))
                 if let aside = damaged(store) {
                     logger.error(
-                        "a damaged file was set aside, and a new one was started",
+                        "a damaged file was put aside, and a new one was started",
                         metadata: ["file": "\(directory.file(name))", "aside": "\(aside)"])
                 }
                 return store

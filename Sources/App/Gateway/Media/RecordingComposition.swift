@@ -25,7 +25,7 @@ public struct RecordingComposition: Sendable {
     ) throws -> RecordingComposition? {
         guard let section = configuration.recording else { return nil }
         let folder = section.folder ?? stateDirectory.file("recordings")
-        let wallClock: @Sendable () -> Int64 = { WallClock.now / 1_000_000 }
+        let wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
         do {
             try stateDirectory.create()
             let uploads = try RecordingUploads(

@@ -13,7 +13,7 @@ public final class TransportService: Sendable {
         /// The clock of the triggers.
         public var now: @Sendable () -> Instant = { MonotonicClock.now }
         /// Milliseconds since 1970, UTC, for what outlives a restart.
-        public var wall: @Sendable () -> Int64 = { WallClock.now / 1_000_000 }
+        public var wall: @Sendable () -> Int64 = { WallClock.milliseconds }
         /// Calls on the queue after a time.
         public var after: @Sendable (DispatchQueue, Duration, @escaping @Sendable () -> Void) -> Void = {
             queue, time, body in

@@ -103,7 +103,7 @@ struct RecordingFiles {
 
     /// Reads the boxes of a segment that the journal does not name, or names with another length.
     private mutating func scan(
-        _ path: String, track: Int, number: UInt32, size: Int64, defaultDuration: Int64, line: StoredSegment?
+        _ path: String, track: Int, number: UInt32, size: Int64, defaultDuration: UInt32, line: StoredSegment?
     ) throws(FileSystemFault) -> StoredSegment? {
         let fileSystem = self.fileSystem
         let scan = try SegmentScan(length: size, defaultDuration: defaultDuration) {

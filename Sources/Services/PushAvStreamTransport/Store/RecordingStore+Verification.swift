@@ -1,3 +1,4 @@
+import FragmentedMP4
 import Transport
 
 extension RecordingStore {
@@ -77,16 +78,16 @@ extension RecordingStore {
 
     /// Whether these are whole boxes with a `moov` among them.
     private static func isInitialization(_ bytes: [UInt8]) -> Bool {
-        var offset = 0
-        var hasMovie = false
-        while offset < bytes.count {
-            guard let box = BoxHeader(Array(bytes[offset..<min(bytes.count, offset + 16)])),
-                box.size <= Int64(bytes.count - offset)
-            else { return false }
-            hasMovie = hasMovie || box.type == "moov"
-            offset += Int(box.size)
+        bytes.withUnsafeBytes { all in
+            var boxes = MP4Boxes(all)
+            var hasMovie = false
+            do throws(MP4ReadError) {
+                while let box = try boxes.next() { hasMovie = hasMovie || box.type == MP4Boxes.code("moov") }
+            } catch {
+                return false
+            }
+            return hasMovie
         }
-        return hasMovie
     }
 }
 

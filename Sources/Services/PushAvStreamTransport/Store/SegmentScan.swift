@@ -1,4 +1,4 @@
-import Transport
+import FragmentedMP4
 
 /// What the boxes of a segment's file say, as far as they are whole (ISO/IEC 14496-12; a chunk is ISO/IEC 23000-19,
 /// section 7.3.3.2).
@@ -45,7 +45,7 @@ struct SegmentScan: Equatable, Sendable {
 
     /// Reads the boxes of a file of this length. `read` returns up to a number of bytes from an offset.
     init<Failure: Error>(
-        length: Int64, defaultDuration: Int64 = 0, read: (_ offset: Int64, _ count: Int) throws(Failure) -> [UInt8]
+        length: Int64, defaultDuration: UInt32 = 0, read: (_ offset: Int64, _ count: Int) throws(Failure) -> [UInt8]
     ) throws(Failure) {
         var offset: Int64 = 0
         var chunkStart: Int64 = 0
@@ -54,7 +54,7 @@ struct SegmentScan: Equatable, Sendable {
         // Each turn moves on by eight bytes or more.
         while offset < length {
             let header = try read(offset, 16)
-            guard let box = BoxHeader(header), box.size >= Int64(box.headerLength) else {
+            guard let box = Self.box(header) else {
                 self.tail = Self.isTorn(header, left: length - offset) ? .torn : .garbled(at: offset)
                 return
             }
@@ -123,46 +123,20 @@ struct SegmentScan: Equatable, Sendable {
         fragment ? type == "mdat" : ["styp", "prft", "emsg", "sidx", "moof"].contains(type)
     }
 
-    /// The times of a `prft` (ISO/IEC 14496-12, section 8.16.5). NTP counts seconds from 1900.
+    /// The type, size and length of the header of the box that begins with these bytes; nil when none does.
+    private static func box(_ bytes: [UInt8]) -> (type: String, size: Int64, headerLength: Int)? {
+        guard let head = bytes.withUnsafeBytes({ MP4Boxes.head($0) }), head.length >= Int64(head.header) else {
+            return nil
+        }
+        return (MP4Boxes.name(head.type), head.length, head.header)
+    }
+
+    /// The times of a `prft`; nil when it is damaged.
     private static func reference(_ bytes: [UInt8]) -> (wallTime: Int64, decodeTime: Int64)? {
         bytes.withUnsafeBytes { all in
-            var reader = ByteReader(all)
-            guard reader.skip(8), let version = reader.readUInt8(), reader.skip(3 + 4), let time: UInt64 = reader.read()
-            else { return nil }
-            let decodeTime: Int64?
-            if version == 0 {
-                decodeTime = reader.read(UInt32.self).map(Int64.init)
-            } else {
-                decodeTime = reader.read(Int64.self)
-            }
-            guard let decodeTime else { return nil }
-            let seconds = Int64(time >> 32) - 2_208_988_800
-            let fraction = Int64(((time & 0xFFFF_FFFF) * 1_000_000 + 0x8000_0000) >> 32)
-            return (seconds * 1_000_000 + fraction, decodeTime)
+            var boxes = MP4Boxes(all)
+            guard let box = try? boxes.next(), let time = try? MP4ChunkReader.producerTime(box) else { return nil }
+            return (time.wallTime, time.mediaTime)
         }
-    }
-}
-
-/// The beginning of a box (ISO/IEC 14496-12, section 4.2).
-struct BoxHeader {
-    var type: String
-    /// The bytes of the whole box, and of its header.
-    var size: Int64
-    var headerLength: Int
-
-    /// Reads the first bytes of a box; nil when they are too few, or not the beginning of one.
-    init?(_ bytes: [UInt8]) {
-        let parsed: (String, Int64, Int)? = bytes.withUnsafeBytes { all in
-            var reader = ByteReader(all)
-            guard let short: UInt32 = reader.read(), let name = reader.readBytes(4),
-                name.allSatisfy({ (0x20...0x7E).contains($0) })
-            else { return nil }
-            let type = String(decoding: name, as: UTF8.self)
-            guard short == 1 else { return short >= 8 ? (type, Int64(short), 8) : nil }
-            guard let long: UInt64 = reader.read(), long >= 16, long < 1 << 60 else { return nil }
-            return (type, Int64(long), 16)
-        }
-        guard let parsed else { return nil }
-        (self.type, self.size, self.headerLength) = parsed
     }
 }

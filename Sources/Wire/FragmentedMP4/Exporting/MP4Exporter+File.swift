@@ -76,12 +76,7 @@ extension BoxWriter {
             $0.write(created)
             $0.write(UInt32(MP4Exporter.movieTimescale))
             $0.write(UInt64(duration))
-            $0.write(UInt32(0x0001_0000))
-            $0.write(UInt16(0x0100))
-            $0.zeros(10)
-            $0.writeUnityMatrix()
-            $0.zeros(24)
-            $0.write(UInt32(tracks + 1))
+            $0.writeMovieHeaderEnd(trackCount: tracks)
         }
     }
 
@@ -101,14 +96,8 @@ extension BoxWriter {
                 $0.write(identifier)
                 $0.zeros(4)
                 $0.write(UInt64(max(0, end)))
-                $0.zeros(8)
-                $0.write(UInt16(0))
-                $0.write(UInt16(0))
-                $0.write(UInt16(track.isVideo ? 0 : 0x0100))
-                $0.write(UInt16(0))
-                $0.writeUnityMatrix()
-                $0.write(UInt32(track.width) << 16)
-                $0.write(UInt32(track.height) << 16)
+                $0.writeTrackHeaderEnd(
+                    isVideo: track.isVideo, width: UInt32(track.width), height: UInt32(track.height))
             }
             $0.box("edts") {
                 $0.fullBox("elst", version: 1) {
@@ -129,29 +118,10 @@ extension BoxWriter {
                     $0.write(created)
                     $0.write(track.timescale)
                     $0.write(UInt64(max(0, output.endTime - output.firstTime)))
-                    $0.write(UInt16(0x55C4))
-                    $0.write(UInt16(0))
+                    $0.writeMediaHeaderEnd()
                 }
-                $0.fullBox("hdlr") {
-                    $0.write(UInt32(0))
-                    $0.write(ascii: track.isVideo ? "vide" : "soun")
-                    $0.zeros(12)
-                    $0.write(ascii: track.isVideo ? "Video" : "Sound")
-                    $0.write(UInt8(0))
-                }
-                $0.box("minf") {
-                    if track.isVideo {
-                        $0.fullBox("vmhd", flags: 1) { $0.zeros(8) }
-                    } else {
-                        $0.fullBox("smhd") { $0.zeros(4) }
-                    }
-                    $0.box("dinf") {
-                        $0.fullBox("dref") {
-                            $0.write(UInt32(1))
-                            $0.fullBox("url ", flags: 1) { _ in }
-                        }
-                    }
-                    $0.box("stbl") { $0.writeExportTables(output, offsets: offsets, isLong: isLong) }
+                $0.writeMedia(isVideo: track.isVideo) {
+                    $0.writeExportTables(output, offsets: offsets, isLong: isLong)
                 }
             }
         }
@@ -178,7 +148,7 @@ extension BoxWriter {
                 }
             }
         }
-        // Without the table, every sample can be decoded by itself.
+        // Without the table, every sample can be decoded alone.
         if output.track.isVideo, output.syncSamples.count < output.sampleCount {
             fullBox("stss") {
                 $0.write(UInt32(output.syncSamples.count))

@@ -1,11 +1,11 @@
 import Transport
 
 /// The boxes that follow each other in some bytes (ISO/IEC 14496-12, section 4.2).
-struct MP4Boxes {
+package struct MP4Boxes {
     /// One box.
-    struct Box {
+    package struct Box {
         /// The four characters of its type as a number.
-        var type: UInt32
+        package var type: UInt32
         /// All of it, with its header.
         var whole: UnsafeRawBufferPointer
         /// What follows the header.
@@ -16,12 +16,12 @@ struct MP4Boxes {
         /// Its type as text. Bytes that are not printable become dots.
         var name: String { MP4Boxes.name(type) }
 
-        func invalid(_ reason: String) -> MP4ReadError {
+        package func invalid(_ reason: String) -> MP4ReadError {
             .invalidBox(name, offset: offset, reason: reason)
         }
 
         /// The boxes inside, behind `header` bytes of fields.
-        func children(after header: Int = 0) throws(MP4ReadError) -> MP4Boxes {
+        package func children(after header: Int = 0) throws(MP4ReadError) -> MP4Boxes {
             guard header <= content.count else { throw invalid("is too short") }
             return MP4Boxes(
                 UnsafeRawBufferPointer(rebasing: content[header...]),
@@ -29,7 +29,7 @@ struct MP4Boxes {
         }
 
         /// The version and flags of a full box, and its fields.
-        func full() throws(MP4ReadError) -> (version: UInt8, flags: UInt32, fields: ByteReader) {
+        package func full() throws(MP4ReadError) -> (version: UInt8, flags: UInt32, fields: ByteReader) {
             var reader = ByteReader(content)
             guard let word: UInt32 = reader.read() else { throw invalid("is too short") }
             return (UInt8(word >> 24), word & 0xFF_FFFF, reader)
@@ -41,13 +41,13 @@ struct MP4Boxes {
     private var position = 0
 
     /// Starts at the first box. The memory must outlive the value.
-    init(_ bytes: UnsafeRawBufferPointer, at base: Int64 = 0) {
+    package init(_ bytes: UnsafeRawBufferPointer, at base: Int64 = 0) {
         self.bytes = bytes
         self.base = base
     }
 
     /// The next box, or nil at the end.
-    mutating func next() throws(MP4ReadError) -> Box? {
+    package mutating func next() throws(MP4ReadError) -> Box? {
         guard position < bytes.count else { return nil }
         let start = position
         let offset = base + Int64(start)
@@ -66,7 +66,7 @@ struct MP4Boxes {
     }
 
     /// The first box of this type among those that are left; nil if there is none.
-    func first(_ type: StaticString) throws(MP4ReadError) -> Box? {
+    package func first(_ type: StaticString) throws(MP4ReadError) -> Box? {
         var copy = self
         let wanted = MP4Boxes.code(type)
         while let box = try copy.next() { if box.type == wanted { return box } }
@@ -74,14 +74,14 @@ struct MP4Boxes {
     }
 
     /// The same, where the box has to be there.
-    func required(_ type: StaticString) throws(MP4ReadError) -> Box {
+    package func required(_ type: StaticString) throws(MP4ReadError) -> Box {
         guard let box = try first(type) else { throw .missingBox("\(type)") }
         return box
     }
 
     /// The type, the length (0: to the end) and the length of the header; nil if the header is cut off. A length that
     /// no file can have is -1.
-    static func head(_ bytes: UnsafeRawBufferPointer) -> (type: UInt32, length: Int64, header: Int)? {
+    package static func head(_ bytes: UnsafeRawBufferPointer) -> (type: UInt32, length: Int64, header: Int)? {
         var reader = ByteReader(bytes)
         guard let short: UInt32 = reader.read(), let type: UInt32 = reader.read() else { return nil }
         guard short == 1 else { return (type, Int64(short), 8) }
@@ -90,11 +90,11 @@ struct MP4Boxes {
     }
 
     /// The number of a type.
-    static func code(_ type: StaticString) -> UInt32 {
+    package static func code(_ type: StaticString) -> UInt32 {
         type.withUTF8Buffer { $0.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    static func name(_ type: UInt32) -> String {
+    package static func name(_ type: UInt32) -> String {
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: type >> $0) }
         return String(decoding: bytes.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
     }

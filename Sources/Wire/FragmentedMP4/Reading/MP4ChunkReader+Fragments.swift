@@ -5,7 +5,7 @@ extension MP4ChunkReader {
     /// Seconds from 1900, where NTP counts from, to 1970.
     private static let secondsTo1970: UInt64 = 2_208_988_800
 
-    static func producerTime(_ box: MP4Boxes.Box) throws(MP4ReadError) -> MP4Chunk.ProducerTime {
+    package static func producerTime(_ box: MP4Boxes.Box) throws(MP4ReadError) -> MP4Chunk.ProducerTime {
         var (version, _, fields) = try box.full()
         guard version <= 1, fields.skip(4), let network: UInt64 = fields.read() else {
             throw box.invalid("is too short")
@@ -37,40 +37,11 @@ extension MP4ChunkReader {
         }
         guard let found else { throw .missingBox("traf") }
         let header = try found.children().required("tfhd")
-        var (_, flags, fields) = try header.full()
-        guard fields.skip(4) else { throw header.invalid("is too short") }
-        var base = fragment.offset
-        var defaults = track.defaults
-        var isComplete = true
-        func read(_ flag: UInt32, _ value: inout UInt32) {
-            guard flags & flag != 0 else { return }
-            guard let given: UInt32 = fields.read() else { return isComplete = false }
-            value = given
-        }
-        if flags & 0x01 != 0 {
-            guard let given: UInt64 = fields.read(), given < 1 << 60 else { throw header.invalid("is too short") }
-            base = Int64(given)
-        }
-        var description: UInt32 = 1
-        read(0x02, &description)
-        read(0x08, &defaults.duration)
-        read(0x10, &defaults.size)
-        read(0x20, &defaults.flags)
-        guard isComplete else { throw header.invalid("is too short") }
-        guard description == 1 else { throw .unsupported("a second description of the samples") }
-        let time = try found.children().required("tfdt")
-        var (version, _, timeFields) = try time.full()
-        let decodeTime: UInt64?
-        if version == 1 {
-            decodeTime = timeFields.read()
-        } else {
-            let short: UInt32? = timeFields.read()
-            decodeTime = short.map(UInt64.init)
-        }
-        guard let decodeTime, decodeTime < 1 << 60 else { throw time.invalid("has no time") }
-        let runs = try runs(of: found, base: base, media: media, defaults)
+        let (base, defaults) = try header.fragmentDefaults(over: track.defaults)
+        let decodeTime = try found.children().required("tfdt").decodeTime()
+        let runs = try runs(of: found, base: base ?? fragment.offset, media: media, defaults)
         return MP4Chunk(
-            track: track.identifier, decodeTime: Int64(decodeTime), runs: runs, producerTime: producerTime,
+            track: track.identifier, decodeTime: decodeTime, runs: runs, producerTime: producerTime,
             end: media.upperBound)
     }
 

@@ -210,8 +210,3 @@ extension GatewayAPI {
             })
     }
 }
-
-extension WallClock {
-    /// Milliseconds since 1970, UTC.
-    static var milliseconds: Int64 { self.now / 1_000_000 }
-}
