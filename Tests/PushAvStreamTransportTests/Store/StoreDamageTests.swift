@@ -125,6 +125,23 @@ struct StoreDamageTests {
         }
     }
 
+    @Test("A segment without a byte, where the process ended before the first chunk, leaves no file behind")
+    func emptySegment() throws {
+        let (fileSystem, ids) = try self.disk(seed: 4)
+        let layout = RecordingLayout(root: "/state/recordings")
+        let before = try self.store(fileSystem).recording(ids[2])
+        #expect(before.end == nil)
+        let track = before.session.tracks[0].name
+        let path = layout.segment(UInt32(before.segments.count + 1_000), of: track, in: ids[2])
+        _ = try fileSystem.create(path)
+        let store = try self.store(fileSystem)
+        let report = try store.recover()
+        #expect(fileSystem.bytes(of: path) == nil)
+        #expect(report.unreadable.isEmpty)
+        #expect(try store.recording(ids[2]).segments.count == before.segments.count)
+        #expect(try store.verify(ids[2]).problems.isEmpty)
+    }
+
     @Test("A deletion removes what cannot be read, too, if its owner asks for it")
     func deletesUnreadable() throws {
         let (fileSystem, ids) = try self.disk(seed: 3)

@@ -105,6 +105,11 @@ struct RecordingFiles {
     private mutating func scan(
         _ path: String, track: Int, number: UInt32, size: Int64, defaultDuration: UInt32, line: StoredSegment?
     ) throws(FileSystemFault) -> StoredSegment? {
+        // The process ended after the file was made and before its first chunk. Nothing was promised of it.
+        if size == 0, line == nil {
+            self.torn.append((path, 0, 0))
+            return nil
+        }
         let fileSystem = self.fileSystem
         let scan = try SegmentScan(length: size, defaultDuration: defaultDuration) {
             offset, count throws(FileSystemFault) in
