@@ -225,7 +225,7 @@ public final class RecordingUploader: RecordingFollower {
         await withTaskCancellationHandler {
             var iterator = wakeUps.makeAsyncIterator()
             repeat {
-                let deadline = await pump()
+                let deadline = await pumpUndisturbed()
                 let timer = deadline.map { deadline in
                     Task { [wake] in
                         let wait = deadline - BootClock.now
@@ -243,9 +243,13 @@ public final class RecordingUploader: RecordingFollower {
         let running = state.withLock { Array($0.running.values) }
         for task in running { task.cancel() }
         for task in running { await task.value }
-        _ = await pump()
+        _ = await pumpUndisturbed()
         await pool.shutDown()
     }
+
+    /// A turn that nobody breaks off: the thread pool for files does nothing for a task that is cancelled, and what happened
+    /// last would not be stored.
+    private func pumpUndisturbed() async -> Instant? { await Task { await pump() }.value }
 
     func finished(_ attempt: UInt64, _ outcome: UploadOutcome) {
         state.withLock { state in
