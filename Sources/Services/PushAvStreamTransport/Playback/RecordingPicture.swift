@@ -9,19 +9,22 @@ public struct RecordingPicture: Sendable {
     /// When it was captured, in microseconds since 1970, UTC.
     public var time: Int64
 
-    /// Decodes the key frame nearest to a moment, in microseconds since 1970, UTC.
-    public init(of device: String, at moment: Int64, in store: any RecordingReading) throws(PlaybackError) {
+    /// The recording that has the picture nearest to a moment, in microseconds since 1970, UTC.
+    public static func recording(
+        of device: String, at moment: Int64, in store: any RecordingReading
+    ) throws(PlaybackError) -> StoredRecording {
         // Key frames are rarely farther apart than this.
         let reach: Int64 = 10_000_000
-        var footage: RecordedRange
+        let footage: RecordedRange
         do throws(PlaybackError) {
             footage = try RecordedRange(of: device, from: moment, until: moment + 1, in: store)
         } catch .nothingRecorded {
             footage = try RecordedRange(of: device, from: moment - reach, until: moment + reach, in: store)
         }
-        footage.pieces.sort { $0.distance(to: moment) < $1.distance(to: moment) }
-        guard let piece = footage.pieces.first else { throw .nothingRecorded }
-        try self.init(piece, at: moment)
+        guard let piece = footage.pieces.min(by: { $0.distance(to: moment) < $1.distance(to: moment) }) else {
+            throw .nothingRecorded
+        }
+        return piece.recording
     }
 
     /// Decodes the key frame of one recording nearest to a moment.

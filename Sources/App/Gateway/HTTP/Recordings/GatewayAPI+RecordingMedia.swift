@@ -65,11 +65,13 @@ extension GatewayAPI {
             guard let moment = try RecordingQueries.time("at", request) else {
                 throw HomeError.invalidArgument("at is needed: a time like 2026-01-31T12:00:00Z")
             }
-            let permit = try await viewer.access.permit(viewer.device, false)
             let device = viewer.device
-            let store = viewer.access.store
+            let stored = try await viewer.access.read { store throws(PlaybackError) in
+                try RecordingPicture.recording(of: device, at: moment, in: store)
+            }
+            let permit = try await viewer.access.permit(device, stored.end == nil)
             return try await self.thumbnail(viewer, request, permit) { () throws(PlaybackError) in
-                try RecordingPicture(of: device, at: moment, in: store)
+                try RecordingPicture(of: stored, at: moment)
             }
         }
         router.get("/v1/devices/:device/recordings/:recording/thumbnail.jpg") { request, context in
