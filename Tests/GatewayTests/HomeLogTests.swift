@@ -1,6 +1,7 @@
 import HomeHub
 import HomeTypes
 import Logging
+import MediaRelay
 import Signalling
 import Testing
 import Transport
@@ -94,27 +95,27 @@ import Transport
         log.note(.connected(mediaSessionId: session, deviceID: "door"))
         log.note(.talkStarted(talkID: "talk-1", deviceID: "door", principal: "owner"))
         world.pass(5)
-        log.note(.talkEnded(talkID: "talk-1", deviceID: "door", reason: "the talker stopped"))
+        log.note(.talkEnded(talkID: "talk-1", deviceID: "door", end: .stopped))
         world.pass(60)
-        log.note(.ended(mediaSessionId: session, deviceID: "door", reason: "the viewer left"))
+        log.note(.ended(mediaSessionId: session, deviceID: "door", end: .stopped))
         log.note(.publisherStarted(sessionID: session, deviceID: "phone", principal: "owner"))
-        log.note(.publisherEnded(sessionID: session, deviceID: "phone", reason: "the publisher has stopped"))
+        log.note(.publisherEnded(sessionID: session, deviceID: "phone", end: .publisherStopped))
         log.note(.started(mediaSessionId: session, deviceID: "door", principal: "owner"))
-        log.note(.ended(mediaSessionId: session, deviceID: "door", reason: "no connectivity check was answered"))
+        log.note(.ended(mediaSessionId: session, deviceID: "door", end: .relay(.trackGone)))
         #expect(
             world.lines == [
                 "info gatehouse: view started by=owner camera=door session=01234567",
                 "info gatehouse: talk started by=owner camera=door session=talk-1",
                 "info gatehouse: talk ended by=owner camera=door lasted=\"5 s\" reason=\"the talker stopped\" "
                     + "session=talk-1",
-                "info gatehouse: view ended by=owner camera=door lasted=\"1 min 5 s\" reason=\"the viewer left\" "
-                    + "session=01234567",
+                "info gatehouse: view ended by=owner camera=door lasted=\"1 min 5 s\" "
+                    + "reason=\"the viewer stopped the live view\" session=01234567",
                 "info gatehouse: publisher started by=owner camera=phone session=01234567",
                 "info gatehouse: publisher ended by=owner camera=phone lasted=\"0 ms\" "
                     + "reason=\"the publisher has stopped\" session=01234567",
                 "info gatehouse: view started by=owner camera=door session=01234567",
                 "info gatehouse: view ended before it was connected by=owner camera=door lasted=\"0 ms\" "
-                    + "reason=\"no connectivity check was answered\" session=01234567",
+                    + "reason=\"the camera no longer sends this track\" session=01234567",
             ])
     }
 

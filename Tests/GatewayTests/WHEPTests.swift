@@ -198,7 +198,10 @@ import Testing
         try await gateway.run { client in
             for _ in 0..<2 { _ = try await self.start(client) }
             let ofTheAPI = try await client.start()
-            for (id, state) in [("session-1", "connected"), ("session-2", "connecting"), (ofTheAPI, "connected")] {
+            let states: [(String, LiveViewSnapshot.State)] = [
+                ("session-1", .connected), ("session-2", .connecting), (ofTheAPI, .connected),
+            ]
+            for (id, state) in states {
                 await gateway.liveView.change(id) {
                     $0.state = state
                     $0.expiresInSeconds = 10

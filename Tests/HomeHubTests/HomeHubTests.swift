@@ -187,7 +187,7 @@ import Testing
 
         await self.liveView.drop(id)
         guard case .session(.ended, let ended)? = await mine.next()?.change else { throw UnexpectedEvent() }
-        #expect(ended.session.state == "ended")
+        #expect(ended.session.state == .ended)
 
         await hub.sendHeartbeat()
         #expect(await others.next() == .heartbeat)

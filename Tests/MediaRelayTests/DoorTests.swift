@@ -29,7 +29,7 @@ import Transport
         #expect(strangers == 0 || counters.handedOver > 20)
         world.run(.seconds(40))
         #expect(viewers.allSatisfy { $0.isConnected })
-        for viewer in viewers { try world.shard(of: viewer).end(try world.relayed(viewer), reason: "over") }
+        for viewer in viewers { try world.shard(of: viewer).end(try world.relayed(viewer), because: .removed) }
         world.host.settle()
         #expect(world.shards.allSatisfy { $0.holders.isEmpty && $0.byAddress.isEmpty })
     }
@@ -49,7 +49,7 @@ import Transport
             #expect(try world.relayed(viewer).readStatistics().keyFrameRequests == before + 1)
         }
         #expect(viewer.isConnected && viewer.missingPictures == 0)
-        world.shards[1].end(try world.relayed(viewer), reason: "over")
+        world.shards[1].end(try world.relayed(viewer), because: .removed)
         world.host.settle()
         #expect(world.shards.allSatisfy { $0.holders.isEmpty }, "all doors forget the address")
     }
@@ -86,7 +86,7 @@ import Transport
         world.host.settle()
         #expect(world.shards[door].holders[address] == 2)
         // What the one before releases now no longer belongs to it.
-        world.shards[1].end(try world.relayed(victim), reason: "over")
+        world.shards[1].end(try world.relayed(victim), because: .removed)
         world.host.settle()
         #expect(world.shards[door].holders[address] == 2)
         world.shards[2].release(address, from: door)

@@ -24,12 +24,12 @@ import Transport
         let asked = world.shards[3 - home - other].readCounters().inletsAsked
         #expect(asked == 0, "the shard without viewers is left alone")
         for viewer in [first, third] {
-            try world.shard(of: viewer).dismiss(try world.relayed(viewer), reason: "over", at: world.now)
+            try world.shard(of: viewer).dismiss(try world.relayed(viewer), because: .removed, at: world.now)
         }
         world.run(.seconds(1))
         #expect(try inlet(world).openFeeds == 1 << home | 1 << other)
         #expect(second.missingPictures == 0 && second.hasContinuousSequence)
-        try world.shard(of: second).dismiss(try world.relayed(second), reason: "over", at: world.now)
+        try world.shard(of: second).dismiss(try world.relayed(second), because: .removed, at: world.now)
         world.run(.seconds(1))
         #expect(try inlet(world).openFeeds == 1 << home)
         #expect(world.home.feeds.isEmpty)
@@ -85,12 +85,12 @@ import Transport
             }
             // Another one comes and goes before anybody has been asked.
             let guest = try world.addViewer(Int(round) + 20, onShard: third)
-            world.shards[third].end(try world.relayed(guest), reason: "gone")
+            world.shards[third].end(try world.relayed(guest), because: .removed)
             #expect(world.connect(viewer), "round \(round)")
             world.run(.milliseconds(1_500))
             #expect(viewer.pictures.count > 15 && viewer.missingPictures == 0, "round \(round)")
             #expect(viewer.hasContinuousSequence && viewer.brokenFrames == 0)
-            world.shards[third].end(try world.relayed(viewer), reason: "gone")
+            world.shards[third].end(try world.relayed(viewer), because: .removed)
             world.run(.milliseconds(Int64(round) * 7))
         }
         // Emptied rings cost it pictures, and nothing else does.

@@ -22,7 +22,7 @@ import Transport
         world.run(.seconds(10))
         #expect(world.shard.viewers.count == 1)
         #expect(gone.notices.all.count == 2)
-        #expect(gone.status.endReason?.contains("checks") == true)
+        #expect(gone.status.end == .connectionFailed(.consentExpired))
         let shard = world.shard
         #expect(shard.byAddress.count == 1 && shard.byFragment.count == 1 && shard.byAskedAddress.count <= 1)
         #expect(shard.tracks.values.allSatisfy { $0.viewers.count == 1 })
@@ -37,13 +37,13 @@ import Transport
         #expect(world.connect(viewer))
         world.run(.seconds(2))
         let now = world.now
-        world.shard.dismiss(try world.relayed(viewer), reason: "the lease is over", at: now)
+        world.shard.dismiss(try world.relayed(viewer), because: .removed, at: now)
         world.run(.seconds(1))
         #expect(viewer.goodbyes == [viewer.videoSSRC, viewer.audioSSRC])
         #expect(viewer.failure?.reason == .closedByPeer)
         #expect(try #require(viewer.failure).at - now == .milliseconds(10))
         #expect(world.shard.viewers.isEmpty && world.shard.byAddress.isEmpty && world.shard.byFragment.isEmpty)
-        #expect(viewer.notices.all.last == .ended(reason: "the lease is over"))
+        #expect(viewer.notices.all.last == .ended(.removed))
         // What still arrives belongs to nobody.
         let stray = world.shard.counters.strayDatagrams
         viewer.sendRaw([0x80, 111, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
@@ -103,7 +103,7 @@ import Transport
                 bytes: Array(answer[..<count]), source: address, destination: world.host.addresses[0],
                 arrival: world.now))
         #expect(world.shard.byAddress[address] === relayed)
-        world.shard.end(relayed, reason: "done")
+        world.shard.end(relayed, because: .removed)
         #expect(world.shard.byAskedAddress.isEmpty && world.shard.byAddress.isEmpty)
     }
 

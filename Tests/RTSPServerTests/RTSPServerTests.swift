@@ -272,7 +272,7 @@ struct RTSPServerTests {
         for socket in sockets.prefix(2) { _ = readToEnd(socket) }
         #expect(
             news.withLock { $0 }.contains { event in
-                if case .ended("door", _, refusal.endReason, _, _) = event { true } else { false }
+                if case .ended("door", _, .revoked(refusal), _, _) = event { true } else { false }
             })
         // The third may go on to ask, and is refused like a new one.
         for socket in sockets.suffix(2) {

@@ -18,7 +18,7 @@ import Transport
         await world.service.expire()
         #expect(await world.service.sessions().isEmpty)
         #expect(await world.viewerCount() == 0)
-        #expect(world.announcements.ends == ["the lease was not extended"])
+        #expect(world.announcements.ends == [.leaseExpired])
         let error = await failure {
             _ = try await world.service.extendLiveView(
                 SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: nil)
@@ -94,12 +94,12 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start()
         // What the relay reports when a viewer's consent has expired.
-        await world.service.viewerChanged(session.mediaSessionId, .ended(reason: "the peer has stopped answering"))
+        await world.service.viewerChanged(session.mediaSessionId, .ended(.connectionFailed(.consentExpired)))
         #expect(await world.service.sessions().isEmpty)
-        #expect(world.announcements.ends == ["the peer has stopped answering"])
+        #expect(world.announcements.ends == [.relay(.connectionFailed(.consentExpired))])
         #expect(await world.viewerCount() == 0)
         // Told twice, it happens once.
-        await world.service.viewerChanged(session.mediaSessionId, .ended(reason: "again"))
+        await world.service.viewerChanged(session.mediaSessionId, .ended(.trackGone))
         #expect(world.announcements.ends.count == 1)
     }
 
@@ -107,20 +107,20 @@ import Transport
         let world = try await ServiceWorld()
         _ = try await world.start()
         await world.signalling.remove("door")
-        #expect(world.announcements.ends == ["the camera was removed"])
+        #expect(world.announcements.ends == [.cameraGone(.removed)])
         let error = await failure { _ = try await world.start() }
         #expect(error == .unknownDevice("door"))
 
         let changed = try await ServiceWorld()
         _ = try await changed.start()
-        await changed.signalling.remove("door", reason: "the camera restarts")
-        #expect(changed.announcements.ends == ["the camera restarts"])
+        await changed.signalling.remove("door", because: .restarting)
+        #expect(changed.announcements.ends == [.cameraGone(.restarting)])
 
         let other = try await ServiceWorld()
         _ = try await other.start()
         _ = try await other.start(principal: "guest")
-        await other.signalling.endAll(reason: "shutting down")
-        #expect(other.announcements.ends == ["shutting down", "shutting down"])
+        await other.signalling.endAll()
+        #expect(other.announcements.ends == [.shuttingDown, .shuttingDown])
         #expect(await other.viewerCount() == 0)
     }
 

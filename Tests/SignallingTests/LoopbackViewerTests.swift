@@ -113,7 +113,7 @@ final class LoopbackViewer {
         world.camera.sendKeyFrame(number: 1, at: MonotonicClock.now)
         #expect(viewer.run { viewer.isConnected && viewer.packets >= 4 })
         let snapshot = try #require(await world.service.sessions().first)
-        #expect(snapshot.state == "connected")
+        #expect(snapshot.state == .connected)
         #expect(snapshot.steps.map(\.name).contains("firstKeyFrame"))
         #expect(snapshot.statistics.packetsSent == 4)
         // It closes its page: nobody waits for consent to run out.

@@ -12,7 +12,7 @@ import Transport
 
 /// What happens to live views, snapshots and publishers when a camera is switched off, or becomes private.
 @Suite(.ownThread) struct OffTests {
-    /// The switches that end live views, and the reason that a viewer reads.
+    /// The switches that end live views, and the reason.
     static let refusing: [(policy: OutputPolicy, refusal: OutputRefusal)] = [
         (OutputPolicy(isOn: false), .off), (OutputPolicy(softLivestreamPrivacy: true), .livestreamPrivacy),
         (OutputPolicy(hardPrivacy: true), .hardPrivacy),
@@ -47,7 +47,7 @@ import Transport
         }
         #expect(viewer.packets == packets)
         await world.announcements.waitForEnd()
-        #expect(world.announcements.ends == [refusal.endReason])
+        #expect(world.announcements.ends == [.revoked(refusal)])
         #expect(await world.service.sessions().isEmpty)
         // A later stop does no harm.
         try await world.service.stopLiveView(SessionReference(session.mediaSessionId, principal: "owner"))

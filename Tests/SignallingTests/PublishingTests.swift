@@ -149,7 +149,7 @@ private struct PublishingWorld {
         try await publishing.stop(session.mediaSessionId)
         let other = try await PublishingWorld()
         _ = try await other.publish()
-        await other.world.signalling.endAll(reason: "the gateway ends")
+        await other.world.signalling.endAll()
         #expect(await other.publisherCount() == 0)
         other.station.stop()
         #expect(await failure { _ = try await other.publish() } == .cameraUnavailable("phone has been stopped"))

@@ -175,7 +175,7 @@ import Transport
         world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
         world.camera.tellTracks([.h265, .opus])
         await world.announcements.waitForEnd()
-        #expect(world.announcements.ends == ["the camera no longer sends this track"])
+        #expect(world.announcements.ends == [.relay(.trackGone)])
     }
 
     @Test func aCameraThatReturnsWithoutItsSoundKeepsItsPicture() async throws {

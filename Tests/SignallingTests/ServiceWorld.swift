@@ -27,9 +27,15 @@ final class Announcements: Sendable {
     private let changes = Locked<[LiveViewChange]>([])
 
     var all: [LiveViewChange] { changes.withLock { $0 } }
-    var ends: [String] {
+    var ends: [SessionEnd] {
         all.compactMap { change in
-            if case .ended(_, _, let reason) = change { reason } else { nil }
+            if case .ended(_, _, let end) = change { end } else { nil }
+        }
+    }
+
+    var talkEnds: [TalkEnd] {
+        all.compactMap { change in
+            if case .talkEnded(_, _, let end) = change { end } else { nil }
         }
     }
 

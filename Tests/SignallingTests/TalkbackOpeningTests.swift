@@ -52,7 +52,7 @@ import Transport
         let first = try await opening(world, session)
         let others = (0..<3).map { _ in ask(world, session) }
         for other in others { #expect(await waits(world, other)) }
-        #expect(await world.service.sessions().first?.talkback?.state == "opening")
+        #expect(await world.service.sessions().first?.talkback?.state == .opening)
         world.camera.fakeSpeaker?.tellNow(.open)
         for asked in [first] + others { #expect(await asked.value == nil) }
         #expect(await world.service.sessions().first?.isTalking == true)
@@ -71,7 +71,7 @@ import Transport
         for asked in [first, second] {
             #expect(await asked.value == .failedPrecondition(SpeakerRefusal.noBackChannel.description))
         }
-        #expect(await world.service.sessions().first?.talkback?.state == "refused")
+        #expect(await world.service.sessions().first?.talkback?.state == .refused)
         // The next one is an opening of its own.
         world.camera.fakeSpeaker?.answerNext(.open)
         #expect(await ask(world, session).value == nil)

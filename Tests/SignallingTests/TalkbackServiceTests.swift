@@ -32,15 +32,16 @@ import Transport
         let session = try await world.start()
         let (service, talks) = (world.service, world.talks)
         try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
-        #expect(await service.sessions().first?.talkback?.state == "talking")
+        #expect(await service.sessions().first?.talkback?.state == .talking)
         world.clock.advance(by: .seconds(4))
         await talks.expire()
         #expect(await service.sessions().first?.isTalking == true)
         world.clock.advance(by: .seconds(2))
         await talks.expire()
         let snapshot = try #require(await service.sessions().first)
-        #expect(!snapshot.isTalking && snapshot.talkback?.state == "ended")
-        #expect(snapshot.talkback?.reason == "the talker has sent no sound for 5 s")
+        #expect(!snapshot.isTalking && snapshot.talkback?.state == .ended)
+        #expect(world.announcements.talkEnds == [.silent(.seconds(5))])
+        #expect(snapshot.talkback?.reason == TalkEnd.silent(.seconds(5)).words)
         #expect(world.camera.fakeSpeaker?.ends == 1)
         // The floor is free for others, and for the same talker.
         try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
@@ -58,7 +59,7 @@ import Transport
         }
         #expect(refused == .failedPrecondition(SpeakerRefusal.noBackChannel.description))
         let snapshot = try #require(await world.service.sessions().first)
-        #expect(!snapshot.isTalking && snapshot.talkback?.state == "refused")
+        #expect(!snapshot.isTalking && snapshot.talkback?.state == .refused)
         speaker.answerNext(.refused(.unreachable("gone")))
         let unreachable = await failure {
             _ = try await world.clips.playClip(Self.clip(seconds: 0.1), deviceID: "door", principal: "owner")
@@ -75,10 +76,8 @@ import Transport
         let session = try await world.start()
         try await world.talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
         world.camera.fakeSpeaker?.tellNow(.refused(.brokenOff("the camera closed the connection")))
-        #expect(
-            await eventually {
-                await world.service.sessions().first?.talkback?.reason?.contains("was lost") == true
-            })
+        let broken = TalkEnd.refused(.brokenOff("the camera closed the connection"))
+        #expect(await eventually { world.announcements.talkEnds == [broken] })
         #expect(await world.service.sessions().first?.isTalking == false)
     }
 
@@ -87,7 +86,7 @@ import Transport
         let session = try await world.start()
         let (talks, clips) = (world.talks, world.clips)
         let clip = try await clips.playClip(Self.clip(seconds: 20), deviceID: "door", principal: "owner")
-        #expect(clip.durationSeconds == 20 && clip.talkback.state == "talking")
+        #expect(clip.durationSeconds == 20 && clip.talkback.state == .talking)
         #expect(try await clips.speaker(of: "door").talker == .clip)
         let busy = await failure {
             try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
@@ -98,7 +97,7 @@ import Transport
         }
         try await clips.stopClip(clip.id, deviceID: "door", principal: "owner")
         #expect(world.camera.fakeSpeaker?.ends == 1)
-        #expect(try await clips.speaker(of: "door").clip?.talkback.reason == "the clip was stopped")
+        #expect(world.announcements.talkEnds == [.clipStopped])
         try await talks.startTalkback(SessionReference(session.mediaSessionId, principal: "owner"), offerSdp: nil)
     }
 

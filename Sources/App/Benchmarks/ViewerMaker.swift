@@ -79,7 +79,7 @@ struct ViewerMaker {
         while !(viewer.isConnected && status.isConnected) {
             let now = MonotonicClock.now
             guard now - started < .seconds(5) else {
-                throw BenchmarkFailure("viewer \(index) did not connect: \(status.endReason ?? "no answer")")
+                throw BenchmarkFailure("viewer \(index) did not connect: \(status.end?.words ?? "no answer")")
             }
             if let deadline = viewer.nextDeadline, deadline <= now { viewer.handleDeadline(at: now) }
             while let transmit = viewer.pollTransmit(into: buffer, at: now) {

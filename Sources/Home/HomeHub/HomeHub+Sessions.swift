@@ -29,7 +29,7 @@ extension HomeHub {
             guard let earlier else { return }
             self.knownSessions[id] = nil
             var ended = earlier.ended
-            ended.session.endReason = await self.signalling.views.endReason(of: id)
+            ended.session.endReason = await self.signalling.views.end(of: id)?.words
             self.publish(.session(.ended, ended))
             return
         }

@@ -34,7 +34,7 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
     /// The same session after its end.
     var ended: SessionSnapshot {
         var ended = self
-        ended.session.state = "ended"
+        ended.session.state = .ended
         ended.session.expiresInSeconds = 0
         return ended
     }

@@ -34,7 +34,7 @@ public enum SpeakerState: Sendable, Equatable {
 }
 
 /// Why a camera does not play talk.
-public enum SpeakerRefusal: Error, Sendable, Equatable {
+public enum SpeakerRefusal: Error, Hashable, Sendable {
     /// No connection can be made.
     case unreachable(String)
     /// The credentials are missing or refused.

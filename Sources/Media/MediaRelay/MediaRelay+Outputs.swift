@@ -4,7 +4,7 @@ import Transport
 extension MediaRelay {
     /// Ends the sessions of all viewers of a camera with a goodbye; taps stay.
     /// - Parameter whenEnded: called once, when nothing more is sent to them. It must not wait.
-    public func endViewers(of camera: String, reason: String, whenEnded: @escaping @Sendable () -> Void) {
+    public func endViewers(of camera: String, because end: ViewerEnd, whenEnded: @escaping @Sendable () -> Void) {
         let left = Locked(links.count)
         let arrive: @Sendable () -> Void = {
             let isLast = left.withLock { left in
@@ -16,7 +16,7 @@ extension MediaRelay {
         for shard in 0..<links.count {
             let posted = links.post(to: shard) { shard, now in
                 for track in shard.tracks.values where track.id.camera == camera {
-                    for viewer in track.viewers { shard.dismiss(viewer, reason: reason, at: now) }
+                    for viewer in track.viewers { shard.dismiss(viewer, because: end, at: now) }
                 }
                 arrive()
             }

@@ -47,12 +47,10 @@ extension MediaRelay {
 
     /// Ends a viewer's session with a goodbye.
     /// - Parameter whenRemoved: called once, when nothing more is sent to the viewer. It must not wait.
-    public func removeViewer(
-        _ sessionID: String, reason: String, whenRemoved: @escaping @Sendable () -> Void = {}
-    ) {
+    public func removeViewer(_ sessionID: String, whenRemoved: @escaping @Sendable () -> Void = {}) {
         guard let handle = sessions[sessionID] else { return whenRemoved() }
         let posted = links.post(to: handle.shard) { shard, now in
-            if let viewer = shard.viewers[handle] { shard.dismiss(viewer, reason: reason, at: now) }
+            if let viewer = shard.viewers[handle] { shard.dismiss(viewer, because: .removed, at: now) }
             whenRemoved()
         }
         if !posted { whenRemoved() }

@@ -77,7 +77,7 @@ public struct PublisherConfiguration: Sendable {
 }
 
 extension MediaRelay {
-    /// Adds a publisher. Its session is named like a viewer's: ``removeViewer(_:reason:)``,
+    /// Adds a publisher. Its session is named like a viewer's: ``removeViewer(_:whenRemoved:)``,
     /// ``addRemoteCandidates(_:_:)`` and ``restartICE(_:local:remote:)`` serve both. `notify` is called on the shard's
     /// thread and must not wait.
     public func addPublisher(

@@ -28,7 +28,7 @@ extension RelayShard: ShardHandler {
 
     func handleStop(at now: Instant) {
         for viewer in Array(viewers.values) {
-            dismiss(viewer, reason: "the gateway is shutting down", at: now)
+            dismiss(viewer, because: .shuttingDown, at: now)
         }
         ready.close()
     }
@@ -93,7 +93,7 @@ extension RelayShard {
             // What they negotiated is no longer sent, but a picture goes on without its sound.
             let hasPicture = viewer.egress.contains { $0.configuration.isVideo && $0.track !== track }
             if !track.isVideo, hasPicture { continue }
-            dismiss(viewer, reason: Self.trackGone, at: now)
+            dismiss(viewer, because: .trackGone, at: now)
         }
     }
 
@@ -110,8 +110,6 @@ extension RelayShard {
         track.inlet = inlet
         if let inlet { tracksByInlet[ObjectIdentifier(inlet)] = track }
     }
-
-    private static let trackGone = "the camera no longer sends this track"
 
     /// Takes a viewer in and starts its connection.
     func add(
@@ -134,8 +132,8 @@ extension RelayShard {
             peer = try PeerConnection(
                 configuration: configuration, random: RandomSource.derived(from: &random), now: now)
         } catch {
-            status.noteEnd(reason: "\(error)")
-            notify(.ended(reason: "\(error)"))
+            status.note(.notConnected(error))
+            notify(.ended(.notConnected(error)))
             return
         }
         var egress: [Egress] = []
@@ -151,7 +149,7 @@ extension RelayShard {
         viewer.reports.setWallClock(wallClock)
         guard egress.count == configuration.egress.count else {
             // The camera came back with other tracks between the answer and now.
-            end(viewer, reason: Self.trackGone)
+            end(viewer, because: .trackGone)
             return
         }
         viewers[handle] = viewer
@@ -177,12 +175,12 @@ extension RelayShard {
     private static let rememberedFragments = 4
 
     /// Ends a viewer's session by our own wish: a goodbye for its player, and `close_notify` for its connection.
-    func dismiss(_ viewer: Viewer, reason: String, at now: Instant) {
+    func dismiss(_ viewer: Viewer, because end: ViewerEnd, at now: Instant) {
         guard !viewer.hasEnded else { return }
         viewer.sendGoodbye(through: &sender, scratch: scratch)
         viewer.peer.close()
         transmit(viewer, at: now)
-        end(viewer, reason: reason)
+        self.end(viewer, because: end)
     }
 
     /// Takes a report of the camera's clock.

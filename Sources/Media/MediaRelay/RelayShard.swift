@@ -164,7 +164,7 @@ final class RelayShard {
                 viewer.mediaDue = viewer.configuration.peer.dtlsRole == .server ? now + Self.settling : now
                 viewer.notify(.connected)
             case .failed(let failure):
-                end(viewer, reason: failure.description)
+                end(viewer, because: .connectionFailed(failure))
                 return
             }
         }
@@ -180,7 +180,7 @@ final class RelayShard {
         if case .publisher(let ingest) = viewer.role {
             viewer.serviceIngest(through: &sender, scratch: scratch, at: now)
             if ingest.isOver {
-                dismiss(viewer, reason: "the publisher has said goodbye", at: now)
+                dismiss(viewer, because: .goodbye, at: now)
                 return
             }
         }
@@ -209,7 +209,7 @@ final class RelayShard {
     }
 
     /// Lets go of a viewer.
-    func end(_ viewer: Viewer, reason: String) {
+    func end(_ viewer: Viewer, because end: ViewerEnd) {
         guard !viewer.hasEnded else { return }
         viewer.hasEnded = true
         viewers[viewer.handle] = nil
@@ -226,9 +226,9 @@ final class RelayShard {
             viewer.egress[index].nextTrack?.remove(viewer)
         }
         viewer.talkback.close()
-        viewer.status.noteEnd(reason: reason)
+        viewer.status.note(end)
         if case .viewer = viewer.role { counters.ended += 1 }
-        viewer.notify(.ended(reason: reason))
+        viewer.notify(.ended(end))
     }
 }
 

@@ -69,9 +69,8 @@ public struct ViewerConfiguration: Sendable {
 public enum ViewerEvent: Sendable, Equatable {
     /// The transport is up: media flows.
     case connected
-    /// Consent was lost (RFC 7675), or the connection could not be established: the session is over. Carries the
-    /// reason.
-    case ended(reason: String)
+    /// The session is over: consent was lost (RFC 7675), for example, or the connection could not be established.
+    case ended(ViewerEnd)
 }
 
 /// Receives the packets of a viewer's microphone. Called on the shard's thread; must not wait.

@@ -25,7 +25,7 @@ public final class ViewerStatus: Sendable {
     private struct State {
         var steps: [(step: Step, instant: Instant)] = []
         var isConnected = false
-        var endReason: String?
+        var end: ViewerEnd?
     }
 
     private let state = Locked(State())
@@ -49,10 +49,10 @@ public final class ViewerStatus: Sendable {
     }
 
     /// Records that the viewer has gone.
-    public func noteEnd(reason: String) {
+    public func note(_ end: ViewerEnd) {
         state.withLock { state in
             state.isConnected = false
-            if state.endReason == nil { state.endReason = reason }
+            if state.end == nil { state.end = end }
         }
     }
 
@@ -68,5 +68,5 @@ public final class ViewerStatus: Sendable {
     public var isConnected: Bool { state.withLock { $0.isConnected } }
 
     /// Why the viewer has gone; nil while it is there.
-    public var endReason: String? { state.withLock { $0.endReason } }
+    public var end: ViewerEnd? { state.withLock { $0.end } }
 }

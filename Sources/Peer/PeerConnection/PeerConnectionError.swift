@@ -1,7 +1,7 @@
 import DTLS
 
 /// Why a connection could not be prepared.
-public enum PeerConnectionError: Error, Sendable {
+public enum PeerConnectionError: Error, Hashable, Sendable {
     /// The DTLS endpoint could not be made.
     case handshake(DTLSError)
 }

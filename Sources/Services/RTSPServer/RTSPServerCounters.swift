@@ -34,7 +34,7 @@ public enum RTSPServerNews: Sendable, Equatable {
     /// A reader began to play a camera.
     case started(camera: String, host: String, userAgent: String, overUDP: Bool)
     /// A reader has gone.
-    case ended(camera: String, host: String, reason: String, packets: UInt64, framesDropped: UInt64)
+    case ended(camera: String, host: String, end: ReaderEnd, packets: UInt64, framesDropped: UInt64)
     /// A wrong password came from a host.
     case refused(host: String)
     /// A host had too many connections: one was refused, or closed to make room for a newer one. Reported at most once

@@ -10,11 +10,11 @@ extension RTSPServerShard {
     func handle(_ readiness: ShardContext.Readiness, of id: UInt64, at now: Instant) {
         guard let connection = connections[id] else { return }
         if readiness.contains(.readable), !read(connection, at: now) {
-            return end(connection, reason: "the client closed the connection", at: now)
+            return end(connection, because: .closedByClient, at: now)
         }
         // If nothing more can be read, nothing else would notice the end.
         if readiness.contains(.closed), !connection.session.wantsInput {
-            return end(connection, reason: "the connection was lost", at: now)
+            return end(connection, because: .connectionLost, at: now)
         }
         run(connection, at: now)
     }
@@ -60,7 +60,7 @@ extension RTSPServerShard {
         case .setUp(let path, let track): setUp(path: path, track: track, connection, at: now)
         case .play: play(connection, at: now)
         case .paused: stopMedia(connection)
-        case .tornDown: release(connection, reason: "the client ended it")
+        case .tornDown: release(connection, because: .tornDown)
         case .refusedCredentials:
             counters.refusedCredentials += 1
             connection.session.hold(until: signIns.refuse(connection.peer, at: now))
@@ -77,10 +77,10 @@ extension RTSPServerShard {
         counters.packetsSent += counts.packets
         counters.bytesSent += counts.bytes
         counters.datagramsRefused += counts.refused
-        guard isAlive else { return end(connection, reason: "the connection was lost", at: now) }
+        guard isAlive else { return end(connection, because: .connectionLost, at: now) }
         let hasWork = connection.hasWork(at: now)
         if connection.session.isClosing, !hasWork, !connection.session.hasOutput(at: .distantFuture) {
-            return end(connection, reason: "the conversation is over", at: now)
+            return end(connection, because: .finished, at: now)
         }
         var interest: ShardContext.Readiness = connection.session.wantsInput ? .readable : []
         if hasWork { interest.insert(.writable) }
@@ -89,30 +89,30 @@ extension RTSPServerShard {
             try context.modify(watch, for: interest)
             connection.interest = interest
         } catch {
-            end(connection, reason: "the connection was lost", at: now)
+            end(connection, because: .connectionLost, at: now)
         }
     }
 
     /// Ends a connection and everything that belongs to it.
-    func end(_ connection: RTSPConnection, reason: String, at now: Instant) {
+    func end(_ connection: RTSPConnection, because end: ReaderEnd, at now: Instant) {
         guard !connection.isEnded else { return }
         connection.noteEnd()
         if connection.isPlaying { connection.sendGoodbye(sendingContext(at: now)) }
-        release(connection, reason: reason)
+        release(connection, because: end)
         if let watch = connection.watch { context.unwatch(watch) }
         connections[connection.id] = nil
         ledger.leave(connection)
     }
 
     /// Releases the session's media, tracks and camera; the connection stays.
-    private func release(_ connection: RTSPConnection, reason: String) {
+    private func release(_ connection: RTSPConnection, because end: ReaderEnd) {
         stopMedia(connection)
         if connection.isReader {
             connection.isReader = false
             counters.framesDropped += connection.framesDropped
             tell(
                 .ended(
-                    camera: connection.camera?.id ?? "", host: connection.peer.host, reason: reason,
+                    camera: connection.camera?.id ?? "", host: connection.peer.host, end: end,
                     packets: connection.packetsSent, framesDropped: connection.framesDropped))
         }
         for track in connection.tracks {

@@ -151,7 +151,7 @@ extension RTSPServerShard {
             return run(connection, at: now)
         }
         connection.discardUnsent()
-        end(connection, reason: refusal.endReason, at: now)
+        end(connection, because: .revoked(refusal), at: now)
     }
 
     // MARK: Cameras
@@ -161,7 +161,7 @@ extension RTSPServerShard {
         cameras = Dictionary(served.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for connection in Array(connections.values) {
             guard let camera = connection.camera, cameras[camera.id] == nil else { continue }
-            end(connection, reason: "the camera has been removed", at: now)
+            end(connection, because: .cameraRemoved, at: now)
         }
     }
 

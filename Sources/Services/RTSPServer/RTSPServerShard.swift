@@ -155,7 +155,7 @@ final class RTSPServerShard: ShardHandler {
         }
         guard let oldest = candidates.min(by: { $0.id < $1.id }) else { return false }
         noteRefusal(of: oldest.peer, at: now)
-        end(oldest, reason: "it gave way to another connection", at: now)
+        end(oldest, because: .gaveWay, at: now)
         return true
     }
 
@@ -163,7 +163,7 @@ final class RTSPServerShard: ShardHandler {
     func giveWay(_ id: UInt64, at now: Instant) {
         guard let connection = connections[id] else { return }
         noteRefusal(of: connection.peer, at: now)
-        end(connection, reason: "it gave way to another connection", at: now)
+        end(connection, because: .gaveWay, at: now)
     }
 
     private func noteRefusal(of peer: TransportAddress, at now: Instant) {
@@ -195,7 +195,7 @@ final class RTSPServerShard: ShardHandler {
             case .restarted:
                 connection.tracks[index].restart(at: now)
             case .ended:
-                end(connection, reason: "the camera no longer sends this track", at: now)
+                end(connection, because: .trackGone, at: now)
                 continue
             }
             touched[connection.id] = connection
@@ -220,7 +220,7 @@ final class RTSPServerShard: ShardHandler {
             }
             if connection.tracks[index].queue.leaveOut() { relay.requestKeyFrame(of: connection.tracks[index].id) }
             if connection.tracks[index].queue.byteCount > limits.maximumQueuedBytes * 2 {
-                end(connection, reason: "the reader is too slow", at: now)
+                end(connection, because: .tooSlow, at: now)
                 return
             }
         }
@@ -258,11 +258,11 @@ final class RTSPServerShard: ShardHandler {
             if answerDescription(connection, at: now) { run(connection, at: now) }
             guard connection.nextDeadline(limits) <= now else { continue }
             if connection.session.isExpired(at: now) {
-                end(connection, reason: "the client sent nothing for too long", at: now)
+                end(connection, because: .silent, at: now)
                 continue
             }
             if let since = connection.blockedSince, now - since >= limits.stallTimeout {
-                end(connection, reason: "the client stopped reading", at: now)
+                end(connection, because: .stoppedReading, at: now)
                 continue
             }
             if let start = connection.startDeadline, start <= now { answerPlay(connection, at: now) }
@@ -272,7 +272,7 @@ final class RTSPServerShard: ShardHandler {
 
     func handleStop(at now: Instant) {
         for connection in Array(connections.values) {
-            end(connection, reason: "the gateway is shutting down", at: now)
+            end(connection, because: .shuttingDown, at: now)
         }
         for watch in listenerWatches { context.unwatch(watch) }
     }

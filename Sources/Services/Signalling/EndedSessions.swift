@@ -16,8 +16,8 @@ struct EndedSessions {
         let kind: Kind
         let deviceID: String
         let principal: String
-        /// Why it ended, as its principal reads it.
-        let reason: String
+        /// Why the session ended; nil for a clip.
+        let reason: SessionEnd?
         let end: Instant
     }
 
@@ -35,7 +35,7 @@ struct EndedSessions {
 
     /// Records an end.
     mutating func note(
-        _ id: String, _ kind: Kind, deviceID: String, principal: String, reason: String = "", at now: Instant
+        _ id: String, _ kind: Kind, deviceID: String, principal: String, reason: SessionEnd? = nil, at now: Instant
     ) {
         guard entries[id] == nil else { return }
         entries[id] = Entry(

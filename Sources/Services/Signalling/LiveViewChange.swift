@@ -8,13 +8,13 @@ public enum LiveViewChange: Sendable, Equatable {
     /// once each time.
     case pictures(deviceID: String, damage: String?)
     /// A session has ended.
-    case ended(mediaSessionId: String, deviceID: String, reason: String)
+    case ended(mediaSessionId: String, deviceID: String, end: SessionEnd)
     /// A publisher has been answered.
     case publisherStarted(sessionID: String, deviceID: String, principal: String)
     /// A publisher has ended.
-    case publisherEnded(sessionID: String, deviceID: String, reason: String)
+    case publisherEnded(sessionID: String, deviceID: String, end: SessionEnd)
     /// A camera's speaker plays a session's microphone, or a clip. `talkID` names the talk.
     case talkStarted(talkID: String, deviceID: String, principal: String)
     /// A talk that had started has ended.
-    case talkEnded(talkID: String, deviceID: String, reason: String)
+    case talkEnded(talkID: String, deviceID: String, end: TalkEnd)
 }

@@ -19,7 +19,7 @@ extension LiveViewService {
 
     func stopLiveView(_ reference: SessionReference) async throws(SignallingError) {
         guard let session = try registry.sessionOrEnded(reference) else { return }
-        await end(session.id, reason: "the viewer stopped the live view")
+        await end(session.id, because: .stopped)
     }
 
     func requireSession(_ reference: SessionReference) async throws(SignallingError) {

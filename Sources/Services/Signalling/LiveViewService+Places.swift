@@ -9,7 +9,7 @@ extension LiveViewService {
             guard let abandoned = abandoned(for: principal, at: obstacle, deviceID: deviceID) else {
                 throw obstacle.error
             }
-            await end(abandoned, reason: "it did not connect in time, and another view needed its place")
+            await end(abandoned, because: .gaveWay)
         }
         return try ledger.reserve(deviceID: deviceID, principal: principal)
     }

@@ -23,7 +23,7 @@ extension LiveViewService {
         return snapshot(of: mediaSessionId, statistics, await talks.talkback(of: mediaSessionId))
     }
 
-    func endReason(of mediaSessionId: String) async -> String? { registry.endReason(of: mediaSessionId) }
+    func end(of mediaSessionId: String) async -> SessionEnd? { registry.end(of: mediaSessionId) }
 
     func leases() async -> [SessionLease] {
         let now = now
@@ -40,12 +40,12 @@ extension LiveViewService {
     ) -> LiveViewSnapshot? {
         guard let lease = ledger.leases[id], let session = sessions[id] else { return nil }
         let camera = session.station.snapshot
-        let failures = session.streams.compactMap { session.station.failure(of: $0.track.id) }
+        let failures = session.streams.compactMap { session.station.failure(of: $0.track.id)?.words }
         let costs = session.streams.compactMap { session.station.cost(of: $0.track.id)?.words }
         return LiveViewSnapshot(
             mediaSessionId: id, deviceID: lease.deviceID, principal: lease.principal,
-            state: session.status.isConnected ? "connected" : "connecting",
-            expiresInSeconds: (lease.expiry - now).inSeconds, isTalking: talkback?.state == "talking",
+            state: session.status.isConnected ? .connected : .connecting,
+            expiresInSeconds: (lease.expiry - now).inSeconds, isTalking: talkback?.state == .talking,
             codecs: session.streams.map(\.codec.name),
             steps: session.status.steps.map {
                 LiveViewSnapshot.Step(name: $0.step.rawValue, milliseconds: $0.elapsed.inMilliseconds)

@@ -60,41 +60,41 @@ actor LiveViewService: LiveViewServing {
     deinit { viewerEvents.finish() }
 
     /// Ends the sessions of a device, or all of them.
-    func end(of deviceID: String? = nil, reason: String) async {
+    func end(of deviceID: String? = nil, because reason: SessionEnd) async {
         for lease in ledger.leases.values.sorted(by: { $0.sessionID < $1.sessionID })
         where deviceID == nil || lease.deviceID == deviceID {
-            await end(lease.sessionID, reason: reason)
+            await end(lease.sessionID, because: reason)
         }
     }
 
     /// Ends a session on anybody's request. Has no effect if it has ended already.
-    func end(_ sessionID: String, reason: String) async {
+    func end(_ sessionID: String, because reason: SessionEnd) async {
         guard let lease = ledger.end(sessionID) else { return }
-        await close(lease, reason: reason)
+        await close(lease, because: reason)
     }
 
     /// The camera was switched off, or a privacy mode was switched on. Returns when nothing more leaves by the session, or when
     /// it is sure that it does not begin.
     func revoke(_ sessionID: String, because refusal: OutputRefusal) async {
-        await end(sessionID, reason: refusal.endReason)
+        await end(sessionID, because: .revoked(refusal))
         await withCheckedContinuation { continuation in
-            relay.removeViewer(sessionID, reason: refusal.endReason) { continuation.resume() }
+            relay.removeViewer(sessionID) { continuation.resume() }
         }
     }
 
-    private func close(_ lease: SessionLedger.Lease, reason: String) async {
+    private func close(_ lease: SessionLedger.Lease, because reason: SessionEnd) async {
         // From here on no command finds the session, so nothing begins for it that would not end.
-        registry.end(lease.sessionID, reason: reason)
+        registry.end(lease.sessionID, because: reason)
         armExpiry()
         let session = sessions.removeValue(forKey: lease.sessionID)
-        await talks.forget(lease.sessionID, reason: reason)
+        await talks.forget(lease.sessionID, because: reason)
         if let session {
-            session.status.noteEnd(reason: reason)
+            session.status.note(.removed)
             session.hold.end()
             for use in session.uses.values { use.end() }
-            relay.removeViewer(lease.sessionID, reason: reason)
+            relay.removeViewer(lease.sessionID)
         }
-        registry.announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, reason: reason))
+        registry.announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, end: reason))
     }
 
     /// The relay reports that a viewer has changed.
@@ -102,7 +102,10 @@ actor LiveViewService: LiveViewServing {
         guard let lease = ledger.leases[sessionID] else { return }
         switch event {
         case .connected: registry.announce(.connected(mediaSessionId: sessionID, deviceID: lease.deviceID))
-        case .ended(let reason): await end(sessionID, reason: reason)
+        case .ended(.revoked):
+            let refusal = sessions[sessionID]?.permit.revocation?.refusal
+            await end(sessionID, because: refusal.map { .revoked($0) } ?? .relay(.revoked))
+        case .ended(let end): await self.end(sessionID, because: .relay(end))
         }
     }
 
@@ -124,7 +127,7 @@ actor LiveViewService: LiveViewServing {
     /// Ends the sessions whose lease is over.
     func expire() async {
         armedFor = nil
-        for lease in ledger.expire(at: now) { await close(lease, reason: "the lease was not extended") }
+        for lease in ledger.expire(at: now) { await close(lease, because: .leaseExpired) }
         armExpiry()
     }
 }

@@ -35,8 +35,8 @@ public protocol LiveViewServing: Sendable {
     /// One live session of any principal, with its counters; nil if there is none of this name.
     func session(_ mediaSessionId: String) async -> LiveViewSnapshot?
 
-    /// Why a session ended recently, as its viewer reads it; nil for one that has not.
-    func endReason(of mediaSessionId: String) async -> String?
+    /// Why a session ended recently; nil for one that has not.
+    func end(of mediaSessionId: String) async -> SessionEnd?
 
     /// All live sessions' leases, without counters.
     func leases() async -> [SessionLease]
@@ -46,7 +46,7 @@ public protocol LiveViewServing: Sendable {
 }
 
 extension LiveViewServing {
-    public func endReason(of mediaSessionId: String) async -> String? { nil }
+    public func end(of mediaSessionId: String) async -> SessionEnd? { nil }
 }
 
 /// The lease of one session.

@@ -39,14 +39,24 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
         public init() {}
     }
 
+    /// The state of a session.
+    public enum State: String, Sendable, Codable {
+        /// The viewer's connection is being made.
+        case connecting
+        /// Media can flow.
+        case connected
+        /// The session is over.
+        case ended
+    }
+
     /// The session's unguessable name.
     public var mediaSessionId: String
     /// The device that is watched.
     public var deviceID: String
     /// The principal that started it.
     public var principal: String
-    /// `connecting`, `connected`, `disconnected` or `ended`.
-    public var state: String
+    /// Its state.
+    public var state: State
     /// Seconds until the lease ends.
     public var expiresInSeconds: Double
     /// Whether this session holds the camera's floor.
@@ -70,7 +80,7 @@ public struct LiveViewSnapshot: Sendable, Codable, Equatable {
 
     /// Describes a session.
     public init(
-        mediaSessionId: String, deviceID: String, principal: String, state: String, expiresInSeconds: Double,
+        mediaSessionId: String, deviceID: String, principal: String, state: State, expiresInSeconds: Double,
         isTalking: Bool, codecs: [String], steps: [Step], statistics: Statistics, notes: [String],
         cameraState: String? = nil, cameraReason: String? = nil, talkback: TalkbackSnapshot? = nil
     ) {

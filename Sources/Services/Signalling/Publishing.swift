@@ -51,7 +51,9 @@ actor Publishing: PublishingServing {
         let (stream, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
         events = continuation
         Task { [weak self] in
-            for await case (let sessionID, .ended(let reason)) in stream { await self?.end(sessionID, reason: reason) }
+            for await case (let sessionID, .ended(let end)) in stream {
+                await self?.end(sessionID, because: .relay(end))
+            }
         }
     }
 
@@ -87,7 +89,7 @@ actor Publishing: PublishingServing {
         }
         let media = negotiated.media.filter { $0.direction.receives }
             .sorted { $0.kind == .video && $1.kind != .video }
-        end(of: request.deviceID, reason: "another publisher has taken over the camera")
+        end(of: request.deviceID, because: .replaced)
         let sessionID = random.sessionIdentifier()
         let relay = registry.relay
         let started = source.begin(
@@ -95,7 +97,7 @@ actor Publishing: PublishingServing {
         ) {
             relay.requestKeyFrame(ofPublisher: sessionID, track: $0)
         } stopped: { [weak self] in
-            Task { await self?.end(sessionID, reason: "the camera has been stopped or changed") }
+            Task { await self?.end(sessionID, because: .sourceStopped) }
         }
         guard let publication = started else { throw .cameraUnavailable("\(request.deviceID) has been stopped") }
         let peer = transport.connect(negotiated)
@@ -138,7 +140,7 @@ actor Publishing: PublishingServing {
             return
         }
         _ = try publisher(reference)
-        end(reference.mediaSessionId, reason: "the publisher has stopped")
+        end(reference.mediaSessionId, because: .publisherStopped)
     }
 
     func requirePublisher(_ reference: SessionReference) throws(SignallingError) {
@@ -163,19 +165,19 @@ actor Publishing: PublishingServing {
     }
 
     /// Ends the publishers of a device, or all of them.
-    func end(of deviceID: String? = nil, reason: String) {
+    func end(of deviceID: String? = nil, because reason: SessionEnd) {
         for (sessionID, session) in publishers.sorted(by: { $0.key < $1.key })
         where deviceID == nil || session.deviceID == deviceID {
-            end(sessionID, reason: reason)
+            end(sessionID, because: reason)
         }
     }
 
     /// Ends a publisher on anybody's request. Has no effect if it has ended already.
-    func end(_ sessionID: String, reason: String) {
+    func end(_ sessionID: String, because reason: SessionEnd) {
         guard let session = publishers.removeValue(forKey: sessionID) else { return }
         ended.note(sessionID, .publisher, deviceID: session.deviceID, principal: session.principal, at: registry.now)
-        registry.relay.removeViewer(sessionID, reason: reason)
-        session.source.end(session.publication, reason: reason)
-        registry.announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, reason: reason))
+        registry.relay.removeViewer(sessionID)
+        session.source.end(session.publication, reason: reason.words)
+        registry.announce(.publisherEnded(sessionID: sessionID, deviceID: session.deviceID, end: reason))
     }
 }

@@ -30,10 +30,10 @@ public struct SignallingComposition: Sendable {
     }
 
     /// Ends every session, for a shutdown.
-    public func endAll(reason: String) async {
-        await views.end(reason: reason)
-        await talks.end(reason: reason)
-        await publishing.end(reason: reason)
+    public func endAll() async {
+        await views.end(because: .shuttingDown)
+        await talks.end(because: .shuttingDown)
+        await publishing.end(because: .shuttingDown)
     }
 }
 
@@ -44,14 +44,13 @@ extension SignallingComposition: StationUser {
     }
 
     /// Removes a camera. Its sessions end.
-    /// - Parameter reason: what its viewers are told, for example that it restarts with other settings.
-    public func remove(_ deviceID: String, reason: String = "the camera was removed") async {
+    public func remove(_ deviceID: String, because end: StationEnd = .removed) async {
         // First, so that nothing new begins.
         registry.remove(deviceID)
-        await talks.end(of: deviceID, reason: reason)
+        await talks.end(of: deviceID, because: .cameraGone(end))
         await clips.forget(deviceID)
-        await views.end(of: deviceID, reason: reason)
-        await publishing.end(of: deviceID, reason: "the camera was removed")
+        await views.end(of: deviceID, because: .cameraGone(end))
+        await publishing.end(of: deviceID, because: .cameraGone(.removed))
     }
 }
 

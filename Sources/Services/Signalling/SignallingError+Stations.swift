@@ -1,3 +1,4 @@
+import MediaRelay
 import Stations
 
 extension SignallingError {
@@ -5,6 +6,7 @@ extension SignallingError {
     init(_ error: StationError) {
         switch error {
         case .cameraUnavailable(let reason): self = .cameraUnavailable(reason)
+        case .transcodingRefused(let refusal): self = .cameraUnavailable(refusal.words)
         case .failedPrecondition(let reason): self = .failedPrecondition(reason)
         case .refused(let camera, let refusal): self = .failedPrecondition("\(camera) \(refusal.words)")
         case .deadlineExceeded(let reason): self = .deadlineExceeded(reason)

@@ -63,18 +63,18 @@ final class SignallingRegistry: Sendable {
     }
 
     /// A live view has ended.
-    func end(_ sessionID: String, reason: String) {
+    func end(_ sessionID: String, because end: SessionEnd) {
         let now = now
         state.withLock { state in
             guard let session = state.sessions.removeValue(forKey: sessionID) else { return }
             state.ended.note(
-                sessionID, .liveView, deviceID: session.deviceID, principal: session.principal, reason: reason, at: now)
+                sessionID, .liveView, deviceID: session.deviceID, principal: session.principal, reason: end, at: now)
         }
         changes.add(sessionID)
     }
 
     /// Why a live view ended recently; nil for one that has not.
-    func endReason(of sessionID: String) -> String? {
+    func end(of sessionID: String) -> SessionEnd? {
         let now = now
         return state.withLock { $0.ended.entry(sessionID, .liveView, at: now)?.reason }
     }

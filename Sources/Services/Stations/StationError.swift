@@ -1,7 +1,11 @@
+import MediaRelay
+
 /// Why a station cannot do what it was asked.
 public enum StationError: Error, Hashable, Sendable {
-    /// The camera sends nothing, or there is not enough processor time for another transcoder; says which.
+    /// The camera sends nothing that can be used; says why.
     case cameraUnavailable(String)
+    /// There is not enough processor time for another transcoder.
+    case transcodingRefused(TranscodingRefusal)
     /// The camera does not have this; says what is missing.
     case failedPrecondition(String)
     /// The camera is off, or a privacy mode is on.

@@ -59,7 +59,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         self.nextNumber += 1
         self.list.append(
             LiveViewSnapshot(
-                mediaSessionId: id, deviceID: request.deviceID, principal: request.principal, state: "connecting",
+                mediaSessionId: id, deviceID: request.deviceID, principal: request.principal, state: .connecting,
                 expiresInSeconds: 300, isTalking: false, codecs: ["VP8", "opus"],
                 steps: [.init(name: "offer", milliseconds: 0.5)], statistics: .init(), notes: []))
         self.changedSessions.add(id)
@@ -205,7 +205,7 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         self.list.map {
             SessionLease(
                 mediaSessionId: $0.mediaSessionId, deviceID: $0.deviceID, principal: $0.principal,
-                isConnected: $0.state == "connected", expiresInSeconds: $0.expiresInSeconds)
+                isConnected: $0.state == .connected, expiresInSeconds: $0.expiresInSeconds)
         }
     }
 }

@@ -108,22 +108,22 @@ final class HomeLog: Sendable {
             self.logger.debug(
                 "view connected",
                 metadata: self.who(session, device, nil, ["after": "\(since.map { now - $0 }?.inWords ?? "unknown")"]))
-        case .ended(let session, let device, let reason):
+        case .ended(let session, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: session) }
             let message = life?.isConnected == false ? "view ended before it was connected" : "view ended"
-            self.end(message, life, session, device, reason, at: now)
+            self.end(message, life, session, device, end.words, at: now)
         case .publisherStarted(let session, let device, let principal):
             self.begin(session, principal, at: now)
             self.logger.info("publisher started", metadata: self.who(session, device, principal))
-        case .publisherEnded(let session, let device, let reason):
+        case .publisherEnded(let session, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: session) }
-            self.end("publisher ended", life, session, device, reason, at: now)
+            self.end("publisher ended", life, session, device, end.words, at: now)
         case .talkStarted(let talk, let device, let principal):
             self.begin(talk, principal, at: now)
             self.logger.info("talk started", metadata: self.who(talk, device, principal))
-        case .talkEnded(let talk, let device, let reason):
+        case .talkEnded(let talk, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: talk) }
-            self.end("talk ended", life, talk, device, reason, at: now)
+            self.end("talk ended", life, talk, device, end.words, at: now)
         case .pictures(let device, let damage?):
             self.logger.warning(
                 "video is damaged: no picture can be made of it",

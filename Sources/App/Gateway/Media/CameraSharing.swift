@@ -114,11 +114,11 @@ struct CameraSharing: Sendable {
                     "device": "\(camera)", "address": "\(host)", "program": "\(agent)",
                     "transport": "\(overUDP ? "UDP" : "TCP")",
                 ])
-        case .ended(let camera, let host, let reason, let packets, let dropped):
+        case .ended(let camera, let host, let end, let packets, let dropped):
             logger.info(
                 "RTSP reader ended",
                 metadata: [
-                    "device": "\(camera)", "address": "\(host)", "reason": "\(reason)", "packets": "\(packets)",
+                    "device": "\(camera)", "address": "\(host)", "reason": "\(end.words)", "packets": "\(packets)",
                     "framesDropped": "\(dropped)",
                 ])
         case .refused(let host):

@@ -133,7 +133,7 @@ struct MediaService: Service {
         let log = HomeLog(logger: logger)
         signalling.observe { log.note($0) }
         try? await gracefulShutdown()
-        await signalling.endAll(reason: "the gateway is shutting down")
+        await signalling.endAll()
         sharing?.stop()
         await cameras.stopAll()
         profiles.flush()

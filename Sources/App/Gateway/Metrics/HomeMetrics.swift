@@ -25,7 +25,7 @@ enum HomeMetrics {
         }
         perDevice("gatehouse_sessions", "Live views.") { _ in 1 }
         perDevice("gatehouse_sessions_connected", "Live views with a connected viewer.") {
-            $0.state == "connected" ? 1 : 0
+            $0.state == .connected ? 1 : 0
         }
         perDevice("gatehouse_sessions_talking", "Live views that hold the camera's floor.") { $0.isTalking ? 1 : 0 }
         perDevice("gatehouse_live_packets_sent", "RTP packets sent by the current live views.") {

@@ -41,7 +41,7 @@ actor SpeakerClips: ClipServing {
         try await floor.open(talk)
         Task.detached { [floor] in
             await Self.play(clip, in: talk)
-            await floor.release(talk.talker, reason: "the clip has ended")
+            await floor.release(talk.talker, because: .clipPlayed)
         }
         return played.snapshot
     }
@@ -57,7 +57,7 @@ actor SpeakerClips: ClipServing {
         guard holder == principal || principal == PlaceShares.owner else {
             throw .permissionDenied("somebody else started this clip; only they and the owner may end it")
         }
-        await floor.release(.clip(id), reason: "the clip was stopped")
+        await floor.release(.clip(id), because: .clipStopped)
     }
 
     func speaker(of deviceID: String) async throws(SignallingError) -> SpeakerSnapshot {

@@ -7,7 +7,7 @@ final class Talk: Sendable {
     private enum State {
         case opening
         case open
-        case ended(TalkbackSnapshot)
+        case ended(TalkEnd, TalkbackSnapshot)
     }
 
     /// Counts the talks of this run of the gateway.
@@ -49,13 +49,15 @@ final class Talk: Sendable {
     /// The sound on its way to the camera, now or at the end.
     var snapshot: TalkbackSnapshot {
         switch state.withLock({ $0 }) {
-        case .opening: delivery(state: "opening")
-        case .open: delivery(state: "talking")
-        case .ended(let last): last
+        case .opening: delivery(state: .opening)
+        case .open: delivery(state: .talking)
+        case .ended(let end, var last):
+            last.reason = end.words
+            return last
         }
     }
 
-    private func delivery(state: String) -> TalkbackSnapshot {
+    private func delivery(state: TalkbackSnapshot.State) -> TalkbackSnapshot {
         var snapshot = TalkbackSnapshot(state: state)
         snapshot.count(speaker.delivery)
         guard let counts = decoder?.counts else { return snapshot }
@@ -70,16 +72,15 @@ final class Talk: Sendable {
     }
 
     /// Lets go of the speaker. Only the first call has an effect.
-    func end(reason: String) {
+    func end(because end: TalkEnd) {
         var last = snapshot
         let isFirst = state.withLock { state in
             switch state {
-            case .opening: last.state = "refused"
-            case .open: last.state = "ended"
+            case .opening: last.state = .refused
+            case .open: last.state = .ended
             case .ended: return false
             }
-            last.reason = reason
-            state = .ended(last)
+            state = .ended(end, last)
             return true
         }
         guard isFirst else { return }

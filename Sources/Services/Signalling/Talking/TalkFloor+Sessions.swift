@@ -47,12 +47,12 @@ extension TalkFloor: TalkServing {
     func stopTalkback(_ reference: SessionReference) async throws(SignallingError) {
         // The end of a session has released its floor.
         guard let session = try registry.sessionOrEnded(reference) else { return }
-        release(.session(session.id), reason: "the talker stopped")
+        release(.session(session.id), because: .stopped)
     }
 
     /// A session has ended, and its talk with it.
-    func forget(_ sessionID: String, reason: String) {
-        release(.session(sessionID), reason: reason)
+    func forget(_ sessionID: String, because end: SessionEnd) {
+        release(.session(sessionID), because: .sessionEnded(end))
         sessionTalks[sessionID] = nil
     }
 

@@ -63,25 +63,25 @@ actor TalkFloor {
     }
 
     /// Releases the floor that a talker has, and ends its talk.
-    func release(_ talker: FloorLedger.Talker, reason: String) {
+    func release(_ talker: FloorLedger.Talker, because end: TalkEnd) {
         guard ledger.release(talker) != nil, let talk = talks.removeValue(forKey: talker) else { return }
         if case .session(let id) = talker {
             relay.setTalkbackSink(id, nil)
             relay.holdSound(id, for: nil)
         }
         let wasOpen = talk.isOpen
-        talk.end(reason: reason)
-        if wasOpen { registry.announce(.talkEnded(talkID: talk.name, deviceID: talk.deviceID, reason: reason)) }
+        talk.end(because: end)
+        if wasOpen { registry.announce(.talkEnded(talkID: talk.name, deviceID: talk.deviceID, end: end)) }
         if case .session(let id) = talker { registry.changes.add(id) }
         // Those that waited for the speaker to open learn that it does not.
         _ = openings.removeValue(forKey: talk.number)?.answer(.closed)
         arm()
     }
 
-    /// Ends the talk to a device, or all talks.
-    func end(of deviceID: String? = nil, reason: String) {
+    /// Ends the talk to a device, or all talks, with the sessions.
+    func end(of deviceID: String? = nil, because end: SessionEnd) {
         for talker in ledger.talkers where deviceID == nil || talks[talker]?.deviceID == deviceID {
-            release(talker, reason: reason)
+            release(talker, because: .sessionEnded(end))
         }
     }
 
@@ -95,13 +95,12 @@ actor TalkFloor {
         let state = await answer(of: talk)
         try requireFloor(talk)
         if case .refused(let refusal) = state {
-            release(talk.talker, reason: refusal.description)
+            release(talk.talker, because: .refused(refusal))
             throw SignallingError(refusal)
         }
         guard connect() else {
-            let reason = "the gateway has no thread left for the talk"
-            release(talk.talker, reason: reason)
-            throw .internalFault(reason)
+            release(talk.talker, because: .noThread)
+            throw .internalFault(TalkEnd.noThread.words)
         }
         talk.open()
         ledger.note(talk.talker, heardAt: registry.now)
@@ -137,7 +136,7 @@ actor TalkFloor {
 
     private func speakerChanged(_ talk: Talk, _ state: SpeakerState) {
         guard case .refused(let refusal) = state, talks[talk.talker] === talk else { return }
-        release(talk.talker, reason: refusal.description)
+        release(talk.talker, because: .refused(refusal))
     }
 
     // MARK: The floor's lease
@@ -150,7 +149,7 @@ actor TalkFloor {
             if let heard = talk.isOpen ? decoder.counts.lastHeard : now { ledger.note(talker, heardAt: heard) }
         }
         for talker in ledger.expired(at: now) {
-            release(talker, reason: "the talker has sent no sound for \(ledger.patience.components.seconds) s")
+            release(talker, because: .silent(ledger.patience))
         }
         arm()
     }

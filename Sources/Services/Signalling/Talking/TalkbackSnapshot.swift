@@ -2,10 +2,21 @@ import Cameras
 
 /// The state of a talker's sound on its way from the microphone through the gateway to the camera.
 public struct TalkbackSnapshot: Sendable, Codable, Equatable {
-    /// `opening`: the gateway is asking the camera. `talking`: the sound reaches it. `refused`: it does not accept it;
-    /// see ``reason``. `ended`: the talk is over.
-    public var state: String
-    /// Why the talk was refused or ended; nil while it continues.
+    /// The state of a talk.
+    public enum State: String, Sendable, Codable {
+        /// The gateway is asking the camera.
+        case opening
+        /// The sound reaches the camera.
+        case talking
+        /// The camera does not accept the sound; see ``TalkbackSnapshot/reason``.
+        case refused
+        /// The talk is over.
+        case ended
+    }
+
+    /// The talk's state.
+    public var state: State
+    /// In words, why the talk was refused or ended; nil while it continues.
     public var reason: String?
     /// The codec of the camera's speaker, for example `PCMU/8000`.
     public var codec: String?
@@ -31,7 +42,7 @@ public struct TalkbackSnapshot: Sendable, Codable, Equatable {
     public var packetsDropped: UInt64 = 0
 
     /// A talk in `state`.
-    public init(state: String, reason: String? = nil) {
+    public init(state: State, reason: String? = nil) {
         self.state = state
         self.reason = reason
     }

@@ -39,8 +39,8 @@ extension CameraStation: OutputSite {
         tell(.state(snapshot.state))
     }
 
-    func cutLiveViews(because refusal: OutputRefusal, whenEnded: @escaping @Sendable () -> Void) {
-        relay.endViewers(of: id, reason: refusal.endReason, whenEnded: whenEnded)
+    func cutLiveViews(whenEnded: @escaping @Sendable () -> Void) {
+        relay.endViewers(of: id, because: .revoked, whenEnded: whenEnded)
     }
 
     func cut(_ taps: [OutputTap]) {

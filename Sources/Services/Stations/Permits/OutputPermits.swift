@@ -7,7 +7,7 @@ protocol OutputSite: AnyObject, Sendable {
     /// Takes the present policy over. Called after each of its changes, in any order: it reads the policy itself.
     func followOutputs()
     /// Ends all live views at the relay. `whenEnded` is called when nothing more is sent to them.
-    func cutLiveViews(because refusal: OutputRefusal, whenEnded: @escaping @Sendable () -> Void)
+    func cutLiveViews(whenEnded: @escaping @Sendable () -> Void)
     /// Takes taps away from outputs that did not confirm in time.
     func cut(_ taps: [OutputTap])
     /// Forgets what is kept for usages that are no longer allowed.
@@ -195,11 +195,11 @@ public final class OutputPermits: Sendable {
 
     /// The relay ends live views at once, whatever else keeps their owners busy.
     private func cutLiveViews(_ lost: Set<OutputUsage>, _ policy: OutputPolicy, _ confirmations: Confirmations) {
-        guard lost.contains(.liveView), let refusal = policy.refusal(of: .liveView) else { return }
+        guard lost.contains(.liveView), policy.refusal(of: .liveView) != nil else { return }
         for (index, site) in sites.enumerated() {
             // The permits' numbers are positive.
             confirmations.expect(-1 - index)
-            site.cutLiveViews(because: refusal) { confirmations.confirm(-1 - index) }
+            site.cutLiveViews { confirmations.confirm(-1 - index) }
         }
     }
 

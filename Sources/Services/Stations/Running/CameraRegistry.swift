@@ -113,14 +113,14 @@ public actor CameraRegistry {
         self.failed[step.id] = nil
         switch step {
         case .remove(let id):
-            await self.end(id, because: "the camera was removed")
+            await self.end(id, because: .removed)
             changes.removed.append(id)
         case .add(let camera):
             await self.begin(camera, &changes)
             changes.added.append(camera.id)
         case .restart(let camera):
             self.profiles?.forgetDigest(of: camera.id)
-            await self.end(camera.id, because: "the camera restarts with new settings; start the view again")
+            await self.end(camera.id, because: .restarting)
             await self.begin(camera, &changes)
             changes.changed.append(camera.id)
         case .replaceSource(let camera):
@@ -132,7 +132,7 @@ public actor CameraRegistry {
                 await self.describe(camera, &changes)
                 await Self.onThreadThatMayWait { running.source.replace(with: source) }
             } catch {
-                await self.end(camera.id, because: "the camera cannot be used with its new settings")
+                await self.end(camera.id, because: .unusable)
                 self.note(error, of: camera, &changes)
             }
         case .relabel(let camera):
@@ -173,9 +173,9 @@ public actor CameraRegistry {
         }
     }
 
-    private func end(_ id: String, because reason: String) async {
+    private func end(_ id: String, because end: StationEnd) async {
         guard let running = self.byID.removeValue(forKey: id) else { return }
-        for user in self.users { await user.remove(id, reason: reason) }
+        for user in self.users { await user.remove(id, because: end) }
         await Self.onThreadThatMayWait {
             running.station.stop()
             // It takes a second at most to end a subscription properly.

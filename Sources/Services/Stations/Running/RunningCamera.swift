@@ -32,6 +32,5 @@ public protocol StationUser: Sendable {
     /// A station is there. One with the same identifier is replaced.
     func add(_ station: CameraStation) async
     /// A station goes away.
-    /// - Parameter reason: what its viewers are told.
-    func remove(_ deviceID: String, reason: String) async
+    func remove(_ deviceID: String, because end: StationEnd) async
 }

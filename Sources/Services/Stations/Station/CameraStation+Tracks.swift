@@ -63,7 +63,7 @@ extension CameraStation {
             for track in layout.tracks where track.derivedFrom == nil && track.description.reordersPictures {
                 let known = before.tracks.first { $0.id == track.id }
                 guard known?.description.reordersPictures != true, continues(track) else { continue }
-                relay.dismissViewers(of: track.id, reason: Self.bFramesFound)
+                relay.dismissViewers(of: track.id, because: .bFrames)
             }
             state.layout = layout
             state.hasReconnected = false
@@ -78,9 +78,6 @@ extension CameraStation {
 
     /// How many tracks wait for the camera to send the track that they are made from.
     var suspendedCount: Int { state.withLock { $0.suspended.count } }
-
-    private static let bFramesFound =
-        "the camera's video has B-frames, which browsers cannot play; start the view again to get another stream"
 
     /// Whether a source only announces more about the tracks that it is sending: a profile that the stream itself
     /// shows, or B-frames. If it announces the same again, it has restarted.
@@ -112,8 +109,8 @@ extension CameraStation {
         return holds
     }
 
-    /// Why a derived track brings nothing, in words; nil while it does, and for the camera's own tracks.
-    public func failure(of track: TrackID) -> String? {
+    /// Why a derived track brings nothing; nil while it does, and for the camera's own tracks.
+    public func failure(of track: TrackID) -> TranscodingFailure? {
         state.withLock { $0.derived[track] }?.status.failure
     }
 

@@ -117,7 +117,7 @@ public final class CameraStation: CameraSink {
         let (snapshot, failures, isClosed) = state.withLock { state in
             var snapshot = state.snapshot
             snapshot.heldFor = state.schedule.owners(at: now)
-            let failures = state.derived.values.compactMap { $0.status.failure } + state.layout.notes
+            let failures = state.derived.values.compactMap { $0.status.failure?.words } + state.layout.notes
             return (snapshot, failures, state.isClosed)
         }
         var result = snapshot

@@ -15,8 +15,8 @@ final class DerivedTrack: Sendable {
         var users = 0
         /// Whether its transcoder runs.
         var isRunning = false
-        /// Why it brings nothing, in words.
-        var failure: String?
+        /// Why it brings nothing.
+        var failure: TranscodingFailure?
         /// What the current or the last transcoder has done.
         var counters = TranscodingCounters()
         /// What the earlier transcoders skipped and could not decode.
@@ -26,8 +26,8 @@ final class DerivedTrack: Sendable {
         var processorTime = Duration.zero
         /// The share of a core that the current transcoder takes.
         var share: ProcessorShare?
-        /// Whether ``failure`` means that there is no room for another transcoder.
-        var isOverLimit = false
+        /// Why there is no room for another transcoder; nil where there is.
+        var refusal: TranscodingRefusal? { if case .refused(let refusal) = failure { refusal } else { nil } }
     }
 
     private struct State {
@@ -131,17 +131,17 @@ final class DerivedTrack: Sendable {
     }
 
     /// A session uses the track until the hold ends.
-    /// - Throws: `cameraUnavailable` if there is not enough processor time for another transcoder.
+    /// - Throws: `transcodingRefused` if there is not enough processor time for another transcoder.
     func use() throws(StationError) -> CameraHold {
-        let refusal = state.withLock { state -> String? in
+        let refusal = state.withLock { state -> TranscodingRefusal? in
             state.status.users += 1
-            if state.status.users == 1 || state.status.isOverLimit { state.status.failure = nil }
+            if state.status.users == 1 || state.status.refusal != nil { state.status.failure = nil }
             reconcile(&state)
-            guard state.status.isOverLimit, let reason = state.status.failure else { return nil }
+            guard let refusal = state.status.refusal else { return nil }
             state.status.users -= 1
-            return reason
+            return refusal
         }
-        if let refusal { throw .cameraUnavailable(refusal) }
+        if let refusal { throw .transcodingRefused(refusal) }
         return CameraHold(for: .liveView) { [self] in
             state.withLock { state in
                 state.status.users -= 1
@@ -153,7 +153,6 @@ final class DerivedTrack: Sendable {
     /// Starts or stops the transcoder as its users need it. It calls the relay under the lock, so that the relay gets
     /// starts and stops in their order.
     private func reconcile(_ state: inout State) {
-        if state.status.failure == nil { state.status.isOverLimit = false }
         let isWanted = state.status.users > 0 && state.status.failure == nil && state.inlet != nil
         if isWanted, state.worker == nil { start(&state) }
         if !isWanted { stop(&state) }
@@ -162,8 +161,7 @@ final class DerivedTrack: Sendable {
     private func start(_ state: inout State) {
         if let budget {
             guard let ticket = budget.admit(source: state.size, isExempt: isExempt) else {
-                state.status.failure = budget.refusal(camera: id.camera)
-                state.status.isOverLimit = true
+                state.status.failure = .refused(budget.refusal(camera: id.camera))
                 return
             }
             state.ticket = ticket
@@ -179,7 +177,7 @@ final class DerivedTrack: Sendable {
             }
         }
         guard isRunning else {
-            state.status.failure = "no thread could be started"
+            state.status.failure = .noThread
             releaseTicket(&state)
             return
         }
@@ -211,27 +209,26 @@ final class DerivedTrack: Sendable {
     /// How wide the pictures may be if the camera sends them in this size. Nil if there is no room for them at any
     /// width: then the transcoder has been stopped, and its viewers learn why.
     func width(for source: PictureSize, of worker: TranscoderWorker) -> Int? {
-        let (width, refusal) = state.withLock { state -> (Int?, String?) in
+        let (width, refusal) = state.withLock { state -> (Int?, TranscodingRefusal?) in
             guard state.worker === worker else { return (nil, nil) }
             state.size = source
             guard let budget, let ticket = state.ticket else { return (VideoTranscoding.maximumWidth, nil) }
             if let width = budget.width(of: ticket, source: source) { return (width, nil) }
-            let reason = budget.refusal(camera: id.camera)
+            let refusal = budget.refusal(camera: id.camera)
             stop(&state)
-            state.status.failure = reason
-            state.status.isOverLimit = true
-            return (nil, reason)
+            state.status.failure = .refused(refusal)
+            return (nil, refusal)
         }
-        if let refusal { relay.dismissViewers(of: id, reason: refusal) }
+        if let refusal { relay.dismissViewers(of: id, because: .transcodingRefused(refusal)) }
         return width
     }
 
     /// The transcoder gives up; its viewers keep their other tracks.
-    func fail(_ reason: String, _ worker: TranscoderWorker) {
+    func fail(_ failure: TranscodingFailure, _ worker: TranscoderWorker) {
         state.withLock { state in
             guard state.worker === worker else { return }
             stop(&state)
-            state.status.failure = reason
+            state.status.failure = failure
         }
     }
 
@@ -290,8 +287,7 @@ extension DerivedTrack {
                             output.batch, capture: isDue ? output.capture : nil, counters: transcoding.counters,
                             work: processor.lap(), of: worker)
                         if transcoding.failuresInARow >= mostFailures {
-                            track()?.fail(
-                                "its sound cannot be decoded: \(transcoding.lastFailure?.reason ?? "")", worker)
+                            track()?.fail(.undecodableSound(transcoding.lastFailure), worker)
                             return
                         }
                     }
@@ -300,7 +296,7 @@ extension DerivedTrack {
                 work.removeAll(keepingCapacity: true)
             }
         } catch {
-            track()?.fail("its sound cannot be encoded as Opus: \(error.description)", worker)
+            track()?.fail(.unencodableSound(error), worker)
         }
     }
 }
@@ -342,8 +338,7 @@ extension DerivedTrack {
                             work: processor.lap(), of: worker)
                         if transcoding.takeSourceRequest(at: tapped.batch.arrival) { track()?.requestSourceKeyFrame() }
                         if transcoding.failuresInARow >= mostFailures {
-                            track()?.fail(
-                                "its pictures cannot be decoded: \(transcoding.lastFailure?.reason ?? "")", worker)
+                            track()?.fail(.undecodablePictures(transcoding.lastFailure), worker)
                             return
                         }
                     }
@@ -351,7 +346,7 @@ extension DerivedTrack {
                 work.removeAll(keepingCapacity: true)
             }
         } catch {
-            track()?.fail("its video cannot be encoded as VP8: \(error.description)", worker)
+            track()?.fail(.unencodablePictures(error), worker)
         }
     }
 }

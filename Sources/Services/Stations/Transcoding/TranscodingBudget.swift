@@ -1,4 +1,5 @@
 import DatagramPort
+import MediaRelay
 import Transport
 
 /// How much of the machine's processor may be used to transcode video for viewers: one budget for all cameras.
@@ -70,21 +71,10 @@ public final class TranscodingBudget: Sendable {
     /// The transcode has ended.
     func release(_ ticket: Ticket) { plan.withLock { $0.release(ticket) } }
 
-    /// Why a transcode is refused, and what would help.
-    func refusal(camera: String) -> String {
+    /// Why a transcode of this camera is refused now.
+    func refusal(camera: String) -> TranscodingRefusal {
         let report = report
-        let tenths = Int((report.capacity * 10).rounded())
-        let others =
-            switch report.running {
-            case 0: "It alone would need too much"
-            case 1: "One other camera is being transcoded"
-            default: "\(report.running) other cameras are being transcoded"
-            }
-        return
-            "this viewer needs the pictures of \(camera) transcoded to VP8, and there is not enough processor time. "
-            + "\(others); transcoding may use \(tenths / 10).\(tenths % 10) processor cores in all. Close other views, "
-            + "give \(camera) a substream in H.264, set the camera to a codec that the viewer plays, or set "
-            + "transcodeVideo: true for \(camera), which lifts the limit"
+        return TranscodingRefusal(camera: camera, running: report.running, cores: report.capacity)
     }
 }
 

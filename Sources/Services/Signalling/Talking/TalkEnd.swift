@@ -1,0 +1,19 @@
+import Cameras
+
+/// Why a talk has ended, or did not begin.
+public enum TalkEnd: Hashable, Sendable {
+    /// The talker stopped.
+    case stopped
+    /// The talker's microphone sent no sound for this long.
+    case silent(Duration)
+    /// The talker's session ended.
+    case sessionEnded(SessionEnd)
+    /// The clip has been played.
+    case clipPlayed
+    /// The clip was stopped.
+    case clipStopped
+    /// The camera does not accept the sound, or no longer accepts it.
+    case refused(SpeakerRefusal)
+    /// The gateway has no thread for the talk.
+    case noThread
+}

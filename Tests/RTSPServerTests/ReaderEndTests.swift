@@ -1,0 +1,22 @@
+import RTSPServer
+import Testing
+
+@Suite struct ReaderEndTests {
+    @Test(arguments: [
+        (ReaderEnd.tornDown, "the client ended it"),
+        (.closedByClient, "the client closed the connection"),
+        (.connectionLost, "the connection was lost"),
+        (.finished, "the conversation is over"),
+        (.gaveWay, "it gave way to another connection"),
+        (.tooSlow, "the reader is too slow"),
+        (.silent, "the client sent nothing for too long"),
+        (.stoppedReading, "the client stopped reading"),
+        (.trackGone, "the camera no longer sends this track"),
+        (.cameraRemoved, "the camera has been removed"),
+        (.revoked(.off), "the camera was switched off"),
+        (.shuttingDown, "the gateway is shutting down"),
+    ])
+    func anEndHasItsWords(_ end: ReaderEnd, _ words: String) {
+        #expect(end.words == words)
+    }
+}
