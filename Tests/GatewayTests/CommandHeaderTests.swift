@@ -21,17 +21,17 @@ import Testing
     @Test func anIdempotencyKeyMakesARepetitionHarmless() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
-            let first = try await self.start(client, ["Idempotency-Key": "k-1"])
+            let first = try await start(client, ["Idempotency-Key": "k-1"])
             #expect(first.status == .ok)
             // As a string of a structured field, it is the same key.
             for key in ["k-1", #""k-1""#] {
-                let again = try await self.start(client, ["Idempotency-Key": key])
+                let again = try await start(client, ["Idempotency-Key": key])
                 #expect(again.status == .ok && again.text == first.text)
             }
             #expect(await gateway.liveView.requests.count == 1)
-            let other = try await self.start(client, ["Idempotency-Key": "k-1"], body: #"{"offerSdp":"v=1"}"#)
+            let other = try await start(client, ["Idempotency-Key": "k-1"], body: #"{"offerSdp":"v=1"}"#)
             #expect(other.status == .badRequest && other.failure?.code == .invalidArgument)
-            let empty = try await self.start(client, ["Idempotency-Key": #""""#])
+            let empty = try await start(client, ["Idempotency-Key": #""""#])
             #expect(empty.status == .badRequest)
         }
     }

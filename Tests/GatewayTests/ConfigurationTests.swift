@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func aWrongKeyOfACameraIsReportedWithItsLine() {
-        let found = self.problems(
+        let found = problems(
             """
             rtsp: {port: 0}
             cameras:
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func eachProblemNamesItsLineAndKey() {
-        let found = self.problems(
+        let found = problems(
             """
             http:
               prot: 8080
@@ -167,9 +167,9 @@ import Testing
     }
 
     @Test func syntaxErrorsNameTheirLine() {
-        #expect(self.problems("http:\n  port: [1\ncameras: x").first?.line ?? 0 > 0)
-        #expect(self.problems("http: {}\nhttp: {}").first?.reason.contains("more than once") == true)
-        #expect(self.problems("- a\n- b").first?.reason.contains("keys and values") == true)
+        #expect(problems("http:\n  port: [1\ncameras: x").first?.line ?? 0 > 0)
+        #expect(problems("http: {}\nhttp: {}").first?.reason.contains("more than once") == true)
+        #expect(problems("- a\n- b").first?.reason.contains("keys and values") == true)
     }
 
     @Test func messagesNeverRepeatASecret() {
@@ -181,26 +181,26 @@ import Testing
             media: {iceServers: [{url: topsecret, credential: topsecret}], addresses: [topsecret]}
             http: {port: topsecret, origins: [topsecret], https: {port: 8080, certificate: topsecret}}
             """
-        let found = self.problems(yaml)
+        let found = problems(yaml)
         #expect(found.count >= 6)
         #expect(found.allSatisfy { !$0.description.contains("topsecret") })
     }
 
     @Test func missingEnvironmentVariablesAndDuplicateIdsAreReported() {
         #expect(
-            self.problems(#"cameras: [{id: a, source: "rtsp://u:${NOPE}@h/"}]"#).first?.reason
+            problems(#"cameras: [{id: a, source: "rtsp://u:${NOPE}@h/"}]"#).first?.reason
                 == "the environment variable NOPE is not set")
-        let double = self.problems(
+        let double = problems(
             "cameras:\n  - {id: a, source: \"builtin:doorbell\"}\n  - {id: a, source: \"builtin:doorbell\"}")
         #expect(double.first?.line == 3)
         #expect(double.first?.reason.contains("line 2") == true)
     }
 
     @Test func portsMustDifferAndCertificateFilesComeInPairs() {
-        #expect(self.problems("http: {port: 8443}").count == 1)
-        #expect(self.problems("http: {https: {certificate: a}}").count == 1)
-        #expect(self.problems("sessions: {durationSeconds: 100, maximumDurationSeconds: 50}").count == 1)
-        #expect(self.problems("sessions: {maximumDurationSeconds: 2}").isEmpty)
+        #expect(problems("http: {port: 8443}").count == 1)
+        #expect(problems("http: {https: {certificate: a}}").count == 1)
+        #expect(problems("sessions: {durationSeconds: 100, maximumDurationSeconds: 50}").count == 1)
+        #expect(problems("sessions: {maximumDurationSeconds: 2}").isEmpty)
     }
 
     @Test func aMissingFileIsReported() {
@@ -242,7 +242,7 @@ import Testing
                 default: bytes.insert(alphabet[next(alphabet.count)], at: position)
                 }
             }
-            if !self.problems(String(decoding: bytes, as: UTF8.self), environment: ["A": "u:p"]).isEmpty {
+            if !problems(String(decoding: bytes, as: UTF8.self), environment: ["A": "u:p"]).isEmpty {
                 failures += 1
             }
         }

@@ -26,7 +26,7 @@ import Testing
 
     @Test func aRequestThatDoesNotEndIsClosed() throws {
         let channel = try self.channel(RequestDeadlineHandler())
-        try channel.writeInbound(self.head())
+        try channel.writeInbound(head())
         for _ in 0..<29 {
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
             try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(bytes: [0])))
@@ -38,7 +38,7 @@ import Testing
 
     @Test func aBodyThatKeepsComingIsReadToItsEnd() throws {
         let channel = try self.channel(RequestDeadlineHandler())
-        try channel.writeInbound(self.head())
+        try channel.writeInbound(head())
         let part = ByteBuffer(repeating: 0, count: RequestDeadlineHandler.progress / 2)
         for _ in 0..<12 {
             try channel.writeInbound(HTTPRequestPart.body(part))
@@ -54,7 +54,7 @@ import Testing
     @Test func aResponseMayTakeAnyTimeAndTheConnectionServesMoreRequests() throws {
         let channel = try self.channel(RequestDeadlineHandler())
         for _ in 0..<3 {
-            try channel.writeInbound(self.head(.get))
+            try channel.writeInbound(head(.get))
             try channel.writeInbound(HTTPRequestPart.end(nil))
             channel.embeddedEventLoop.advanceTime(by: .hours(1))
             #expect(channel.isActive)

@@ -22,24 +22,24 @@ import Testing
         gateway.camera.finish()
         await gateway.hub.run()
         try await gateway.run { client in
-            let all = try self.events(await client.get("/v1/devices/door/events"))
+            let all = try events(await client.get("/v1/devices/door/events"))
             #expect(all.map(\.event) == ["Motion"] + Array(repeating: "DoorbellPressed", count: 5))
             #expect(all.dropFirst().map(\.priority) == [4, 3, 2, 1, 0])
             #expect(all.first?.trait == "CameraMotion")
-            let two = try self.events(await client.get("/v1/devices/door/events?limit=2"))
+            let two = try events(await client.get("/v1/devices/door/events?limit=2"))
             #expect(two.map(\.id) == all.prefix(2).map(\.id))
-            let newer = try self.events(await client.get("/v1/devices/door/events?since=\(all[2].id)"))
+            let newer = try events(await client.get("/v1/devices/door/events?since=\(all[2].id)"))
             #expect(newer.map(\.id) == all.prefix(2).map(\.id))
             for time in ["1970-01-01T00:16:40Z", "1970-01-01T01:16:40+01:00", "1970-01-01T00:16:39.5Z"] {
                 #expect(
-                    try self.events(await client.get("/v1/devices/door/events?since=\(time)")).count == 6, "\(time)")
+                    try events(await client.get("/v1/devices/door/events?since=\(time)")).count == 6, "\(time)")
             }
-            #expect(try self.events(await client.get("/v1/devices/door/events?since=1970-01-01T00:16:41Z")).isEmpty)
+            #expect(try events(await client.get("/v1/devices/door/events?since=1970-01-01T00:16:41Z")).isEmpty)
             for query in ["limit=0", "limit=201", "limit=x", "since=yesterday", "since="] {
                 #expect(try await client.get("/v1/devices/door/events?\(query)").status == .badRequest, "\(query)")
             }
             #expect(try await client.get("/v1/devices/attic/events").status == .notFound)
-            #expect(try self.events(await client.get("/v1/devices/yard/events")).isEmpty)
+            #expect(try events(await client.get("/v1/devices/yard/events")).isEmpty)
         }
     }
 

@@ -26,8 +26,8 @@ import Testing
         let gateway = try GatewayService(
             configuration: configuration, signalling: liveView.services,
             cameras: FakeCameras(drivers: [FakeCamera("front-door")]),
-            logger: self.logger, onReady: { isReady.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [gateway], logger: self.logger))
+            logger: logger, onReady: { isReady.yield($0) })
+        let group = ServiceGroup(configuration: .init(services: [gateway], logger: logger))
         let token = try #require(gateway.tokens.token(of: "owner"))
 
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -77,7 +77,7 @@ import Testing
         configuration.stateDirectory = folder.directory.path
         let gateway = try GatewayService(
             configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
-            logger: self.logger)
+            logger: logger)
         var dumped = ""
         dump([gateway.tokens as Any, gateway as Any], to: &dumped)
         let token = try #require(gateway.tokens.token(of: "owner"))
@@ -96,9 +96,9 @@ import Testing
         configuration.http.https = nil
         let gateway = try GatewayService(
             configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
-            logger: self.logger)
+            logger: logger)
         let error = await #expect(throws: GatewayService.StartFailure.self) {
-            try await ServiceGroup(configuration: .init(services: [gateway], logger: self.logger)).run()
+            try await ServiceGroup(configuration: .init(services: [gateway], logger: logger)).run()
         }
         #expect(error?.description.contains("http.port") == true)
         try await channel.close().get()
@@ -114,7 +114,7 @@ import Testing
             certificate: folder.directory.file("c.pem"), privateKey: folder.directory.file("missing.pem"))
         let gateway = try GatewayService(
             configuration: configuration, signalling: FakeLiveView().services, cameras: FakeCameras(),
-            logger: self.logger)
+            logger: logger)
         let error = await #expect(throws: GatewayService.StartFailure.self) { try await gateway.run() }
         #expect(error?.description.contains("missing.pem") == true)
     }

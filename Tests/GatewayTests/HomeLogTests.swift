@@ -16,7 +16,7 @@ import Transport
         let time = Locked(Instant.zero)
 
         func log(_ format: GatewayConfiguration.Log.Format = .text, level: Logger.Level = .info) -> HomeLog {
-            HomeLog(logger: self.logger(format, level: level), now: { self.time.withLock { $0 } })
+            HomeLog(logger: logger(format, level: level), now: { self.time.withLock { $0 } })
         }
 
         func logger(_ format: GatewayConfiguration.Log.Format = .text, level: Logger.Level = .info) -> Logger {
@@ -29,11 +29,11 @@ import Transport
             return logger
         }
 
-        func pass(_ seconds: Int) { self.time.withLock { $0 += .seconds(seconds) } }
+        func pass(_ seconds: Int) { time.withLock { $0 += .seconds(seconds) } }
 
         /// The lines so far, from the level on.
         var lines: [String] {
-            self.written.withLock { lines in
+            written.withLock { lines in
                 lines.map { line in String(line.drop { $0 != " " }.dropFirst().dropLast()) }
             }
         }
@@ -48,12 +48,12 @@ import Transport
     @Test func outagesAndRecoveriesAreLines() {
         let world = World()
         let log = world.log()
-        log.note(self.up, of: "door")
+        log.note(up, of: "door")
         world.pass(7260)
-        log.note(self.down("the connection was refused; the next try is in 1 s"), of: "door")
-        log.note(self.down("no\nroute s3cret-word \u{1B}[2J"), of: "yard")
+        log.note(down("the connection was refused; the next try is in 1 s"), of: "door")
+        log.note(down("no\nroute s3cret-word \u{1B}[2J"), of: "yard")
         world.pass(42)
-        log.note(self.up, of: "door")
+        log.note(up, of: "door")
         #expect(
             world.lines == [
                 "info gatehouse: camera is up camera=door tracks=\"H264, PCMA\"",
@@ -81,9 +81,9 @@ import Transport
     @Test func aRemovedCameraIsForgotten() {
         let world = World()
         let log = world.log()
-        log.note(self.up, of: "door")
+        log.note(up, of: "door")
         log.note(nil, of: "door")
-        log.note(self.up, of: "door")
+        log.note(up, of: "door")
         #expect(world.lines.count == 2)
     }
 
@@ -121,7 +121,7 @@ import Transport
 
     @Test func jsonLinesHoldTheSame() {
         let world = World()
-        world.log(.json).note(self.down("the path \"/x\" is not there"), of: "door")
+        world.log(.json).note(down("the path \"/x\" is not there"), of: "door")
         let line = world.written.withLock { $0.first ?? "" }
         #expect(
             line.hasSuffix(

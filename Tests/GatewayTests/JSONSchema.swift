@@ -12,7 +12,7 @@ struct JSONSchema {
         for (keyword, argument) in schema where !Self.annotations.contains(keyword) {
             switch keyword {
             case "$ref":
-                guard let target = self.resolve(argument as? String ?? "") else {
+                guard let target = resolve(argument as? String ?? "") else {
                     problems.append("\(place): unresolved \(argument)")
                     continue
                 }
@@ -77,7 +77,7 @@ struct JSONSchema {
     /// The part of the document that a reference names.
     func resolve(_ reference: String) -> [String: Any]? {
         guard reference.hasPrefix("#/") else { return nil }
-        var node: Any? = self.document
+        var node: Any? = document
         for key in reference.dropFirst(2).split(separator: "/") {
             node = (node as? [String: Any])?[String(key)]
         }

@@ -14,18 +14,18 @@ final class LogLines: Sendable {
         var logLevel = Logger.Level.trace
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { self.metadata[key] }
-            set { self.metadata[key] = newValue }
+            get { metadata[key] }
+            set { metadata[key] = newValue }
         }
 
         func log(event: LogEvent) {
-            self.lines.all.withLock { $0.append(Line(level: event.level, message: "\(event.message)")) }
+            lines.all.withLock { $0.append(Line(level: event.level, message: "\(event.message)")) }
         }
     }
 
     private let all = Locked<[Line]>([])
 
-    var lines: [Line] { self.all.withLock { $0 } }
+    var lines: [Line] { all.withLock { $0 } }
 
     var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
 }

@@ -152,14 +152,14 @@ import Testing
 
     @Test func theSubstreamsSecretIsItsOwnOrTheSources() async throws {
         let both = Self.body(["source": Self.source, "substream": "rtsp://sub:hunter33@192.0.2.9/2"])
-        let moved = try await self.change(both, patch: #"{"substream":"rtsp://sub:***@192.0.2.9/3"}"#)
+        let moved = try await change(both, patch: #"{"substream":"rtsp://sub:***@192.0.2.9/3"}"#)
         #expect(moved.camera.substream == "rtsp://sub:hunter33@192.0.2.9/3")
-        let shared = try await self.change(both, patch: #"{"substream":"rtsp://viewer:***@192.0.2.9/3"}"#)
+        let shared = try await change(both, patch: #"{"substream":"rtsp://viewer:***@192.0.2.9/3"}"#)
         #expect(shared.camera.substream == "rtsp://viewer:hunter22@192.0.2.9/3")
-        let added = try await self.change(
+        let added = try await change(
             Self.body(["source": Self.source]), patch: #"{"substream":"rtsp://viewer:***@192.0.2.9/3"}"#)
         #expect(added.camera.substream == "rtsp://viewer:hunter22@192.0.2.9/3")
-        let foreign = try await self.change(both, patch: #"{"substream":"rtsp://sub:***@192.0.2.66/3"}"#)
+        let foreign = try await change(both, patch: #"{"substream":"rtsp://sub:***@192.0.2.66/3"}"#)
         #expect(foreign.response.failure?.message.hasPrefix("substream: ***") == true)
         #expect(foreign.camera.substream == "rtsp://sub:hunter33@192.0.2.9/2")
     }

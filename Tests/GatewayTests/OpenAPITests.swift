@@ -24,7 +24,7 @@ import Testing
 
     @Test func theDocumentAndTheRouterHaveTheSameRoutes() throws {
         var described: Set<String> = []
-        for (path, item) in try self.paths(self.document()) {
+        for (path, item) in try paths(document()) {
             for method in Self.methods where item[method] != nil { described.insert("\(method.uppercased()) \(path)") }
         }
         let served = Set(
@@ -52,18 +52,18 @@ import Testing
         }
         walk(document)
         #expect(references > 40)
-        let operations = try self.paths(document).values.flatMap { item in
+        let operations = try paths(document).values.flatMap { item in
             Self.methods.compactMap { (item[$0] as? [String: Any])?["operationId"] as? String }
         }
         #expect(Set(operations).count == operations.count)
-        let count = try self.paths(document).values.reduce(0) { sum, item in
+        let count = try paths(document).values.reduce(0) { sum, item in
             sum + Self.methods.filter { item[$0] != nil }.count
         }
         #expect(operations.count == count)
     }
 
     @Test func theDocumentsTraitsAndCommandsAreThoseOfTheHome() throws {
-        let schema = JSONSchema(document: try self.document())
+        let schema = JSONSchema(document: try document())
         let schemas = try #require(schema.resolve("#/components/schemas"))
         for command in Google.WebRtcLiveViewTrait.supportedCommandTypes
             + Google.DoorbellPressTrait.supportedCommandTypes
@@ -179,7 +179,7 @@ import Testing
         let schema = JSONSchema(document: document)
         let label = "\(method.rawValue) \(path) \(response.status.code)"
         let operation = try #require(
-            self.paths(document)[path]?[method.rawValue.lowercased()] as? [String: Any], "\(label)")
+            paths(document)[path]?[method.rawValue.lowercased()] as? [String: Any], "\(label)")
         let responses = try #require(operation["responses"] as? [String: [String: Any]])
         let isFailure = response.status.code >= 400
         var described = try #require(

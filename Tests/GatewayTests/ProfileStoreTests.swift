@@ -22,27 +22,27 @@ import Testing
     }
 
     @Test func profilesSurviveARestartOnlyAtTheSameAddress() throws {
-        let first = ProfileStore(directory: self.folder.directory, logger: self.logger)
+        let first = ProfileStore(directory: folder.directory, logger: logger)
         #expect(first.profile(of: "yard", at: "rtsp://192.0.2.1/") == CameraProfile())
-        first.note(self.profile(), of: "yard", at: "rtsp://192.0.2.1/")
-        first.note(self.profile(), of: "attic", at: "rtsp://192.0.2.2/")
-        first.note(self.profile(), of: ProfileStore.substreamKey(of: "yard"), at: "rtsp://192.0.2.1/2")
+        first.note(profile(), of: "yard", at: "rtsp://192.0.2.1/")
+        first.note(profile(), of: "attic", at: "rtsp://192.0.2.2/")
+        first.note(profile(), of: ProfileStore.substreamKey(of: "yard"), at: "rtsp://192.0.2.1/2")
         first.keepOnly(["yard"])
         first.flush()
         let permissions = try FileManager.default.attributesOfItem(
-            atPath: self.folder.directory.file(ProfileFile.name))[.posixPermissions]
+            atPath: folder.directory.file(ProfileFile.name))[.posixPermissions]
         #expect(permissions as? Int == 0o600)
 
-        let second = ProfileStore(directory: self.folder.directory, logger: self.logger)
-        #expect(second.profile(of: "yard", at: "rtsp://192.0.2.1/") == self.profile())
+        let second = ProfileStore(directory: folder.directory, logger: logger)
+        #expect(second.profile(of: "yard", at: "rtsp://192.0.2.1/") == profile())
         #expect(second.profile(of: "yard", at: "rtsp://192.0.2.66/") == CameraProfile())
         #expect(second.profile(of: "attic", at: "rtsp://192.0.2.2/") == CameraProfile())
-        #expect(second.profile(of: "yard/substream", at: "rtsp://192.0.2.1/2") == self.profile())
+        #expect(second.profile(of: "yard/substream", at: "rtsp://192.0.2.1/2") == profile())
     }
 
     /// An ONVIF camera announces its own address. Whichever that is, it is not sent the password in clear text.
     @Test func supportForDigestIsRememberedUntilTheOwnerResetsIt() throws {
-        let store = ProfileStore(directory: self.folder.directory, logger: self.logger)
+        let store = ProfileStore(directory: folder.directory, logger: logger)
         var profile = self.profile()
         profile.takesDigest = true
         profile.authentication = "Digest MD5"
@@ -64,8 +64,8 @@ import Testing
             "", "nonsense", "[]", #"{"yard":{"address":1}}"#,
             #"{"yard":{"address":"a","fields":{"transport":"pigeon"}}}"#,
         ] {
-            try self.folder.directory.writePrivate(ProfileFile.name, text)
-            let store = ProfileStore(directory: self.folder.directory, logger: self.logger)
+            try folder.directory.writePrivate(ProfileFile.name, text)
+            let store = ProfileStore(directory: folder.directory, logger: logger)
             #expect(store.profile(of: "yard", at: "a") == CameraProfile())
         }
     }

@@ -13,12 +13,12 @@ import Testing
     let cameras = FakeCameras()
     let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
     let secrets = SecretList()
-    var file: String { self.folder.path + "/gatehouse.yaml" }
+    var file: String { folder.path + "/gatehouse.yaml" }
 
     init() throws { self.folder = try TemporaryFolder() }
 
     func write(_ yaml: String) throws {
-        try yaml.write(toFile: self.file, atomically: true, encoding: .utf8)
+        try yaml.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
     func keeper(file: String?, configuration: GatewayConfiguration? = nil) throws -> ConfigurationKeeper {
@@ -29,62 +29,62 @@ import Testing
             }
         return try ConfigurationKeeper(
             configuration: configuration ?? .demonstration, file: file,
-            store: CameraStore(directory: self.folder.directory), cameras: self.cameras, hub: self.hub,
-            secrets: self.secrets, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, environment: [:])
+            store: CameraStore(directory: folder.directory), cameras: cameras, hub: hub,
+            secrets: secrets, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, environment: [:])
     }
 
     @Test func anEditIsAppliedAndABrokenOneChangesNothing() async throws {
-        try self.write("cameras:\n  - {id: a, source: \"rtsp://192.0.2.1/\"}\n")
-        let keeper = try self.keeper(file: self.file)
+        try write("cameras:\n  - {id: a, source: \"rtsp://192.0.2.1/\"}\n")
+        let keeper = try self.keeper(file: file)
         await keeper.begin()
-        #expect(await self.hub.devices().map(\.id) == ["a"])
+        #expect(await hub.devices().map(\.id) == ["a"])
 
-        try self.write(
+        try write(
             "cameras:\n  - {id: b, source: \"rtsp://u:hunter2222@192.0.2.2/\"}\n  - {id: a, source: \"rtsp://192.0.2.1/\"}\n"
         )
         await keeper.reload(because: "a test")
-        #expect(await self.hub.devices().map(\.id) == ["b", "a"])
-        #expect(self.secrets.all.contains("hunter2222"))
+        #expect(await hub.devices().map(\.id) == ["b", "a"])
+        #expect(secrets.all.contains("hunter2222"))
 
-        try self.write("cameras:\n  - {id: b, source: \"exec:x\"}\n  - {id: c, source: whip}\n")
+        try write("cameras:\n  - {id: b, source: \"exec:x\"}\n  - {id: c, source: whip}\n")
         await keeper.reload(because: "a test")
-        #expect(await self.hub.devices().map(\.id) == ["b", "a"])
+        #expect(await hub.devices().map(\.id) == ["b", "a"])
         let problem = try #require(await keeper.configurationStatus.problems.first)
-        #expect(problem.file == self.file && problem.line == 2 && problem.key == "cameras[0].source")
-        #expect(await self.cameras.applied.count == 2)
+        #expect(problem.file == file && problem.line == 2 && problem.key == "cameras[0].source")
+        #expect(await cameras.applied.count == 2)
 
-        try self.write("cameras: []\n")
+        try write("cameras: []\n")
         await keeper.reload(because: "a test")
         #expect(await keeper.configurationStatus.problems.isEmpty)
-        #expect(await self.hub.devices().isEmpty)
+        #expect(await hub.devices().isEmpty)
         // A file that is gone is a broken one, too.
-        try FileManager.default.removeItem(atPath: self.file)
+        try FileManager.default.removeItem(atPath: file)
         await keeper.reload(because: "a test")
         #expect(await keeper.configurationStatus.problems.first?.reason == "there is no such file")
     }
 
     @Test func changesThatNeedARestartAreReported() async throws {
-        try self.write("http: {port: 9001}\n")
-        let keeper = try self.keeper(file: self.file)
+        try write("http: {port: 9001}\n")
+        let keeper = try self.keeper(file: file)
         await keeper.begin()
         #expect(await keeper.configurationStatus.needsRestart.isEmpty)
-        try self.write("http: {port: 9002}\nstateDirectory: other\nmedia: {port: 9003}\nrtsp: {}\n")
+        try write("http: {port: 9002}\nstateDirectory: other\nmedia: {port: 9003}\nrtsp: {}\n")
         await keeper.reload(because: "a test")
         #expect(
             await keeper.configurationStatus.needsRestart == ["http.port", "media.port", "stateDirectory", "rtsp"])
-        try self.write("http: {port: 9001}\n")
+        try write("http: {port: 9001}\n")
         await keeper.reload(because: "a test")
         #expect(await keeper.configurationStatus.needsRestart.isEmpty)
     }
 
     @Test func theFilesAreReadWhenTheyHaveRested() async throws {
-        try self.write("cameras: []\n")
-        let keeper = try self.keeper(file: self.file)
+        try write("cameras: []\n")
+        let keeper = try self.keeper(file: file)
         await keeper.begin()
         var (changed, seen) = await keeper.lookAtFiles(seenBefore: [])
         (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
         #expect(!changed)
-        try self.write("cameras:\n  - {id: a, source: whip}\n")
+        try write("cameras:\n  - {id: a, source: whip}\n")
         (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
         #expect(!changed)
         (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
@@ -95,17 +95,17 @@ import Testing
     }
 
     @Test func camerasOfTheAPISurviveARestartAndTheConfigFileWins() async throws {
-        try self.write("cameras:\n  - {id: a, source: whip}\n")
-        let first = try self.keeper(file: self.file)
+        try write("cameras:\n  - {id: a, source: whip}\n")
+        let first = try keeper(file: file)
         await first.begin()
         let source = CameraEntry.Value.text("rtsp://u:p%40ss@192.0.2.2/")
         _ = try await first.put(
             CameraEntry(values: ["source": source, "talkback": .text("off"), "webhook": .flag(true)]), id: "b")
         let permissions = try FileManager.default.attributesOfItem(
-            atPath: self.folder.directory.file("cameras.yaml"))[.posixPermissions]
+            atPath: folder.directory.file("cameras.yaml"))[.posixPermissions]
         #expect(permissions as? Int == 0o600)
 
-        let second = try self.keeper(file: self.file)
+        let second = try keeper(file: file)
         await second.begin()
         let entries = await second.entries
         #expect(entries.map(\.camera.id) == ["a", "b"])
@@ -113,14 +113,14 @@ import Testing
         #expect(entries[1].camera.source == .rtsp("rtsp://u:p%40ss@192.0.2.2/"))
         #expect(entries[1].camera.talkback == .off && entries[1].camera.acceptsWebhook)
 
-        try self.write("cameras:\n  - {id: b, name: Mine, source: whip}\n")
+        try write("cameras:\n  - {id: b, name: Mine, source: whip}\n")
         await second.reload(because: "a test")
         #expect(await second.entries.map(\.origin) == [.file])
         #expect(
             await second.configurationStatus.notes.first?.contains(
                 "camera b is in both the config file and cameras.yaml") == true)
         await #expect(throws: HomeError.self) { try await second.remove("b") }
-        try self.write("cameras: []\n")
+        try write("cameras: []\n")
         await second.reload(because: "a test")
         #expect(await second.entries.map(\.camera.name) == ["b"])
     }
@@ -133,7 +133,7 @@ import Testing
         #expect(await keeper.entries.map(\.camera.id) == ["front-door", "phone"])
         #expect(await keeper.entries.map(\.camera).first == GatewayConfiguration.demonstration.cameras.first)
         try await keeper.remove("front-door")
-        #expect(await self.hub.devices().map(\.id) == ["phone"])
+        #expect(await hub.devices().map(\.id) == ["phone"])
         try await keeper.remove("phone")
         // Nobody's wish for no camera at all is forgotten by a restart.
         let next = try self.keeper(file: nil)
@@ -142,18 +142,18 @@ import Testing
     }
 
     @Test func aDamagedFileOfTheAPIsCamerasIsNamed() async throws {
-        try self.folder.directory.writePrivate("cameras.yaml", "cameras:\n  - {id: a, source: nonsense}\n")
-        let error = #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+        try folder.directory.writePrivate("cameras.yaml", "cameras:\n  - {id: a, source: nonsense}\n")
+        let error = #expect(throws: ConfigurationError.self) { try keeper(file: nil) }
         #expect(error?.description.contains("cameras.yaml: line 2: cameras[0].source") == true)
-        try self.folder.directory.writePrivate("cameras.yaml", "http: {port: 1}\n")
-        #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+        try folder.directory.writePrivate("cameras.yaml", "http: {port: 1}\n")
+        #expect(throws: ConfigurationError.self) { try keeper(file: nil) }
     }
 
     @Test func anEditOfTheConfigIsReadEvenIfTheAPIWritesMeanwhile() async throws {
-        try self.write("cameras: []\n")
-        let keeper = try self.keeper(file: self.file)
+        try write("cameras: []\n")
+        let keeper = try self.keeper(file: file)
         await keeper.begin()
-        try self.write("cameras:\n  - {id: a, source: whip}\n")
+        try write("cameras:\n  - {id: a, source: whip}\n")
         _ = try await keeper.put(CameraEntry(values: ["source": .text("whip")]), id: "b")
         var (changed, seen) = await keeper.lookAtFiles(seenBefore: [])
         (changed, seen) = await keeper.lookAtFiles(seenBefore: seen)
@@ -165,10 +165,10 @@ import Testing
     }
 
     @Test func anEditOfTheConfigWhileTheGatewayStartsIsRead() async throws {
-        try self.write("cameras: []\n")
-        let early = try GatewayConfiguration(contentsOfFile: self.file, environment: [:])
-        try self.write("cameras:\n  - {id: a, source: whip}\n")
-        let keeper = try self.keeper(file: self.file, configuration: early)
+        try write("cameras: []\n")
+        let early = try GatewayConfiguration(contentsOfFile: file, environment: [:])
+        try write("cameras:\n  - {id: a, source: whip}\n")
+        let keeper = try self.keeper(file: file, configuration: early)
         await keeper.begin()
         #expect(await keeper.entries.isEmpty)
         let (_, seen) = await keeper.lookAtFiles(seenBefore: [])
@@ -184,22 +184,22 @@ import Testing
         let entry = CameraEntry(values: ["source": .text("whip")])
         _ = try await keeper.put(entry, id: "a")
         let byHand = "cameras:\n  - {id: hand, source: whip}\n"
-        try self.folder.directory.writePrivate("cameras.yaml", byHand)
+        try folder.directory.writePrivate("cameras.yaml", byHand)
         let error = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "b") }
         #expect(error?.code == .failedPrecondition && error?.message.contains("try again in a second") == true)
         await #expect(throws: HomeError.self) { try await keeper.remove("a") }
-        #expect(try self.folder.directory.readPrivate("cameras.yaml") == byHand)
+        #expect(try folder.directory.readPrivate("cameras.yaml") == byHand)
         await keeper.reload(because: "a test")
         _ = try await keeper.put(entry, id: "b")
         #expect(await keeper.entries.map(\.camera.id) == ["hand", "b"])
 
         let broken = "cameras:\n  - {id: hand, source: nonsense}\n"
-        try self.folder.directory.writePrivate("cameras.yaml", broken)
+        try folder.directory.writePrivate("cameras.yaml", broken)
         await keeper.reload(because: "a test")
         let second = await #expect(throws: HomeError.self) { try await keeper.put(entry, id: "c") }
         #expect(second?.code == .failedPrecondition && second?.message.contains("/v1/configuration") == true)
-        #expect(try self.folder.directory.readPrivate("cameras.yaml") == broken)
-        try self.folder.directory.writePrivate("cameras.yaml", byHand)
+        #expect(try folder.directory.readPrivate("cameras.yaml") == broken)
+        try folder.directory.writePrivate("cameras.yaml", byHand)
         await keeper.reload(because: "a test")
         _ = try await keeper.put(entry, id: "c")
         #expect(await keeper.entries.map(\.camera.id) == ["hand", "c"])
@@ -209,7 +209,7 @@ import Testing
     @Test func noMoreIsWrittenThanTheNextStartReads() async throws {
         let name = String(repeating: "x", count: 104_700)
         let cameras = (0..<10).map { "  - {id: c\($0), source: whip, name: \(name)}\n" }
-        try self.folder.directory.writePrivate("cameras.yaml", "cameras:\n" + cameras.joined())
+        try folder.directory.writePrivate("cameras.yaml", "cameras:\n" + cameras.joined())
         let keeper = try self.keeper(file: nil)
         await keeper.begin()
         let entry = CameraEntry(values: ["source": .text("whip"), "name": .text(String(repeating: "y", count: 2_000))])
@@ -223,19 +223,19 @@ import Testing
     }
 
     @Test func anEmptyListItemIsAProblemAndMixesUpNoCameras() async throws {
-        try self.folder.directory.writePrivate(
+        try folder.directory.writePrivate(
             "cameras.yaml", "cameras:\n  -\n  - {id: a, source: whip}\n  - ~\n  - {id: b, source: whip}\n")
-        let error = #expect(throws: ConfigurationError.self) { try self.keeper(file: nil) }
+        let error = #expect(throws: ConfigurationError.self) { try keeper(file: nil) }
         #expect(error?.problems.map(\.key) == ["cameras[0]", "cameras[2]"])
         #expect(error?.problems.map(\.line) == [2, 4])
     }
 
     @Test func eachCameraHasItsOwnEntryWhateverItsIdLooksLike() throws {
-        try self.folder.directory.writePrivate(
+        try folder.directory.writePrivate(
             "cameras.yaml",
             "cameras:\n  - {id: true, name: A, source: whip}\n  - {id: 7, name: B, source: whip}\n"
                 + "  - {name: C, source: whip, id: \"c\"}\n")
-        let stored = try #require(try CameraStore(directory: self.folder.directory).read(environment: [:]))
+        let stored = try #require(try CameraStore(directory: folder.directory).read(environment: [:]))
         #expect(stored.map(\.camera.id) == ["true", "7", "c"])
         #expect(stored.map(\.entry.values["name"]) == [.text("A"), .text("B"), .text("C")])
         #expect(stored.allSatisfy { $0.entry.values["id"] == nil })
@@ -253,7 +253,7 @@ import Testing
             }
         }
         #expect(await keeper.entries.count == 41)
-        #expect(await self.hub.devices().count == 41)
+        #expect(await hub.devices().count == 41)
     }
 }
 

@@ -25,35 +25,35 @@ import Testing
         }
 
         func receive(_ text: String) throws {
-            try self.channel.writeInbound(ByteBuffer(string: text))
-            self.channel.embeddedEventLoop.run()
+            try channel.writeInbound(ByteBuffer(string: text))
+            channel.embeddedEventLoop.run()
         }
 
         func respond(_ status: HTTPResponseStatus = .ok, body: String = "x", flush: Bool = true) {
             let head = HTTPResponseHead(
                 version: .http1_1, status: status, headers: ["content-length": "\(body.utf8.count)"])
-            self.channel.write(HTTPServerResponsePart.head(head), promise: nil)
-            self.channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
-            self.channel.write(HTTPServerResponsePart.end(nil), promise: nil)
-            if flush { self.channel.flush() }
-            self.channel.embeddedEventLoop.run()
+            channel.write(HTTPServerResponsePart.head(head), promise: nil)
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: body))), promise: nil)
+            channel.write(HTTPServerResponsePart.end(nil), promise: nil)
+            if flush { channel.flush() }
+            channel.embeddedEventLoop.run()
         }
 
         /// What the client has been sent since the last call.
         func sent() throws -> String {
             var text = ""
-            while let part = try self.channel.readOutbound(as: IOData.self) {
+            while let part = try channel.readOutbound(as: IOData.self) {
                 if case .byteBuffer(let bytes) = part { text += String(buffer: bytes) }
             }
             return text
         }
 
         var hasClosedByNow: Bool {
-            self.channel.embeddedEventLoop.advanceTime(by: RequestGate.lingerTime)
-            return !self.channel.isActive
+            channel.embeddedEventLoop.advanceTime(by: RequestGate.lingerTime)
+            return !channel.isActive
         }
 
-        deinit { _ = try? self.channel.finish(acceptAlreadyClosed: true) }
+        deinit { _ = try? channel.finish(acceptAlreadyClosed: true) }
     }
 
     final class Application: ChannelInboundHandler {
@@ -65,14 +65,14 @@ import Testing
         var errors: [any Error] = []
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            switch self.unwrapInboundIn(data) {
-            case .head(let head): self.heads.append(head)
-            case .body(let bytes): self.body += String(buffer: bytes)
-            case .end: self.ends += 1
+            switch unwrapInboundIn(data) {
+            case .head(let head): heads.append(head)
+            case .body(let bytes): body += String(buffer: bytes)
+            case .end: ends += 1
             }
         }
 
-        func errorCaught(context: ChannelHandlerContext, error: any Error) { self.errors.append(error) }
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { errors.append(error) }
     }
 
     /// Counts the reads that reach the socket.
@@ -81,7 +81,7 @@ import Testing
         var count = 0
 
         func read(context: ChannelHandlerContext) {
-            self.count += 1
+            count += 1
             context.read()
         }
     }

@@ -18,10 +18,10 @@ import Transport
 
     @Test func hostsTakeTurnsHoweverMuchOneBrings() {
         var queue = HostQueue<String>()
-        for number in 0..<100 { queue.append("flood \(number)", of: self.address(1)) }
-        for number in 0..<100 { queue.append("other flood \(number)", of: self.address(2)) }
+        for number in 0..<100 { queue.append("flood \(number)", of: address(1)) }
+        for number in 0..<100 { queue.append("other flood \(number)", of: address(2)) }
         #expect(queue.popFirst() == "flood 0")
-        queue.append("owner", of: self.address(3))
+        queue.append("owner", of: address(3))
         let order = (0..<5).compactMap { _ in queue.popFirst() }
         // In turn, the fewest, in turn, ...
         #expect(order == ["other flood 0", "owner", "flood 1", "flood 2", "other flood 1"])
@@ -44,7 +44,7 @@ import Transport
         #expect(owner.application.heads.isEmpty)
         // They begin the next request of the flood each, and every second one is the owner's.
         for connection in flood.prefix(2) { connection.respond() }
-        self.run(flood + [owner])
+        run(flood + [owner])
         #expect(owner.application.heads.count == 1 && owner.application.ends == 1)
         // From here on there is no turn to wait for.
         owner.channel.triggerUserOutboundEvent(SignedIn(), promise: nil)
@@ -67,10 +67,10 @@ import Transport
         #expect([gone, next, last].allSatisfy { $0.application.heads.isEmpty })
         gone.channel.close(promise: nil)
         first[0].channel.embeddedEventLoop.advanceTime(by: RequestTurns.longest)
-        self.run([gone, next, last])
+        run([gone, next, last])
         #expect(gone.application.heads.isEmpty && next.application.heads.count == 1 && last.application.heads.isEmpty)
         first[1].channel.close(promise: nil)
-        self.run([gone, next, last])
+        run([gone, next, last])
         #expect(last.application.heads.count == 1)
     }
 
@@ -87,11 +87,11 @@ import Transport
         #expect(waiting.application.heads.isEmpty && waiting.application.body.isEmpty)
         #expect(waiting.reads.count == reads)
         first[0].respond()
-        self.run([waiting])
+        run([waiting])
         #expect(waiting.application.heads.count == 1 && waiting.application.body == "123456789")
         #expect(waiting.application.ends == 1)
         waiting.respond()
-        self.run([waiting])
+        run([waiting])
         #expect(waiting.application.heads.count == 2)
     }
 
@@ -102,7 +102,7 @@ import Transport
 
         var taken: [any Channel] = []
 
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.taken.append(self.unwrapInboundIn(data)) }
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { taken.append(unwrapInboundIn(data)) }
         func read(context: ChannelHandlerContext) {}
     }
 

@@ -25,11 +25,11 @@ import Testing
     }
 
     @Test func aSubstreamMakesAPair() throws {
-        let alone = try self.maker.source(for: try self.camera("rtsp://192.0.2.1/1"))
+        let alone = try maker.source(for: try camera("rtsp://192.0.2.1/1"))
         #expect(alone is RTSPSource)
         let pair = try #require(
-            try self.maker.source(
-                for: try self.camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
+            try maker.source(
+                for: try camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
                 as? MultiStreamSource)
         #expect((pair.main as? RTSPSource)?.url.path == "/1")
         #expect((pair.substream as? RTSPSource)?.url.path == "/2")
@@ -37,24 +37,24 @@ import Testing
 
     @Test func anONVIFCameraIsAskedForItsSubstream() throws {
         let address = "onvif://u:p@192.0.2.1:8000"
-        #expect(try self.maker.source(for: try self.camera(address)) is ONVIFSource)
+        #expect(try maker.source(for: try camera(address)) is ONVIFSource)
         let pair = try #require(
-            try self.maker.source(for: try self.camera(address, "substream: onvif")) as? MultiStreamSource)
+            try maker.source(for: try camera(address, "substream: onvif")) as? MultiStreamSource)
         #expect(pair.main is ONVIFSource && pair.substream is ONVIFSource)
         let mixed = try #require(
-            try self.maker.source(for: try self.camera(address, "substream: \"rtsp://192.0.2.1/2\""))
+            try maker.source(for: try camera(address, "substream: \"rtsp://192.0.2.1/2\""))
                 as? MultiStreamSource)
         #expect(mixed.main is ONVIFSource && mixed.substream is RTSPSource)
-        #expect(throws: ConfigurationError.self) { try self.camera("rtsp://192.0.2.1/", "substream: onvif") }
-        #expect(throws: ConfigurationError.self) { try self.camera("builtin:doorbell", "substream: onvif") }
+        #expect(throws: ConfigurationError.self) { try camera("rtsp://192.0.2.1/", "substream: onvif") }
+        #expect(throws: ConfigurationError.self) { try camera("builtin:doorbell", "substream: onvif") }
     }
 
     @Test func findingsComeFromWithin() throws {
-        let pair = try self.maker.source(
-            for: try self.camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
+        let pair = try maker.source(
+            for: try camera("rtsp://u:p@192.0.2.1/1", "substream: \"rtsp://u:p@192.0.2.1/2\""))
         #expect(pair.report?.notes == ["substream: it has not been started"])
         // Nothing is known about a camera that has not announced its address yet.
-        #expect(try self.maker.source(for: try self.camera("onvif://192.0.2.1")).report == nil)
+        #expect(try maker.source(for: try camera("onvif://192.0.2.1")).report == nil)
         #expect(BuiltInCamera(.init(name: "Door")).report == nil)
     }
 }

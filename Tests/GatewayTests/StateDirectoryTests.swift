@@ -15,7 +15,7 @@ import Testing
         try self.folder.directory.create()
     }
 
-    private var directory: StateDirectory { self.folder.directory }
+    private var directory: StateDirectory { folder.directory }
 
     private func reason(_ body: () throws -> Void) -> String? {
         do {
@@ -28,11 +28,11 @@ import Testing
 
     @Test(arguments: ["token", "webhook-tokens", "cameras.yaml", "https-key.pem"])
     func aSpecialFileBlocksNobody(name: String) throws {
-        let path = self.directory.file(name)
+        let path = directory.file(name)
         func attempt() -> [String?] {
             [
-                self.reason { _ = try self.directory.readPrivate(name) },
-                self.reason { try self.directory.writePrivate(name, "x") },
+                self.reason { _ = try directory.readPrivate(name) },
+                self.reason { try directory.writePrivate(name, "x") },
             ]
         }
         #expect(mkfifo(path, 0o600) == 0)
@@ -49,76 +49,76 @@ import Testing
         #expect(attempt().allSatisfy { $0 != nil })
         #expect(attempt()[0]?.contains("symbolic link") == true)
         unlink(path)
-        try self.directory.writePrivate(name, "fine")
-        #expect(try self.directory.readPrivate(name) == "fine")
+        try directory.writePrivate(name, "fine")
+        #expect(try directory.readPrivate(name) == "fine")
     }
 
     @Test func aDeviceIsNotRead() throws {
         // Making one needs root's rights.
-        guard geteuid() == 0, mknod(self.directory.file("token"), S_IFCHR | 0o600, dev_t(0x105)) == 0 else { return }
-        #expect(self.reason { _ = try self.directory.readPrivate("token") }?.contains("not a regular file") == true)
+        guard geteuid() == 0, mknod(directory.file("token"), S_IFCHR | 0o600, dev_t(0x105)) == 0 else { return }
+        #expect(reason { _ = try directory.readPrivate("token") }?.contains("not a regular file") == true)
     }
 
     @Test(arguments: [0o640, 0o604, 0o620, 0o602, 0o666] as [mode_t])
     func whatOthersMayReadOrWriteIsRefused(mode: mode_t) throws {
-        try self.directory.writePrivate("token", "secret")
-        chmod(self.directory.file("token"), mode)
-        #expect(self.reason { _ = try self.directory.readPrivate("token") }?.contains("chmod 600") == true)
+        try directory.writePrivate("token", "secret")
+        chmod(directory.file("token"), mode)
+        #expect(reason { _ = try directory.readPrivate("token") }?.contains("chmod 600") == true)
     }
 
     @Test func whatBelongsToAnotherUserIsRefused() throws {
         guard geteuid() == 0 else { return }
-        try self.directory.writePrivate("token", "secret")
-        chown(self.directory.file("token"), 12_345, 12_345)
-        let reason = self.reason { _ = try self.directory.readPrivate("token") }
+        try directory.writePrivate("token", "secret")
+        chown(directory.file("token"), 12_345, 12_345)
+        let reason = self.reason { _ = try directory.readPrivate("token") }
         #expect(reason?.contains("12345") == true && reason?.contains("chown") == true)
         // Root reads what belongs to the user whose folder it is: the command that shows the token.
-        chown(self.directory.path, 12_345, 12_345)
-        #expect(try self.directory.readPrivate("token") == "secret")
+        chown(directory.path, 12_345, 12_345)
+        #expect(try directory.readPrivate("token") == "secret")
         // It runs no gateway there.
-        let lock = self.reason { _ = try StateDirectoryLock(self.directory) }
+        let lock = self.reason { _ = try StateDirectoryLock(directory) }
         #expect(lock?.contains("12345") == true)
     }
 
     @Test func aFolderThatOthersMayWriteToIsRefused() throws {
         for mode in [0o770, 0o707, 0o777] as [mode_t] {
-            chmod(self.directory.path, mode)
-            #expect(self.reason { _ = try StateDirectoryLock(self.directory) }?.contains("chmod go-w") == true)
+            chmod(directory.path, mode)
+            #expect(reason { _ = try StateDirectoryLock(directory) }?.contains("chmod go-w") == true)
         }
-        chmod(self.directory.path, 0o755)
-        #expect(self.reason { _ = try StateDirectoryLock(self.directory) } == nil)
+        chmod(directory.path, 0o755)
+        #expect(reason { _ = try StateDirectoryLock(directory) } == nil)
     }
 
     @Test func oneGatewayHasTheFolderUntilItIsGone() throws {
-        var lock: StateDirectoryLock? = try StateDirectoryLock(self.directory)
-        let reason = self.reason { _ = try StateDirectoryLock(self.directory) }
+        var lock: StateDirectoryLock? = try StateDirectoryLock(directory)
+        let reason = self.reason { _ = try StateDirectoryLock(directory) }
         #expect(reason?.contains("process \(getpid()),") == true, "\(reason ?? "")")
         #expect(lock != nil)
         lock = nil
         // The file is still there, and says nothing.
-        #expect(FileManager.default.fileExists(atPath: self.directory.file(StateDirectoryLock.fileName)))
-        _ = try StateDirectoryLock(self.directory)
+        #expect(FileManager.default.fileExists(atPath: directory.file(StateDirectoryLock.fileName)))
+        _ = try StateDirectoryLock(directory)
     }
 
     @Test func theLockIsNotWhatSomebodyPutInItsPlace() throws {
-        let path = self.directory.file(StateDirectoryLock.fileName)
+        let path = directory.file(StateDirectoryLock.fileName)
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(self.reason { _ = try StateDirectoryLock(self.directory) }?.contains("not a regular file") == true)
+        #expect(reason { _ = try StateDirectoryLock(directory) }?.contains("not a regular file") == true)
         unlink(path)
-        let target = self.folder.path + "/victim"
+        let target = folder.path + "/victim"
         try Data("precious".utf8).write(to: URL(fileURLWithPath: target))
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
-        #expect(self.reason { _ = try StateDirectoryLock(self.directory) } != nil)
+        #expect(reason { _ = try StateDirectoryLock(directory) } != nil)
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "precious")
     }
 
     @Test(arguments: ["", "\n", "# nothing but a remark\n", "   \n\n"]) func anEmptyTokenFileIsNotReplaced(text: String)
         throws
     {
-        try self.directory.writePrivate("token", text)
-        let reason = self.reason { _ = try TokenStore(openingOrCreatingIn: self.directory) }
+        try directory.writePrivate("token", text)
+        let reason = self.reason { _ = try TokenStore(openingOrCreatingIn: directory) }
         #expect(reason?.contains("contains no token") == true && reason?.contains("remove the file") == true)
-        #expect(try self.directory.readPrivate("token") == text)
+        #expect(try directory.readPrivate("token") == text)
     }
 
     @Test(arguments: [
@@ -127,22 +127,22 @@ import Testing
     func garbledWebhookTokensAreNotReplaced(text: String) throws {
         let line = WebhookTokens.prefix + String(repeating: "a", count: 43)
         let content = text.replacingOccurrences(of: "LINE", with: line)
-        try self.directory.writePrivate(WebhookTokens.fileName, content)
+        try directory.writePrivate(WebhookTokens.fileName, content)
         for devices in [[], ["yard"]] {
             let reason = self.reason {
-                _ = try WebhookTokens(openingOrCreatingIn: self.directory, devices: devices)
+                _ = try WebhookTokens(openingOrCreatingIn: directory, devices: devices)
             }
             #expect(reason?.contains("to make new tokens") == true, "\(reason ?? "nothing")")
             // Messages end in logs: they name the line and no secret.
             #expect(reason?.contains(line) == false)
         }
-        #expect(try self.directory.readPrivate(WebhookTokens.fileName) == content)
+        #expect(try directory.readPrivate(WebhookTokens.fileName) == content)
     }
 
     @Test(arguments: ["guest\u{202E}renwo", "a\u{7}b", "x\u{1B}[31m", "\u{9B}0m", "l\u{200F}r"])
     func aPrincipalsNameIsReadable(name: String) throws {
-        try self.directory.writePrivate("token", "gatehouse_\(String(repeating: "a", count: 40)) \(name)\n")
-        let reason = self.reason { _ = try TokenStore(openingOrCreatingIn: self.directory) }
+        try directory.writePrivate("token", "gatehouse_\(String(repeating: "a", count: 40)) \(name)\n")
+        let reason = self.reason { _ = try TokenStore(openingOrCreatingIn: directory) }
         #expect(reason?.contains("line 1: the name contains") == true && reason?.contains(name) == false)
     }
 

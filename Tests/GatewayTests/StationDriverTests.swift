@@ -35,35 +35,35 @@ import Transport
     }
 
     @Test func aCameraThatCannotBeMadeIsShownWithItsReason() async throws {
-        let changes = await self.cameras.apply([Camera(id: "phone", name: "Phone", kind: .camera, source: .whip)])
+        let changes = await cameras.apply([Camera(id: "phone", name: "Phone", kind: .camera, source: .whip)])
         #expect(changes.added == ["phone"])
         let driver = try #require(changes.drivers.first { $0.deviceID == "phone" })
         for await update in driver.updates() {
             #expect(update == .source(.init(state: .stopped, reason: "no such camera here")))
         }
-        self.relay.stop()
+        relay.stop()
     }
 
     @Test func aPressWakesTheIdleBuiltInDoorbell() async throws {
         var door = Camera(id: "door", name: "Door", kind: .doorbell, source: .builtInDoorbell)
         door.pull = .onDemand
-        let changes = await self.cameras.apply([door])
-        let station = try #require(await self.registry.running.first?.station)
+        let changes = await cameras.apply([door])
+        let station = try #require(await registry.running.first?.station)
         #expect(station.snapshot.state == .idle)
         try await #require(changes.drivers.first).press()
         await world.waitUntilFlowing(station)
-        await self.registry.stopAll()
-        self.relay.stop()
+        await registry.stopAll()
+        relay.stop()
     }
 
     @Test func aStationGoesWithItsCameraEvenIfItsUpdatesWereFollowed() async throws {
         /// Makes a station, follows it, and keeps nothing but the stream.
         func follow() -> (station: WeakStation, updates: AsyncStream<CameraUpdate>) {
             let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
-            let station = CameraStation(id: "a", source: source, relay: self.relay)
+            let station = CameraStation(id: "a", source: source, relay: relay)
             let driver = StationDriver(
                 station: station, source: source,
-                events: CameraEvents(CameraSettings(self.camera("a")), station: station), run: "r")
+                events: CameraEvents(CameraSettings(camera("a")), station: station), run: "r")
             return (WeakStation(station), driver.updates())
         }
         let followed = follow()
@@ -72,7 +72,7 @@ import Transport
             #expect(update == .source(.init(state: .idle)))
             break
         }
-        self.relay.stop()
+        relay.stop()
     }
 
     @Test func aRemovedCameraLeavesNoStationBehind() async throws {
@@ -80,9 +80,9 @@ import Transport
         let following = Task { await hub.run() }
         /// Adds a camera to the registry and the home, and keeps nothing of it.
         func add(_ camera: Camera) async -> WeakStation? {
-            let changes = await self.cameras.apply([camera])
+            let changes = await cameras.apply([camera])
             await hub.setDevices([.init(id: "a", name: "a", kind: .camera)], drivers: changes.drivers)
-            return await self.registry.running.first.map(\.station).map { WeakStation($0) }
+            return await registry.running.first.map(\.station).map { WeakStation($0) }
         }
         let first = try #require(await add(self.camera("a", 1)))
         world.source("rtsp://192.0.2.1/1")?.open([.init(kind: .video, codec: .vp8, payloadType: 96)])
@@ -90,19 +90,19 @@ import Transport
         restarted.pull = .onDemand
         let second = try #require(await add(restarted))
         #expect(second.value != nil)
-        try await self.waitUntilGone(first)
-        _ = await self.cameras.apply([])
+        try await waitUntilGone(first)
+        _ = await cameras.apply([])
         await hub.setDevices([], drivers: [])
-        try await self.waitUntilGone(second)
+        try await waitUntilGone(second)
         following.cancel()
-        self.relay.stop()
+        relay.stop()
     }
 
     @Test func aRemovedObserverIsNotCalledAgain() async throws {
         let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
-        let station = CameraStation(id: "a", source: source, relay: self.relay)
+        let station = CameraStation(id: "a", source: source, relay: relay)
         let driver = StationDriver(
-            station: station, source: source, events: CameraEvents(CameraSettings(self.camera("a")), station: station),
+            station: station, source: source, events: CameraEvents(CameraSettings(camera("a")), station: station),
             run: "r")
         func follow() async {
             for await _ in driver.updates() { break }
@@ -117,7 +117,7 @@ import Transport
             if states.count == 2 { break }
         }
         #expect(states == [.idle, .connecting])
-        self.relay.stop()
+        relay.stop()
     }
 
     /// A camera that began to flow just while the home began to follow it stayed "setting up" until its next change.
@@ -137,10 +137,10 @@ import Transport
         var lost = 0
         for round in 1...rounds {
             let source = ReplaceableSource(TestSource("rtsp://192.0.2.1/"))
-            let station = CameraStation(id: "a", source: source, relay: self.relay)
+            let station = CameraStation(id: "a", source: source, relay: relay)
             let driver = StationDriver(
                 station: station, source: source,
-                events: CameraEvents(CameraSettings(self.camera("a")), station: station), run: "r")
+                events: CameraEvents(CameraSettings(camera("a")), station: station), run: "r")
             next.withLock { $0 = station }
             begun.store(round, ordering: .releasing)
             // Each round begins to follow at another moment of the change.
@@ -157,13 +157,13 @@ import Transport
             if last != .flowing { lost += 1 }
         }
         #expect(lost == 0)
-        self.relay.stop()
+        relay.stop()
     }
 
     /// Nothing reports when the last thread lets go. The test asks the relay something again and again, which gives it
     /// time.
     private func waitUntilGone(_ station: WeakStation) async throws {
-        for _ in 0..<100_000 where station.value != nil { _ = await self.relay.counters() }
+        for _ in 0..<100_000 where station.value != nil { _ = await relay.counters() }
         try #require(station.value == nil)
     }
 }

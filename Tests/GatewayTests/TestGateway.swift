@@ -51,21 +51,21 @@ struct TestGateway: Sendable {
             uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false })
     }
 
-    var keeper: ConfigurationKeeper { self.api.keeper }
+    var keeper: ConfigurationKeeper { api.keeper }
 
-    var hub: HomeHub { self.api.hub }
+    var hub: HomeHub { api.hub }
 
     var application: Application<RouterResponder<GatewayRequestContext>> {
         var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical
         return Application(
-            router: self.api.router(scheme: "http"),
+            router: api.router(scheme: "http"),
             server: GatewayHTTPChannel.server(ConnectionGuard()),
             configuration: .init(address: .hostname("127.0.0.1", port: 0)), logger: logger)
     }
 
     func run<Value: Sendable>(_ body: @Sendable (Client) async throws -> Value) async throws -> Value {
-        try await self.application.test(.live) { try await body(Client(client: $0)) }
+        try await application.test(.live) { try await body(Client(client: $0)) }
     }
 
     /// Sends requests, with the owner's token unless told otherwise.
@@ -79,38 +79,38 @@ struct TestGateway: Sendable {
             var headers = headers
             if let token { headers[.authorization] = "Bearer \(token)" }
             if let type { headers[.contentType] = type }
-            return try await self.client.execute(
+            return try await client.execute(
                 uri: path, method: method, headers: headers, body: body.map { ByteBuffer(string: $0) })
         }
 
-        func get(_ path: String) async throws -> TestResponse { try await self.send(.get, path) }
+        func get(_ path: String) async throws -> TestResponse { try await send(.get, path) }
 
         func command(_ trait: String, _ command: String, _ body: String, device: String = "door") async throws
             -> TestResponse
         {
-            try await self.send(
+            try await send(
                 .post, "/v1/devices/\(device)/traits/\(trait)/commands/\(command)", body, type: "application/json")
         }
 
         /// Starts a live view and gives the session's id.
         func start() async throws -> String {
-            let response = try await self.command("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0\r\n"}"#)
+            let response = try await command("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0\r\n"}"#)
             return try response.decoded(Google.WebRtcLiveViewTrait.StartLiveViewResult.self).mediaSessionId
         }
     }
 }
 
 extension TestResponse {
-    var text: String { String(buffer: self.body) }
+    var text: String { String(buffer: body) }
 
     func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        return try decoder.decode(type, from: Data(self.body.readableBytesView))
+        return try decoder.decode(type, from: Data(body.readableBytesView))
     }
 
     /// The error in the body.
-    var failure: HomeError? { try? self.decoded(HomeErrorResponse.self).homeError }
+    var failure: HomeError? { try? decoded(HomeErrorResponse.self).homeError }
 }
 
 /// Runs no camera, and notes what it was asked for.
@@ -122,7 +122,7 @@ actor FakeCameras: CameraRunning {
     init(drivers: [FakeCamera] = []) { self.drivers = drivers }
 
     func reconnect(_ id: String) -> Bool {
-        self.reconnected.append(id)
+        reconnected.append(id)
         return true
     }
 
@@ -137,15 +137,15 @@ actor FakeCameras: CameraRunning {
 
     func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
         let steps = CameraPlan(
-            running: (self.applied.last ?? []).map { CameraSettings($0) }, wanted: cameras.map { CameraSettings($0) }
+            running: (applied.last ?? []).map { CameraSettings($0) }, wanted: cameras.map { CameraSettings($0) }
         ).steps
-        self.applied.append(cameras)
+        applied.append(cameras)
         var changes = CameraChanges()
         for step in steps {
             switch step {
             case .add:
                 changes.added.append(step.id)
-                changes.drivers.append(self.drivers.first { $0.deviceID == step.id } ?? FakeCamera(step.id))
+                changes.drivers.append(drivers.first { $0.deviceID == step.id } ?? FakeCamera(step.id))
             case .remove: changes.removed.append(step.id)
             case .replaceSource, .restart, .relabel: changes.changed.append(step.id)
             }
@@ -157,7 +157,7 @@ actor FakeCameras: CameraRunning {
 /// A folder that is removed with the value.
 final class TemporaryFolder: Sendable {
     let path: String
-    var directory: StateDirectory { StateDirectory(path: self.path + "/state") }
+    var directory: StateDirectory { StateDirectory(path: path + "/state") }
 
     init() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("gatehouse-\(UUID().uuidString)")
@@ -165,5 +165,5 @@ final class TemporaryFolder: Sendable {
         self.path = url.path
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

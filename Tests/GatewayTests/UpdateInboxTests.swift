@@ -14,7 +14,7 @@ import Transport
 
     private func all(_ inbox: UpdateInbox) async -> [CameraUpdate] {
         let end = CameraUpdate.eventSource(EventSourceStatus(state: .stopped, reason: "the end of this test"))
-        inbox.add(end, at: self.start)
+        inbox.add(end, at: start)
         var result: [CameraUpdate] = []
         while let update = await inbox.next(), update != end { result.append(update) }
         return result
@@ -23,11 +23,11 @@ import Transport
     @Test func thousandsOfStatesCostNoPress() async {
         let inbox = UpdateInbox()
         let press = CameraUpdate.doorbellPressed(.init())
-        inbox.add(press, at: self.start)
-        for number in 0..<5_000 { inbox.add(self.state("attempt \(number)"), at: self.start) }
-        let updates = await self.all(inbox)
+        inbox.add(press, at: start)
+        for number in 0..<5_000 { inbox.add(state("attempt \(number)"), at: start) }
+        let updates = await all(inbox)
         #expect(updates.first == press)
-        #expect(updates.last == self.state("attempt 4999"))
+        #expect(updates.last == state("attempt 4999"))
         // More than the hundred of before, in 64 KiB.
         #expect(updates.count > 150 && updates.count + inbox.dropped == 5_001)
     }
@@ -35,39 +35,39 @@ import Transport
     @Test func bytesBoundHugeUpdates() async {
         let inbox = UpdateInbox()
         let long = String(repeating: "x", count: 30_000)
-        for number in 0..<9 { inbox.add(self.state("\(number)\(long)"), at: self.start) }
-        #expect(await self.all(inbox) == [self.state("7\(long)"), self.state("8\(long)")])
+        for number in 0..<9 { inbox.add(state("\(number)\(long)"), at: start) }
+        #expect(await all(inbox) == [state("7\(long)"), state("8\(long)")])
         // One that is larger than everything is the present state nevertheless.
-        let huge = self.state(String(repeating: "x", count: 1 << 20))
-        inbox.add(huge, at: self.start)
+        let huge = state(String(repeating: "x", count: 1 << 20))
+        inbox.add(huge, at: start)
         #expect(await inbox.next() == huge)
     }
 
     @Test func unreadEventsExpireAfterAMinute() async {
         let inbox = UpdateInbox()
         let press = CameraUpdate.doorbellPressed(.init())
-        inbox.add(self.state("old"), at: self.start)
-        inbox.add(press, at: self.start)
-        inbox.add(self.state("newer"), at: self.start + .seconds(59))
-        inbox.add(press, at: self.start + .seconds(61))
-        #expect(await self.all(inbox) == [self.state("newer"), press])
+        inbox.add(state("old"), at: start)
+        inbox.add(press, at: start)
+        inbox.add(state("newer"), at: start + .seconds(59))
+        inbox.add(press, at: start + .seconds(61))
+        #expect(await all(inbox) == [state("newer"), press])
         #expect(inbox.dropped == 2)
         // An old state is the present one nevertheless, and costs no later press.
-        inbox.add(self.state("newest"), at: self.start)
-        inbox.add(press, at: self.start + .seconds(500))
-        #expect(await inbox.next() == self.state("newest"))
+        inbox.add(state("newest"), at: start)
+        inbox.add(press, at: start + .seconds(500))
+        #expect(await inbox.next() == state("newest"))
         #expect(await inbox.next() == press)
     }
 
     @Test func aWaitingReaderGetsTheNextUpdateAndTheEnd() async {
         let inbox = UpdateInbox()
         async let first = inbox.next()
-        inbox.add(self.state("one"))
-        #expect(await first == self.state("one"))
+        inbox.add(state("one"))
+        #expect(await first == state("one"))
         async let second = inbox.next()
         inbox.finish()
         #expect(await second == nil)
-        inbox.add(self.state("two"))
+        inbox.add(state("two"))
         #expect(await inbox.next() == nil)
     }
 }

@@ -48,7 +48,7 @@ import Testing
 
     @Test func candidatesAndRestartsFollowTheRulesOfIfMatch() async throws {
         try await TestGateway().run { client in
-            let (location, tag) = try await self.start(client)
+            let (location, tag) = try await start(client)
             func patch(_ body: String, _ condition: String?) async throws -> TestResponse {
                 try await client.send(
                     .patch, location, body, type: Self.fragment,
@@ -78,7 +78,7 @@ import Testing
 
     @Test func otherBodiesAndOtherDevicesAreRefused() async throws {
         try await TestGateway().run { client in
-            let (location, tag) = try await self.start(client)
+            let (location, tag) = try await start(client)
             #expect(try await client.send(.post, "/whep/door", "v=0").status == .unsupportedMediaType)
             #expect(
                 try await client.send(.post, "/whep/door", "{}", type: "application/json").status
@@ -101,7 +101,7 @@ import Testing
             let endpoint = try await client.send(.options, "/whep/door")
             #expect(endpoint.status == .noContent)
             #expect(endpoint.headers[try #require(Self.acceptPost)] == "application/sdp")
-            let (location, _) = try await self.start(client)
+            let (location, _) = try await start(client)
             let session = try await client.send(.options, location)
             #expect(session.status == .noContent)
             #expect(session.headers[try #require(Self.acceptPatch)] == Self.fragment)
@@ -115,7 +115,7 @@ import Testing
             let servers = try await client.send(.options, "/whep/door")
             let links = servers.headers[values: try #require(Self.link)]
             #expect(links == [#"<stun:stun.example:3478>; rel="ice-server""#])
-            let (location, _) = try await self.start(client)
+            let (location, _) = try await start(client)
             let added = try await client.send(
                 .patch, location, "a=candidate", type: Self.fragment, token: nil, headers: [.ifMatch: "*"])
             #expect(added.status == .noContent)
@@ -131,7 +131,7 @@ import Testing
     @Test func theAddressOfASessionOpensNothingElse() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
-            let (location, tag) = try await self.start(client)
+            let (location, tag) = try await start(client)
             let other = location.replacing("/door/", with: "/yard/")
             #expect(try await client.send(.delete, other, token: nil).status == .notFound)
             let id = String(try #require(location.split(separator: "/").last))
@@ -196,7 +196,7 @@ import Testing
     @Test func theLeaseOfAConnectedPlayerIsExtendedAndNoOther() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in
-            for _ in 0..<2 { _ = try await self.start(client) }
+            for _ in 0..<2 { _ = try await start(client) }
             let ofTheAPI = try await client.start()
             let states: [(String, LiveViewSnapshot.State)] = [
                 ("session-1", .connected), ("session-2", .connecting), (ofTheAPI, .connected),

@@ -12,10 +12,10 @@ import Transport
 @Suite struct ChangeLogTests {
     let folder = TestFolder()
 
-    private var path: String { self.folder.path + "/local.sqlite" }
+    private var path: String { folder.path + "/local.sqlite" }
 
     private func open(_ retention: LogRetention = LogRetention()) throws -> SQLiteLocalStore {
-        try SQLiteLocalStore(path: self.path, retention: retention, now: { Date(timeIntervalSince1970: 1_000) })
+        try SQLiteLocalStore(path: path, retention: retention, now: { Date(timeIntervalSince1970: 1_000) })
     }
 
     private func append(_ range: Range<Int64>, to log: ChangeLog) {
@@ -78,34 +78,34 @@ import Transport
 
     @Test func readersGoOnAfterARestartWithNothingMissed() async throws {
         var place: LogCursor?
-        var log = ChangeLog(try self.open())
-        self.append(0..<10, to: log)
+        var log = ChangeLog(try open())
+        append(0..<10, to: log)
         log.flush()
         place = log.newest
-        self.append(10..<700, to: log)
+        append(10..<700, to: log)
         log.flush()
         let first = log.identity
-        log = ChangeLog(try self.open())
+        log = ChangeLog(try open())
         #expect(log.identity.log == first.log && log.identity.gateway == first.gateway)
         #expect(log.identity.incarnation == first.incarnation + 1)
-        self.append(700..<710, to: log)
+        append(700..<710, to: log)
         let text = try #require(place?.text)
         let sequence = try #require(await log.resume(text))
         let stream = log.addReader(principal: "owner", after: sequence)
         log.finish()
         var events: [HomeEvent] = []
         while let next = await stream.next() { events += next }
-        #expect(self.numbers(events) == Array(10..<710))
+        #expect(numbers(events) == Array(10..<710))
     }
 
     /// A run that a power cut ended has delivered more than the disk has kept.
     @Test func aCursorOfAnEntryThatTheDiskLostIsNotTakenForItsSuccessor() async throws {
-        let first = ChangeLog(try self.open())
-        self.append(0..<3, to: first)
+        let first = ChangeLog(try open())
+        append(0..<3, to: first)
         first.flush()
         let lost = first.cursor(5).text
-        let second = ChangeLog(try self.open())
-        self.append(3..<9, to: second)
+        let second = ChangeLog(try open())
+        append(3..<9, to: second)
         second.flush()
         #expect(await second.resume(lost) == nil)
         #expect(await second.resume(second.cursor(5).text) == 5)
@@ -116,7 +116,7 @@ import Transport
     @Test func aHomeThatRestartsTellsReturningWatchersWhatBecameOfItsDevicesAndSessions() async throws {
         func makeHub() throws -> HomeHub {
             HomeHub(
-                devices: [], drivers: [], signalling: FakeLiveView().services, log: ChangeLog(try self.open()),
+                devices: [], drivers: [], signalling: FakeLiveView().services, log: ChangeLog(try open()),
                 now: { Date(timeIntervalSince1970: 1_000) })
         }
         func device(_ id: String) -> DeviceDescription { DeviceDescription(id: id, name: id, kind: .doorbell) }
@@ -157,13 +157,13 @@ import Transport
         var retention = LogRetention()
         retention.stateSeconds = 100
         retention.eventSeconds = 1_000
-        let store = try SQLiteLocalStore(path: self.path, retention: retention, now: { clock.withLock { $0 } })
+        let store = try SQLiteLocalStore(path: path, retention: retention, now: { clock.withLock { $0 } })
         let log = ChangeLog(store)
         func removed(at seconds: Double) {
             log.append(.deviceRemoved(deviceID: "d"), at: Date(timeIntervalSince1970: seconds))
         }
         removed(at: 1_000)
-        self.append(0..<2, to: log)
+        append(0..<2, to: log)
         removed(at: 1_150)
         log.flush()
         clock.withLock { $0 = Date(timeIntervalSince1970: 1_200) }
@@ -177,22 +177,22 @@ import Transport
         #expect(try store.entries(after: 0, limit: 10).isEmpty)
         // Numbers are not given out twice.
         #expect(try store.lastSequence() == 4)
-        let again = ChangeLog(try self.open())
+        let again = ChangeLog(try open())
         #expect(again.newest.sequence == 4)
     }
 
     @Test func theFileIsBoundedInBytes() async throws {
         var retention = LogRetention()
         retention.bytes = 200_000
-        let log = ChangeLog(try self.open(retention))
-        self.append(0..<20_000, to: log)
+        let log = ChangeLog(try open(retention))
+        append(0..<20_000, to: log)
         log.flush()
         #expect(log.status.problem == nil)
-        let store = try self.open(retention)
+        let store = try open(retention)
         let kept = try store.entries(after: 0, limit: 100_000)
         #expect(kept.last?.sequence == 20_000)
         #expect(kept.reduce(0) { $0 + $1.size } <= retention.bytes)
-        let attributes = try FileManager.default.attributesOfItem(atPath: self.path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect(try #require(attributes[.size] as? Int) < 4 * retention.bytes)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
@@ -200,15 +200,15 @@ import Transport
     @Test(arguments: ["garbage", "header", "middle"]) func aDamagedFileGoesAsideAndANewLogBegins(kind: String)
         async throws
     {
-        var log = ChangeLog(try self.open())
-        self.append(0..<2_000, to: log)
+        var log = ChangeLog(try open())
+        append(0..<2_000, to: log)
         log.flush()
         let place = log.newest.text
         let identity = log.identity
         // Closes the file, so that all of it is in its place.
         log = ChangeLog()
-        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: self.path)))
-        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: self.path + suffix) }
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
         switch kind {
         case "garbage": bytes = Array("this is not a database, but it is long enough to be one\n".utf8)
         case "header": for index in 0..<100 { bytes[index] = 0xAA }
@@ -216,14 +216,14 @@ import Transport
             try #require(bytes.count > 12_000)
             for index in 4_096..<12_000 { bytes[index] = UInt8(truncatingIfNeeded: index &* 7) }
         }
-        try Data(bytes).write(to: URL(fileURLWithPath: self.path))
-        let store = try self.open()
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        let store = try open()
         let aside = try #require(store.damaged)
         #expect(FileManager.default.fileExists(atPath: aside))
         let again = ChangeLog(store)
         #expect(again.identity.log != identity.log)
         #expect(await again.resume(place) == nil)
-        self.append(0..<3, to: again)
+        append(0..<3, to: again)
         again.flush()
         #expect(again.status.problem == nil && again.status.written == 3)
     }
@@ -233,18 +233,18 @@ import Transport
         let reports = Locked<[String?]>([])
         let log = ChangeLog(store) { status in reports.withLock { $0.append(status.problem) } }
         let stream = log.addReader(principal: "owner", after: 0)
-        self.append(0..<10, to: log)
+        append(0..<10, to: log)
         log.flush()
         store.isFailing.withLock { $0 = true }
-        self.append(10..<20, to: log)
+        append(10..<20, to: log)
         log.flush()
         #expect(log.status.waiting == 10)
         #expect(log.status.problem == "store: the disk is full")
-        self.append(20..<30, to: log)
+        append(20..<30, to: log)
         log.flush()
         var events: [HomeEvent] = []
         while events.count < 30, let next = await stream.next() { events += next }
-        #expect(self.numbers(events) == Array(0..<30))
+        #expect(numbers(events) == Array(0..<30))
         // A reader that comes during the outage goes on in memory.
         #expect(await log.resume(log.cursor(15).text) == 15)
         store.isFailing.withLock { $0 = false }
@@ -259,7 +259,7 @@ import Transport
         store.isFailing.withLock { $0 = true }
         let log = ChangeLog(store)
         let total = Int64(ChangeLog.maximumWaiting + 44)
-        self.append(0..<total, to: log)
+        append(0..<total, to: log)
         log.flush()
         #expect(log.status.lost == 44)
         store.isFailing.withLock { $0 = false }
@@ -269,16 +269,16 @@ import Transport
     }
 
     @Test func aFullDiskIsReportedByItsName() throws {
-        let store = try self.open()
+        let store = try open()
         try store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = 40") }
         let log = ChangeLog(store)
-        self.append(0..<20_000, to: log)
+        append(0..<20_000, to: log)
         log.flush()
         #expect(log.status.problem?.contains("the disk is full") == true, "\(log.status)")
     }
 
     @Test func theHomeAndItsObjectsAreKeptAndChangedByCompareAndSet() throws {
-        let path = self.folder.path + "/shared.sqlite"
+        let path = folder.path + "/shared.sqlite"
         let store = try SQLiteSharedStore(path: path)
         #expect(try store.object("room", "hall") == nil)
         #expect(try store.write("room", "hall", "{}", expecting: 0) == 1)
@@ -296,22 +296,22 @@ final class FailingStore: LocalStore {
     let memory = MemoryStore(log: "f")
     let isFailing = Locked(false)
 
-    var identity: LogIdentity { self.memory.identity }
-    func lastSequence() -> Int64 { self.memory.lastSequence() }
+    var identity: LogIdentity { memory.identity }
+    func lastSequence() -> Int64 { memory.lastSequence() }
     func append(_ entries: [LogEntry]) throws(StoreFailure) {
-        if self.isFailing.withLock({ $0 }) { throw StoreFailure(path: "store", reason: "the disk is full") }
-        self.memory.append(entries)
+        if isFailing.withLock({ $0 }) { throw StoreFailure(path: "store", reason: "the disk is full") }
+        memory.append(entries)
     }
     func entries(after sequence: Int64, limit: Int) -> [LogEntry] {
-        self.memory.entries(after: sequence, limit: limit)
+        memory.entries(after: sequence, limit: limit)
     }
     func isComplete(after sequence: Int64, incarnation: Int64) -> Bool {
-        self.memory.isComplete(after: sequence, incarnation: incarnation)
+        memory.isComplete(after: sequence, incarnation: incarnation)
     }
     func events(of subject: String, since: Date?, after sequence: Int64?, limit: Int) -> [LogEntry] {
-        self.memory.events(of: subject, since: since, after: sequence, limit: limit)
+        memory.events(of: subject, since: since, after: sequence, limit: limit)
     }
-    func state() -> [LogEntry] { self.memory.state() }
+    func state() -> [LogEntry] { memory.state() }
 }
 
 /// A folder that is removed with the value.
@@ -324,5 +324,5 @@ final class TestFolder: Sendable {
         self.path = url.path
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

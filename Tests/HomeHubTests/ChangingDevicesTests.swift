@@ -11,7 +11,7 @@ import Testing
 
     func makeHub() -> HomeHub {
         HomeHub(
-            devices: [self.device("door"), self.device("yard")], drivers: [self.door, self.yard],
+            devices: [device("door"), device("yard")], drivers: [door, yard],
             signalling: FakeLiveView().services, now: { Date(timeIntervalSince1970: 1_000) })
     }
 
@@ -20,11 +20,11 @@ import Testing
     }
 
     @Test func exactlyWhatChangedIsReported() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
         let changes = await hub.setDevices(
-            [self.device("porch"), self.device("door", "Front door")], drivers: [FakeCamera("porch")])
+            [device("porch"), device("door", "Front door")], drivers: [FakeCamera("porch")])
         #expect(changes.added == ["porch"] && changes.changed == ["door"] && changes.removed == ["yard"])
         #expect(await hub.devices().map(\.id) == ["porch", "door"])
         guard case .deviceRemoved("yard")? = await events.next()?.change else { throw Unexpected() }
@@ -35,35 +35,35 @@ import Testing
         await #expect(throws: HomeError.self) { try await hub.device("yard") }
 
         // The same list again is not a change.
-        let again = await hub.setDevices([self.device("porch"), self.device("door", "Front door")], drivers: [])
+        let again = await hub.setDevices([device("porch"), device("door", "Front door")], drivers: [])
         #expect(again == HomeHub.DeviceChanges())
     }
 
     @Test func aRenamedDeviceKeepsItsCameraAndItsState() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         await hub.apply(FakeCamera.flowing, deviceID: "door")
-        await hub.setDevices([self.device("door", "Front door"), self.device("yard")], drivers: [])
+        await hub.setDevices([device("door", "Front door"), device("yard")], drivers: [])
         let door = try await hub.device("door")
         #expect(door.name == "Front door" && door.connectivityState == .online && door.source.state == .flowing)
     }
 
     @Test func aCameraThatComesLaterIsFollowedAndOneThatWasReplacedIsNot() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         let running = Task { await hub.run() }
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
-        self.yard.send(FakeCamera.flowing)
+        yard.send(FakeCamera.flowing)
         guard case .device(let first)? = await events.next()?.change, first.id == "yard" else { throw Unexpected() }
 
         let (porch, other) = (FakeCamera("porch"), FakeCamera("yard"))
-        await hub.setDevices([self.device("yard"), self.device("porch")], drivers: [porch, other])
+        await hub.setDevices([device("yard"), device("porch")], drivers: [porch, other])
         guard case .deviceRemoved("door")? = await events.next()?.change else { throw Unexpected() }
         guard case .device(let reset)? = await events.next()?.change else { throw Unexpected() }
         #expect(reset.id == "yard" && reset.source.state == .idle)
         guard case .deviceAdded? = await events.next()?.change else { throw Unexpected() }
 
-        self.yard.send(.source(.init(state: .stalled)))
-        self.door.send(FakeCamera.flowing)
+        yard.send(.source(.init(state: .stalled)))
+        door.send(FakeCamera.flowing)
         porch.send(FakeCamera.flowing)
         guard case .device(let second)? = await events.next()?.change else { throw Unexpected() }
         #expect(second.id == "porch" && second.source.state == .flowing)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func aDetectionIsReportedKeptAndShownWhileItLasts() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
         await hub.apply(.detection(.init(kind: .person, phase: .began, eventSessionId: "s")), deviceID: "door")
@@ -40,7 +40,7 @@ import Testing
         }
         let log = ChangeLog(MemoryStore(log: "r"))
         log.adopt(kept)
-        let hub = self.makeHub(log: log)
+        let hub = makeHub(log: log)
         let events = try await hub.events(of: "door")
         #expect(events.map(\.priority) == (100..<300).reversed().map(Int64.init))
         #expect(events.first?.timestamp == Date(timeIntervalSince1970: 299))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func theStateOfTheEventsConnectionIsShown() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         #expect(try await hub.device("door").eventSource == nil)
         let status = EventSourceStatus(state: .backingOff, reason: "no answer", model: "D3")
         await hub.apply(.eventSource(status), deviceID: "door")

@@ -16,7 +16,7 @@ import Testing
                 .init(id: "door", name: "Front door", kind: .doorbell),
                 .init(id: "yard", name: "Yard", kind: .camera),
             ],
-            drivers: [self.camera], signalling: self.liveView.services, log: ChangeLog(MemoryStore(log: "r")),
+            drivers: [camera], signalling: liveView.services, log: ChangeLog(MemoryStore(log: "r")),
             now: { Date(timeIntervalSince1970: 1_000) })
     }
 
@@ -33,7 +33,7 @@ import Testing
 
     /// Starts a live view, and returns the session's identifier.
     func start(_ hub: HomeHub, principal: String = "owner") async throws -> String {
-        let result = try await self.send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, principal: principal)
+        let result = try await send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, principal: principal)
         return try JSONDecoder().decode(Google.WebRtcLiveViewTrait.StartLiveViewResult.self, from: result)
             .mediaSessionId
     }
@@ -42,7 +42,7 @@ import Testing
         let camera = FakeCamera("door", hasSpeaker: false)
         let hub = HomeHub(
             devices: [.init(id: "door", name: "Front door", kind: .doorbell)], drivers: [camera],
-            signalling: self.liveView.services)
+            signalling: liveView.services)
         let trait = Google.WebRtcLiveViewTrait.self
         #expect(try await hub.device("door").traits[trait]?.supportedTalkbackType == nil)
         camera.findSpeaker()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func devicesAreInTheOrderOfTheConfigWithTheirRequiredTraits() async {
-        let devices = await self.makeHub().devices()
+        let devices = await makeHub().devices()
         #expect(devices.map(\.id) == ["door", "yard"])
         for device in devices {
             let present = Set(device.traits.all.map { type(of: $0).identifier })
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func connectivityFollowsTheSourceAndDoesNotFlickerWhileItRetries() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         func state() async throws -> ConnectivityState { try await hub.device("door").connectivityState }
         #expect(try await state() == .unknown)
         await hub.apply(.source(.init(state: .connecting)), deviceID: "door")
@@ -78,10 +78,10 @@ import Testing
     }
 
     @Test func unknownDevicesAreNotFound() async {
-        let hub = self.makeHub()
+        let hub = makeHub()
         await #expect(throws: HomeError.self) { try await hub.device("attic") }
         let error = await #expect(throws: HomeError.self) {
-            try await self.send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, device: "attic")
+            try await send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, device: "attic")
         }
         #expect(error?.code == .notFound)
     }
@@ -98,8 +98,8 @@ import Testing
     }
 
     @Test func aSessionIsOnlyForItsOwnerAndItsDevice() async throws {
-        let hub = self.makeHub()
-        let id = try await self.start(hub)
+        let hub = makeHub()
+        let id = try await start(hub)
         let session = #"{"mediaSessionId":"\#(id)"}"#
         #expect(await hub.sessions(principal: "owner").count == 1)
         #expect(await hub.sessions(principal: "guest").isEmpty)
@@ -109,48 +109,48 @@ import Testing
         for (device, principal) in [("yard", "owner"), ("door", "guest")] {
             for command in ["extendLiveView", "startTalkback", "stopTalkback", "stopLiveView"] {
                 let error = await #expect(throws: HomeError.self) {
-                    try await self.send(command, session, to: hub, device: device, principal: principal)
+                    try await send(command, session, to: hub, device: device, principal: principal)
                 }
                 #expect(error?.code == .notFound)
             }
         }
-        let extended = try await self.send(
+        let extended = try await send(
             "extendLiveView", #"{"mediaSessionId":"\#(id)","extendedDurationSeconds":60}"#, to: hub)
         #expect(String(decoding: extended, as: UTF8.self) == #"{"liveSessionDurationSeconds":60}"#)
-        try await self.send("stopLiveView", session, to: hub)
+        try await send("stopLiveView", session, to: hub)
         // Ending it again is not an error for its owner, and nobody else learns that it existed.
-        try await self.send("stopLiveView", session, to: hub)
-        try await self.send("stopTalkback", session, to: hub)
+        try await send("stopLiveView", session, to: hub)
+        try await send("stopTalkback", session, to: hub)
         for (device, principal) in [("yard", "owner"), ("door", "guest")] {
             let error = await #expect(throws: HomeError.self) {
-                try await self.send("stopLiveView", session, to: hub, device: device, principal: principal)
+                try await send("stopLiveView", session, to: hub, device: device, principal: principal)
             }
             #expect(error?.code == .notFound)
         }
     }
 
     @Test func aCommandReadsNoOtherSession() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
-        for _ in 0..<3 { _ = try await self.start(hub) }
-        let id = try await self.start(hub)
+        for _ in 0..<3 { _ = try await start(hub) }
+        let id = try await start(hub)
         // The hub has seen the session, so it reports the end as well.
         while let change = await events.next()?.change {
             if case .session(.started, let session) = change, session.session.mediaSessionId == id { break }
         }
         let session = #"{"mediaSessionId":"\#(id)"}"#
         for command in ["extendLiveView", "startTalkback", "stopTalkback", "stopLiveView"] {
-            try await self.send(command, session, to: hub)
+            try await send(command, session, to: hub)
         }
         // Neither the commands nor the reports to watchers.
         while let change = await events.next()?.change {
             if case .session(.ended, let session) = change, session.session.mediaSessionId == id { break }
         }
-        #expect(await self.liveView.listings == 0)
+        #expect(await liveView.listings == 0)
     }
 
     @Test func aWatcherGetsTheStateFirstAndThenEveryChange() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         let initial = [await events.next(), await events.next()].compactMap { $0?.change }
         #expect(
@@ -168,24 +168,24 @@ import Testing
     }
 
     @Test func aWatcherGetsOnlyItsOwnSessions() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var mine = try await hub.changes(principal: "owner").makeAsyncIterator()
         var others = try await hub.changes(principal: "guest").makeAsyncIterator()
         for _ in 0..<2 { _ = (await mine.next(), await others.next()) }
 
-        let id = try await self.start(hub)
+        let id = try await start(hub)
         guard case .session(.started, let started)? = await mine.next()?.change else { throw UnexpectedEvent() }
         #expect(started.session.mediaSessionId == id)
         #expect(started.expiresAt == Date(timeIntervalSince1970: 1_300))
 
         // Counters alone are not a change; a step of the start is.
-        await self.liveView.change(id) { $0.statistics.packetsSent = 10 }
+        await liveView.change(id) { $0.statistics.packetsSent = 10 }
         await hub.readSession(id)
-        await self.liveView.change(id) { $0.steps.append(.init(name: "pair", milliseconds: 12)) }
+        await liveView.change(id) { $0.steps.append(.init(name: "pair", milliseconds: 12)) }
         guard case .session(.changed, let changed)? = await mine.next()?.change else { throw UnexpectedEvent() }
         #expect(changed.session.steps.count == 2)
 
-        await self.liveView.drop(id)
+        await liveView.drop(id)
         guard case .session(.ended, let ended)? = await mine.next()?.change else { throw UnexpectedEvent() }
         #expect(ended.session.state == .ended)
 
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func commandsGoThroughTheTableWithTheirParametersChecked() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         func send(
             _ trait: String, _ command: String, _ body: String, device: String = "door",
             caller: Caller = Caller(principal: "owner")
@@ -208,7 +208,7 @@ import Testing
         }
         let started = try await send("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0","qualityHint":"hd"}"#)
         #expect(started.contains(#""mediaSessionId":"session-1""#))
-        #expect(await self.liveView.requests.last?.qualityHint == .hd)
+        #expect(await liveView.requests.last?.qualityHint == .hd)
         #expect(
             try await send(
                 "WebRtcLiveView", "changeLiveViewQuality", #"{"mediaSessionId":"session-1","qualityHint":3}"#)
@@ -246,7 +246,7 @@ import Testing
     }
 
     @Test func aBackendReportsTheAttributesOfItsTraits() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         let connection = Google.PushAvStreamTransportTrait.TransportConfigurationStruct(
             connectionID: 7, transportStatus: .active)
         let trait = Google.PushAvStreamTransportTrait(currentConnections: [connection])
@@ -257,11 +257,11 @@ import Testing
     }
 
     @Test func theButtonIsPressedThroughTheDriverAndTheRunningHubReportsIt() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
         for _ in 0..<2 { _ = await events.next() }
         try await hub.press("door")
-        self.camera.finish()
+        camera.finish()
         await hub.run()
         guard case .doorbellPressed("door", let date, let press)? = await events.next()?.change else {
             throw UnexpectedEvent()
@@ -273,11 +273,11 @@ import Testing
     }
 
     @Test func stoppingEndsTheSessionsOfAllPrincipals() async throws {
-        let hub = self.makeHub()
-        _ = try await self.start(hub)
-        _ = try await self.start(hub, principal: "guest")
+        let hub = makeHub()
+        _ = try await start(hub)
+        _ = try await start(hub, principal: "guest")
         #expect(await hub.endAllSessions() == 2)
-        #expect(await self.liveView.sessions().isEmpty)
+        #expect(await liveView.sessions().isEmpty)
     }
 }
 

@@ -19,10 +19,10 @@ import Transport
                 .init(id: "door", name: "Front door", kind: .doorbell),
                 .init(id: "yard", name: "Yard", kind: .doorbell),
             ],
-            drivers: [FakeCamera("door")], signalling: self.liveView.services, clock: { clock.withLock { $0 } })
+            drivers: [FakeCamera("door")], signalling: liveView.services, clock: { clock.withLock { $0 } })
     }
 
-    func advance(by duration: Duration) { self.clock.withLock { $0 += duration } }
+    func advance(by duration: Duration) { clock.withLock { $0 += duration } }
 
     /// Starts a live view, and returns the result.
     func start(
@@ -42,93 +42,93 @@ import Transport
     }
 
     @Test func aRepetitionGetsTheFirstResultAndHasNoEffect() async throws {
-        let hub = self.makeHub()
-        let first = try await self.start(hub)
-        #expect(try await self.start(hub) == first)
-        self.advance(by: CommandResults.lifetime - .seconds(1))
-        #expect(try await self.start(hub) == first)
-        #expect(await self.liveView.requests.count == 1)
+        let hub = makeHub()
+        let first = try await start(hub)
+        #expect(try await start(hub) == first)
+        advance(by: CommandResults.lifetime - .seconds(1))
+        #expect(try await start(hub) == first)
+        #expect(await liveView.requests.count == 1)
         // Without a key, with another one, and after the time of the first, it is a command of its own.
-        #expect(try await self.start(hub, key: nil) != first)
-        #expect(try await self.start(hub, key: "other") != first)
-        self.advance(by: .seconds(1))
-        #expect(try await self.start(hub) != first)
-        #expect(await self.liveView.requests.count == 4)
+        #expect(try await start(hub, key: nil) != first)
+        #expect(try await start(hub, key: "other") != first)
+        advance(by: .seconds(1))
+        #expect(try await start(hub) != first)
+        #expect(await liveView.requests.count == 4)
     }
 
     @Test func aKeyIsOnlyItsPrincipalsAndItsCommands() async throws {
-        let hub = self.makeHub()
-        let first = try await self.start(hub)
-        #expect(try await self.start(hub, principal: "guest") != first)
-        #expect(try await self.start(hub, device: "yard") != first)
+        let hub = makeHub()
+        let first = try await start(hub)
+        #expect(try await start(hub, principal: "guest") != first)
+        #expect(try await start(hub, device: "yard") != first)
         let press = CommandCall(
             deviceID: "door", trait: "DoorbellPress", command: "press",
             caller: Caller(principal: "owner", idempotencyKey: "k"))
         #expect(String(decoding: try await hub.send(press, body: Data("{}".utf8)), as: UTF8.self) == "{}")
-        let error = await self.failure { try await self.start(hub, offer: "v=1") }
+        let error = await failure { try await start(hub, offer: "v=1") }
         #expect(error?.code == .invalidArgument)
         #expect(error?.message.contains("other parameters") == true)
         for key in ["", String(repeating: "k", count: 256)] {
-            #expect(await self.failure { try await self.start(hub, key: key) }?.code == .invalidArgument)
+            #expect(await failure { try await start(hub, key: key) }?.code == .invalidArgument)
         }
     }
 
     @Test func aRepetitionWaitsForTheFirstThatRuns() async throws {
-        let hub = self.makeHub()
-        await self.liveView.closeGate()
-        let calls = [Task { try await self.start(hub) }]
-        while await !self.liveView.isWaiting { await Task.yield() }
-        let repetitions = (0..<3).map { _ in Task { try await self.start(hub) } }
+        let hub = makeHub()
+        await liveView.closeGate()
+        let calls = [Task { try await start(hub) }]
+        while await !liveView.isWaiting { await Task.yield() }
+        let repetitions = (0..<3).map { _ in Task { try await start(hub) } }
         // The hub is an actor: the repetitions have had their turn after these.
         for _ in 0..<50 {
             _ = await hub.devices()
             await Task.yield()
         }
-        #expect(await self.liveView.requests.count == 1)
-        await self.liveView.openGate()
+        #expect(await liveView.requests.count == 1)
+        await liveView.openGate()
         var results: [String] = []
         for call in calls + repetitions { results.append(try await call.value) }
         #expect(Set(results).count == 1)
-        #expect(await self.liveView.requests.count == 1)
+        #expect(await liveView.requests.count == 1)
     }
 
     @Test func aCommandIsAppliedOnceEvenIfItsCallerLeaves() async throws {
-        let hub = self.makeHub()
-        await self.liveView.closeGate()
-        let caller = Task { try await self.start(hub) }
-        while await !self.liveView.isWaiting { await Task.yield() }
+        let hub = makeHub()
+        await liveView.closeGate()
+        let caller = Task { try await start(hub) }
+        while await !liveView.isWaiting { await Task.yield() }
         caller.cancel()
-        await self.liveView.openGate()
-        let result = try await self.start(hub)
+        await liveView.openGate()
+        let result = try await start(hub)
         #expect(result.contains("session-1"))
-        #expect(await self.liveView.requests.count == 1)
+        #expect(await liveView.requests.count == 1)
     }
 
     @Test func aCommandThatFailedIsAppliedAgain() async throws {
-        let hub = self.makeHub()
-        await self.liveView.setStartError(.cameraUnavailable("it is off"))
-        #expect(await self.failure { try await self.start(hub) }?.code == .unavailable)
-        await self.liveView.setStartError(nil)
-        #expect(try await self.start(hub).contains("session-1"))
+        let hub = makeHub()
+        await liveView.setStartError(.cameraUnavailable("it is off"))
+        #expect(await failure { try await start(hub) }?.code == .unavailable)
+        await liveView.setStartError(nil)
+        #expect(try await start(hub).contains("session-1"))
     }
 
     @Test func aCommandWhoseDeadlineHasPassedIsNotApplied() async throws {
-        let hub = self.makeHub()
-        self.advance(by: .seconds(2))
+        let hub = makeHub()
+        advance(by: .seconds(2))
         for key in [nil, "k"] {
-            let error = await self.failure { try await self.start(hub, key: key, seconds: 2) }
+            let error = await failure { try await start(hub, key: key, seconds: 2) }
             #expect(error?.code == .deadlineExceeded)
             #expect(error?.message.contains("nothing was changed") == true)
         }
-        #expect(await self.liveView.requests.isEmpty)
-        let first = try await self.start(hub, seconds: 2.5)
-        #expect(await self.liveView.requests.last?.deadline == .zero + .milliseconds(2_500))
+        #expect(await liveView.requests.isEmpty)
+        let first = try await start(hub, seconds: 2.5)
+        #expect(await liveView.requests.last?.deadline == .zero + .milliseconds(2_500))
         // The result of a command that was applied is there, however late the repetition.
-        self.advance(by: .seconds(5))
-        #expect(try await self.start(hub, seconds: 2.5) == first)
+        advance(by: .seconds(5))
+        #expect(try await start(hub, seconds: 2.5) == first)
         // Whatever number a caller writes.
         for seconds in [-1, -.infinity, .nan, .infinity, 1e300] as [Double] {
-            _ = await self.failure { try await self.start(hub, key: nil, seconds: seconds) }
+            _ = await failure { try await start(hub, key: nil, seconds: seconds) }
         }
     }
 

@@ -15,10 +15,10 @@ import Transport
         let states = Locked<[Bool]>([])
         let orders = Locked<[String]>([])
 
-        func begin(_ order: RecordingOrder) { self.orders.withLock { $0.append("begin \(order.trigger.reason)") } }
+        func begin(_ order: RecordingOrder) { orders.withLock { $0.append("begin \(order.trigger.reason)") } }
         func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {}
         func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
-            self.orders.withLock { $0.append("end \(reason.rawValue)") }
+            orders.withLock { $0.append("end \(reason.rawValue)") }
         }
         func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {}
     }
@@ -34,7 +34,7 @@ import Transport
             transports: HomeTransports(service: service) { [outputs] _, permitted in
                 outputs.states.withLock { $0.append(permitted.isOn) }
             })
-        await hub.setDevices([DeviceDescription(id: "door", name: "Door", kind: .doorbell)], drivers: [self.camera])
+        await hub.setDevices([DeviceDescription(id: "door", name: "Door", kind: .doorbell)], drivers: [camera])
         return hub
     }
 
@@ -60,14 +60,14 @@ import Transport
 
     @Test func aCameraIsSwitchedOffAndOnAsAppsDoIt() async throws {
         let hub = try await self.hub()
-        #expect(try await self.statuses(hub) == [.active])
-        try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
-        #expect(try await self.statuses(hub) == [.inactive])
+        #expect(try await statuses(hub) == [.active])
+        try await send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        #expect(try await statuses(hub) == [.inactive])
         // The outputs were switched before the command was answered.
-        #expect(self.outputs.states.withLock { $0.last } == false)
-        try await self.send("setTransportStatus", #"{"transportStatus":"active","connectionID":null}"#, to: hub)
-        #expect(self.outputs.states.withLock { $0.last } == true)
-        #expect(try await self.statuses(hub) == [.active])
+        #expect(outputs.states.withLock { $0.last } == false)
+        try await send("setTransportStatus", #"{"transportStatus":"active","connectionID":null}"#, to: hub)
+        #expect(outputs.states.withLock { $0.last } == true)
+        #expect(try await statuses(hub) == [.active])
     }
 
     @Test func manySwitchesAtOnceEndAsTheConnectionsSay() async throws {
@@ -76,20 +76,20 @@ import Transport
             for index in 0..<40 {
                 group.addTask {
                     let status = index.isMultiple(of: 2) ? "active" : "inactive"
-                    _ = try? await self.send("setTransportStatus", #"{"transportStatus":"\#(status)"}"#, to: hub)
+                    _ = try? await send("setTransportStatus", #"{"transportStatus":"\#(status)"}"#, to: hub)
                 }
             }
         }
-        let isOn = try await self.statuses(hub) == [.active]
-        #expect(self.outputs.states.withLock { $0.last ?? true } == isOn)
+        let isOn = try await statuses(hub) == [.active]
+        #expect(outputs.states.withLock { $0.last ?? true } == isOn)
     }
 
     @Test func optionsComeWithARequestOfOnesOwnAndNotWithChanges() async throws {
         let hub = try await self.hub()
-        self.camera.send(FakeCamera.flowing)
-        self.camera.finish()
+        camera.send(FakeCamera.flowing)
+        camera.finish()
         await hub.run()
-        let made = try await self.send(
+        let made = try await send(
             "allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: hub)
         #expect(made.contains(#""videoStreams":[{"videoStreamID":1,"videoStreamName":"video"}]"#))
         let device = try await hub.device("door")
@@ -101,19 +101,19 @@ import Transport
         }
         #expect(try await options("phone") == [true, true])
         #expect(try await options("tablet") == [true, false])
-        #expect(try await self.send("findTransport", "{}", to: hub).contains("ingest.example"))
-        #expect(try await !self.send("findTransport", "{}", to: hub, as: "tablet").contains("ingest.example"))
+        #expect(try await send("findTransport", "{}", to: hub).contains("ingest.example"))
+        #expect(try await !send("findTransport", "{}", to: hub, as: "tablet").contains("ingest.example"))
         let streams = device.traits[Google.CameraAvStreamManagementTrait.self]
         #expect(streams?.allocatedVideoStreams.map(\.referenceCount) == [2])
         #expect(streams?.allocatedAudioStreams.map(\.referenceCount) == [1])
-        try await self.send("deallocatePushTransport", #"{"connectionID":2}"#, to: hub)
-        #expect(try await self.statuses(hub).count == 1)
+        try await send("deallocatePushTransport", #"{"connectionID":2}"#, to: hub)
+        #expect(try await statuses(hub).count == 1)
     }
 
     @Test func refusalsCarryMattersStatuses() async throws {
         let hub = try await self.hub()
         func refusal(_ command: String, _ body: String) async -> HomeError? {
-            do { try await self.send(command, body, to: hub) } catch { return error as? HomeError }
+            do { try await send(command, body, to: hub) } catch { return error as? HomeError }
             return nil
         }
         func expect(
@@ -144,7 +144,7 @@ import Transport
         expect(
             await refusal("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#), .failedPrecondition,
             .init(code: 0xCB))
-        #expect(try await self.statuses(hub) == [.active])
+        #expect(try await statuses(hub) == [.active])
     }
 
     @Test func connectionsSurviveARestart() async throws {
@@ -152,31 +152,31 @@ import Transport
         defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
         do {
             let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
-            try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
-            try await self.send(
+            try await send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+            try await send(
                 "modifyPushTransport",
                 #"{"connectionID":1,"transportOptions":{"triggerOptions":{"motionSensitivity":1}}}"#, to: hub)
         }
         let store = try SQLiteSharedStore(path: path)
         let hub = try await self.hub(SharedConnectionStorage(store))
-        #expect(try await self.statuses(hub) == [.inactive])
-        let found = try await self.send("findTransport", "{}", to: hub)
+        #expect(try await statuses(hub) == [.inactive])
+        let found = try await send("findTransport", "{}", to: hub)
         #expect(found.contains(#""motionSensitivity":1"#))
         // What cannot be read leaves the camera off.
         let object = try #require(try store.object(SharedConnectionStorage.kind, "door"))
         _ = try store.write(
             SharedConnectionStorage.kind, "door", #"{"version":9}"#, expecting: object.version)
-        #expect(try await self.statuses(self.hub(SharedConnectionStorage(store))) == [.inactive])
+        #expect(try await statuses(self.hub(SharedConnectionStorage(store))) == [.inactive])
     }
 
     @Test func aPressAndMotionAreTriggersAndTheirRecordingsAreEvents() async throws {
         let hub = try await self.hub()
-        self.camera.send(.doorbellPressed(.init()))
-        self.camera.send(.detection(DetectionEvent(kind: .sound, phase: .momentary, eventSessionId: "s")))
-        self.camera.finish()
+        camera.send(.doorbellPressed(.init()))
+        camera.send(.detection(DetectionEvent(kind: .sound, phase: .momentary, eventSessionId: "s")))
+        camera.finish()
         await hub.run()
-        try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
-        #expect(self.outputs.orders.withLock { $0 } == ["begin press of the button", "end inactive"])
+        try await send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        #expect(outputs.orders.withLock { $0 } == ["begin press of the button", "end inactive"])
         // The events follow on their own way.
         var names: [String] = []
         for _ in 0..<1_000 where names.count < 4 {
@@ -195,7 +195,7 @@ import Transport
             name, of: "door", body: Data(#"{"softRecordingPrivacyModeEnabled":true}"#.utf8), by: caller)
         #expect((written as? Google.CameraAvStreamManagementTrait)?.softRecordingPrivacyModeEnabled == true)
         await #expect(throws: HomeError.self) {
-            try await self.send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
+            try await send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
         }
         for body in [#"{"softRecordingPrivacyModeEnabled":"yes"}"#, "[]"] {
             await #expect(throws: HomeError.self) {
@@ -205,7 +205,7 @@ import Transport
         await #expect(throws: HomeError.self) {
             _ = try await hub.update(Push.name, of: "door", body: Data("{}".utf8), by: caller)
         }
-        try await self.send(
+        try await send(
             "setStreamPriorities", #"{"streamPriorities":["liveView"]}"#, to: hub, trait: name)
         let trait = try await hub.trait(name, of: "door", for: "phone") as? Google.CameraAvStreamManagementTrait
         #expect(trait?.streamUsagePriorities == [.liveView])

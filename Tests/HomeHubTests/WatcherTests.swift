@@ -37,67 +37,67 @@ import Testing
     @Test(arguments: [1, 255, 256, 257, 3_000]) func theStateIsToldWholeHoweverManyDevicesThereAre(count: Int)
         async throws
     {
-        let hub = self.makeHub(devices: count)
+        let hub = makeHub(devices: count)
         let stream = try await hub.changes(principal: "owner")
-        for number in 0..<Int64(300) { await self.press(hub, number) }
+        for number in 0..<Int64(300) { await press(hub, number) }
         #expect(await hub.watcherCount == 1)
         await hub.finishChanges()
-        let events = await self.collect(stream)
-        #expect(self.devices(events) == count)
-        #expect(self.presses(events) == Array(0..<300))
+        let events = await collect(stream)
+        #expect(devices(events) == count)
+        #expect(presses(events) == Array(0..<300))
         // Only with the last device does a client have a place to return to: it has the whole state then.
         #expect(events[..<count].map(\.id) == Array(repeating: "", count: count - 1) + ["r-1-0"])
     }
 
     @Test func aWatcherThatReadsLateGetsEverythingFromTheLog() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         let stream = try await hub.changes(principal: "owner")
         let total = Int64(3 * ChangeLog.tailCapacity)
-        for number in 0..<total { await self.press(hub, number) }
+        for number in 0..<total { await press(hub, number) }
         await hub.finishChanges()
-        let events = await self.collect(stream)
-        #expect(self.presses(events) == Array(0..<total))
-        #expect(!events.contains(where: self.isMissed))
+        let events = await collect(stream)
+        #expect(presses(events) == Array(0..<total))
+        #expect(!events.contains(where: isMissed))
     }
 
     @Test func aWatcherThatReturnsGetsEveryChangeSinceAndNoStateAgain() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var first = try await hub.changes(principal: "owner").makeAsyncIterator()
-        await self.press(hub, 1)
+        await press(hub, 1)
         var seen: [HomeEvent] = []
         for _ in 0..<3 { if let event = await first.next() { seen.append(event) } }
-        await self.press(hub, 2)
+        await press(hub, 2)
         await hub.apply(.eventSource(.init(state: .subscribed)), deviceID: "d1")
-        await self.press(hub, 3)
+        await press(hub, 3)
         let second = try await hub.changes(principal: "owner", after: seen.last?.id)
         await hub.finishChanges()
-        let events = await self.collect(second)
+        let events = await collect(second)
         #expect(events.map(\.name) == ["DoorbellPressed", "device", "DoorbellPressed"])
-        #expect(self.presses(events) == [2, 3])
+        #expect(presses(events) == [2, 3])
     }
 
     @Test func aWatcherThatLeavesBeforeItReadTheWholeStateGetsItAgain() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         var first = try await hub.changes(principal: "owner").makeAsyncIterator()
         let place = try #require(await first.next()?.id)
         #expect(place == "")
         let again = try await hub.changes(principal: "owner", after: place)
         await hub.finishChanges()
-        let events = await self.collect(again)
-        #expect(self.devices(events) == 2 && !events.contains(where: self.isMissed))
+        let events = await collect(again)
+        #expect(devices(events) == 2 && !events.contains(where: isMissed))
     }
 
     @Test func aCursorThatIsTooOldGetsTheStateAndASign() async throws {
         let store = MemoryStore(log: "r", maximumBytes: 40_000)
-        let hub = self.makeHub(log: ChangeLog(store))
+        let hub = makeHub(log: ChangeLog(store))
         let total = Int64(3 * ChangeLog.tailCapacity)
-        for number in 0..<total { await self.press(hub, number) }
+        for number in 0..<total { await press(hub, number) }
         let old = try await hub.changes(principal: "owner", after: "r-1-5")
         let recent = try await hub.changes(principal: "owner", after: "r-1-\(total - 3)")
         await hub.finishChanges()
-        let events = await self.collect(old)
-        #expect(self.devices(events) == 2 && events.count == 3 && self.isMissed(events.last))
-        #expect(self.presses(await self.collect(recent)) == Array(total - 3..<total))
+        let events = await collect(old)
+        #expect(devices(events) == 2 && events.count == 3 && isMissed(events.last))
+        #expect(presses(await collect(recent)) == Array(total - 3..<total))
     }
 
     @Test(arguments: [
@@ -105,31 +105,31 @@ import Testing
         "-", "--", "-7", "x", "r-1-1-1", "' OR 1=1", String(repeating: "9", count: 400),
     ])
     func aCursorOfAnotherLogOrNonsenseGetsTheStateAndASign(cursor: String) async throws {
-        let hub = self.makeHub()
-        await self.press(hub, 1)
+        let hub = makeHub()
+        await press(hub, 1)
         let stream = try await hub.changes(principal: "owner", after: cursor)
         await hub.finishChanges()
-        let events = await self.collect(stream)
-        #expect(self.devices(events) == 2 && events.count == 3 && self.isMissed(events.last))
+        let events = await collect(stream)
+        #expect(devices(events) == 2 && events.count == 3 && isMissed(events.last))
         #expect(events.last?.id == "")
     }
 
     @Test func aWatcherThatDoesNotReadIsCutOffAndGoesOnWithoutALoss() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         let stream = try await hub.changes(principal: "owner")
-        await self.press(hub, 1)
+        await press(hub, 1)
         for _ in 0...ChangeLog.patience { await hub.sendHeartbeat() }
         #expect(await hub.watcherCount == 0)
-        let events = await self.collect(stream)
+        let events = await collect(stream)
         // It reads the state that it had already, and is told why the stream ends.
-        #expect(self.devices(events) == 2 && self.isMissed(events.last) && events.count == 3)
+        #expect(devices(events) == 2 && isMissed(events.last) && events.count == 3)
         let again = try await hub.changes(principal: "owner", after: events[1].id)
         await hub.finishChanges()
-        #expect(self.presses(await self.collect(again)) == [1])
+        #expect(presses(await collect(again)) == [1])
     }
 
     @Test func oneTokenCannotTakeAllPlacesAlsoNotAllAtOnce() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         func flood(_ principal: String) async -> [HomeEvents] {
             await withTaskGroup(of: HomeEvents?.self) { group in
                 for _ in 0..<200 { group.addTask { try? await hub.changes(principal: principal) } }
@@ -154,16 +154,16 @@ import Testing
     }
 
     @Test func aHomeThatStopsEndsEveryStream() async throws {
-        let hub = self.makeHub()
+        let hub = makeHub()
         let stream = try await hub.changes(principal: "owner")
         await hub.finishChanges()
-        let events = await self.collect(stream)
-        #expect(self.devices(events) == 2 && !events.contains(where: self.isMissed))
+        let events = await collect(stream)
+        #expect(devices(events) == 2 && !events.contains(where: isMissed))
         for await _ in try await hub.changes(principal: "owner") { Issue.record("a stream of a home that has stopped") }
     }
 
     @Test func aReaderWhoseTaskIsCancelledEnds() async throws {
-        let hub = self.makeHub(devices: 1)
+        let hub = makeHub(devices: 1)
         let stream = try await hub.changes(principal: "owner")
         let reading = Task {
             var count = 0

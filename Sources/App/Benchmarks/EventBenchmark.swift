@@ -27,7 +27,7 @@ public struct EventBenchmark: Sendable {
     }
 
     private func open(_ name: String) throws -> ChangeLog {
-        ChangeLog(try SQLiteLocalStore(path: "\(self.folder)/\(name).sqlite"))
+        ChangeLog(try SQLiteLocalStore(path: "\(folder)/\(name).sqlite"))
     }
 
     private func press(_ log: ChangeLog, _ number: Int) {
@@ -37,9 +37,9 @@ public struct EventBenchmark: Sendable {
 
     /// How many changes a second the store takes, each with its JSON, from the first to the last that is on disk.
     public func changesPerSecond(of count: Int) throws -> Double {
-        let log = try self.open("rate")
+        let log = try open("rate")
         let start = MonotonicClock.now
-        for number in 0..<count { self.press(log, number) }
+        for number in 0..<count { press(log, number) }
         log.flush()
         if let problem = log.status.problem { throw BenchmarkFailure(problem) }
         return Double(count) / (Double((MonotonicClock.now - start).wholeNanoseconds) / 1e9)
@@ -47,7 +47,7 @@ public struct EventBenchmark: Sendable {
 
     /// How long changes take to a number of readers, one change every five milliseconds.
     public func delays(streams: Int, changes: Int) async throws -> EventMeasurement {
-        let log = try self.open("delays-\(streams)")
+        let log = try open("delays-\(streams)")
         let starts = Locked([Instant](repeating: MonotonicClock.now, count: changes + 1))
         let first = log.newest.sequence
         let readers = (0..<streams).map { _ in log.addReader(principal: "owner", after: first) }
@@ -69,7 +69,7 @@ public struct EventBenchmark: Sendable {
             for number in 1...changes {
                 try? await Task.sleep(for: .milliseconds(5))
                 starts.withLock { $0[number] = MonotonicClock.now }
-                self.press(log, number)
+                press(log, number)
             }
             return await group.reduce(into: [Double]()) { $0 += $1 }.sorted()
         }
@@ -82,14 +82,14 @@ public struct EventBenchmark: Sendable {
     /// Adds changes without end and hands the number of each to `onRead` once a reader has it, until the process is
     /// ended from outside. What was handed out must then be in the file.
     public func run(onRead: (Int64) -> Void) async throws {
-        let log = try self.open("endless")
+        let log = try open("endless")
         let reader = log.addReader(principal: "owner", after: log.newest.sequence)
         let writer = Task.detached {
             var number = 0
             while !Task.isCancelled {
                 for _ in 0..<50 {
                     number += 1
-                    self.press(log, number)
+                    press(log, number)
                 }
                 try? await Task.sleep(for: .milliseconds(1))
             }

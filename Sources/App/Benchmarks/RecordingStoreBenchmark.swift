@@ -53,8 +53,8 @@ public struct RecordingStoreBenchmark: Sendable {
 
     private func open(_ name: String) throws -> RecordingStore {
         try RecordingStore(
-            root: "\(self.folder)/\(name)",
-            index: SQLiteRecordingIndex(path: "\(self.folder)/\(name).sqlite"),
+            root: "\(folder)/\(name)",
+            index: SQLiteRecordingIndex(path: "\(folder)/\(name).sqlite"),
             retention: RecordingRetention(headroom: 0), now: { Self.start + 31 * 86_400_000 })
     }
 
@@ -63,7 +63,7 @@ public struct RecordingStoreBenchmark: Sendable {
     /// Records cameras of 2 Mbit/s with sound, each on its own thread, as fast as the disk takes it: segments of four
     /// seconds, chunks of one.
     public func write(cameras: Int, seconds: Int) throws -> RecordingWriteMeasurement {
-        let store = try self.open("recordings")
+        let store = try open("recordings")
         let delays = Locked<[Double]>([])
         let problem = Locked<String?>(nil)
         let before = Self.bytesToDisk()
@@ -157,8 +157,8 @@ public struct RecordingStoreBenchmark: Sendable {
         let each = 300
         let recordings = max(cameras, segments / each)
         let perCamera = recordings / cameras
-        let path = "\(self.folder)/index.sqlite"
-        let layout = RecordingLayout(root: "\(self.folder)/index")
+        let path = "\(folder)/index.sqlite"
+        let layout = RecordingLayout(root: "\(folder)/index")
         do {
             let index = try SQLiteRecordingIndex(path: path)
             var batch: [IndexedRecording] = []

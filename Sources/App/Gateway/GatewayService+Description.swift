@@ -6,7 +6,7 @@ public protocol DescribedByName: CustomStringConvertible, CustomDebugStringConve
 
 extension DescribedByName {
     public var description: String { "\(Self.self)" }
-    public var debugDescription: String { self.description }
+    public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
@@ -19,5 +19,5 @@ extension SessionEnder: DescribedByName {}
 extension MediaService: DescribedByName {}
 
 extension Listener: DescribedByName {
-    var description: String { "Listener(\(self.address))" }
+    var description: String { "Listener(\(address))" }
 }

@@ -18,9 +18,9 @@ actor Readiness {
     }
 
     func oneIsReady(scheme: String, port: Int) async {
-        self.ports[scheme] = port
-        self.remaining -= 1
-        if self.remaining == 0 { await self.whenReady(self.ports) }
+        ports[scheme] = port
+        remaining -= 1
+        if remaining == 0 { await whenReady(ports) }
     }
 }
 
@@ -43,11 +43,11 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
     func run() async throws {
         do {
-            try await self.application.run()
+            try await application.run()
         } catch let error as IOError {
             throw GatewayService.StartFailure(
-                description: "cannot listen on \(self.address) (\(error)); is another gateway running? "
-                    + "Set \(self.key) in the config to another port")
+                description: "cannot listen on \(address) (\(error)); is another gateway running? "
+                    + "Set \(key) in the config to another port")
         }
     }
 }
@@ -58,7 +58,7 @@ struct HomeFollower: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            await self.hub.run()
+            await hub.run()
             // Without cameras, or when all have ended, the service still lives as long as the gateway.
             try? await Task.sleep(for: .seconds(365 * 86_400))
         }
@@ -79,16 +79,16 @@ struct Ticker: Service {
             var reporter = self.reporter
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 tick &+= 1
-                await self.handle(tick)
+                await handle(tick)
                 reporter.report(at: tick)
             }
         }
-        await self.hub.finishChanges()
+        await hub.finishChanges()
     }
 
     func handle(_ tick: UInt64) async {
-        if tick.isMultiple(of: Self.heartbeatSeconds) { await self.hub.sendHeartbeat() }
-        if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: self.whepSessions, hub: self.hub) }
+        if tick.isMultiple(of: Self.heartbeatSeconds) { await hub.sendHeartbeat() }
+        if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub) }
     }
 }
 
@@ -101,7 +101,7 @@ enum WHEPLeaseKeeper {
         let views = hub.signalling.views
         let leases = await views.leases()
         let entries = await whepSessions.retain(alive: Set(leases.map(\.mediaSessionId)))
-        for lease in leases where lease.expiresInSeconds < self.marginSeconds && lease.isConnected {
+        for lease in leases where lease.expiresInSeconds < marginSeconds && lease.isConnected {
             guard let entry = entries[lease.mediaSessionId] else { continue }
             // A refusal means that the session has reached its limit. It ends by itself then.
             _ = try? await views.extendLiveView(
@@ -118,7 +118,7 @@ struct SessionEnder: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        let ended = await self.hub.endAllSessions()
-        self.logger.notice("gateway has stopped", metadata: ["endedSessions": "\(ended)"])
+        let ended = await hub.endAllSessions()
+        logger.notice("gateway has stopped", metadata: ["endedSessions": "\(ended)"])
     }
 }

@@ -150,33 +150,33 @@ public struct GatewayService: Service {
 
     /// Serves until the process is asked to stop, then ends all sessions.
     public func run() async throws {
-        let readiness = Readiness(expected: self.configuration.http.https == nil ? 1 : 2) { ports in
-            await self.announce(self.configuration.listening(on: ports))
+        let readiness = Readiness(expected: configuration.http.https == nil ? 1 : 2) { ports in
+            await announce(configuration.listening(on: ports))
         }
-        await self.keeper.begin()
+        await keeper.begin()
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [
-            SessionEnder(hub: self.hub, logger: self.logger),
-            HomeFollower(hub: self.hub),
+            SessionEnder(hub: hub, logger: logger),
+            HomeFollower(hub: hub),
             Ticker(
-                hub: self.hub, whepSessions: self.api.whepSessions,
-                reporter: ConnectionReporter(shared: self.shared, logger: self.logger)),
-            ConfigurationWatcher(keeper: self.keeper),
+                hub: hub, whepSessions: api.whepSessions,
+                reporter: ConnectionReporter(shared: shared, logger: logger)),
+            ConfigurationWatcher(keeper: keeper),
         ]
-        if let https = self.configuration.http.https {
-            services.append(try self.httpsListener(https, readiness))
+        if let https = configuration.http.https {
+            services.append(try httpsListener(https, readiness))
         }
         services.append(
             Listener(
-                application: self.application(
-                    scheme: "http", host: self.configuration.http.host, port: self.configuration.http.port,
-                    server: GatewayHTTPChannel.server(self.shared), readiness),
-                key: "http.port", address: "\(self.configuration.http.host):\(self.configuration.http.port)"))
-        let group = ServiceGroup(configuration: .init(services: services, logger: self.logger))
+                application: application(
+                    scheme: "http", host: configuration.http.host, port: configuration.http.port,
+                    server: GatewayHTTPChannel.server(shared), readiness),
+                key: "http.port", address: "\(configuration.http.host):\(configuration.http.port)"))
+        let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         defer {
-            self.transports.stop()
-            self.note(self.configuration).remove(from: self.noteDirectories)
-            self.storage.log.flush()
+            transports.stop()
+            note(configuration).remove(from: noteDirectories)
+            storage.log.flush()
         }
         try await group.run()
     }
@@ -184,7 +184,7 @@ public struct GatewayService: Service {
     /// Serves until SIGTERM or SIGINT. The floors below run alongside the gateway and are stopped after it.
     public func runUntilSignalled(beside services: [any Service]) async throws {
         var groupConfiguration = ServiceGroupConfiguration(
-            services: services + [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: self.logger)
+            services: services + [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         groupConfiguration.maximumGracefulShutdownDuration = .seconds(10)
         try await ServiceGroup(configuration: groupConfiguration).run()
     }
@@ -193,7 +193,7 @@ public struct GatewayService: Service {
         scheme: String, host: String, port: Int, server: HTTPServerBuilder, _ readiness: Readiness
     ) -> Application<RouterResponder<GatewayRequestContext>> {
         Application(
-            router: self.api.router(scheme: scheme),
+            router: api.router(scheme: scheme),
             server: server,
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { [shared = self.shared, logger = self.logger] channel in
@@ -210,13 +210,13 @@ public struct GatewayService: Service {
     private func httpsListener(
         _ https: GatewayConfiguration.HTTPS, _ readiness: Readiness
     ) throws -> any Service {
-        let host = https.host ?? self.configuration.http.host
-        var tls = try self.tlsConfiguration(https)
+        let host = https.host ?? configuration.http.host
+        var tls = try tlsConfiguration(https)
         tls.minimumTLSVersion = .tlsv12
         tls.applicationProtocols = ["http/1.1"]
         let application = self.application(
             scheme: "https", host: host, port: https.port,
-            server: try .tls(GatewayHTTPChannel.server(self.shared), tlsConfiguration: tls), readiness)
+            server: try .tls(GatewayHTTPChannel.server(shared), tlsConfiguration: tls), readiness)
         return Listener(application: application, key: "http.https.port", address: "\(host):\(https.port)")
     }
 
@@ -235,7 +235,7 @@ public struct GatewayService: Service {
             }
         }
         let made = try ServerCertificate.openOrCreate(
-            in: self.stateDirectory, names: ServerCertificate.hostNames(additional: self.configuration.media.addresses))
+            in: stateDirectory, names: ServerCertificate.hostNames(additional: configuration.media.addresses))
         return .makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(made.certificate.utf8)).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(made.privateKey.utf8), format: .pem)))
@@ -244,33 +244,33 @@ public struct GatewayService: Service {
     private func note(_ listening: GatewayConfiguration) -> LocalGateway {
         LocalGateway(
             url: LocalGateway.url(of: listening), httpsPort: listening.http.https?.port,
-            stateDirectory: self.stateDirectory.path, processID: LocalGateway.ownProcessID)
+            stateDirectory: stateDirectory.path, processID: LocalGateway.ownProcessID)
     }
 
     /// The file goes to the standard folder too, where commands look first.
     private var noteDirectories: [StateDirectory] {
         let standard = StateDirectory.standard()
-        return standard == self.stateDirectory ? [standard] : [self.stateDirectory, standard]
+        return standard == stateDirectory ? [standard] : [stateDirectory, standard]
     }
 
     private func announce(_ listening: GatewayConfiguration) async {
-        let cameras = await self.keeper.entries.count
-        for directory in self.noteDirectories {
+        let cameras = await keeper.entries.count
+        for directory in noteDirectories {
             do {
-                try self.note(listening).write(to: [directory])
+                try note(listening).write(to: [directory])
             } catch {
-                self.logger.warning(
+                logger.warning(
                     "commands on this machine may not find the gateway", metadata: ["reason": "\(error)"])
             }
         }
         let http = listening.http
-        self.logger.notice(
+        logger.notice(
             "gateway is ready",
             metadata: [
                 "http": "\(http.host):\(http.port)",
                 "https": "\(http.https.map { "\($0.host ?? http.host):\($0.port)" } ?? "off")",
                 "cameras": "\(cameras)",
             ])
-        await self.onReady(listening)
+        await onReady(listening)
     }
 }

@@ -33,7 +33,7 @@ struct CameraProbeCommand: AsyncParsableCommand {
     var transport = "auto"
 
     func run() async throws {
-        guard (1...600).contains(self.duration) else {
+        guard (1...600).contains(duration) else {
             throw ValidationError("--duration must be from 1 to 600 seconds")
         }
         guard let transport = CameraTransport(rawValue: self.transport) else {
@@ -52,7 +52,7 @@ struct CameraProbeCommand: AsyncParsableCommand {
         }
         var configuration = RTSPSource.Configuration()
         configuration.transport = transport
-        let (settings, seconds) = (configuration, self.duration)
+        let (settings, seconds) = (configuration, duration)
         // The probe waits for the camera, which must not block the threads of the concurrency runtime.
         let report = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -62,7 +62,7 @@ struct CameraProbeCommand: AsyncParsableCommand {
             }
         }
         let camera = ProbedCamera(report, typed: address.typed, expanded: address.expanded)
-        if self.json {
+        if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             printJSON(try encoder.encode(camera))

@@ -38,27 +38,27 @@ struct CameraDiscoverCommand: ParsableCommand {
     }
 
     func validate() throws {
-        guard (1...60).contains(self.seconds) else { throw ValidationError("--seconds must be from 1 to 60") }
+        guard (1...60).contains(seconds) else { throw ValidationError("--seconds must be from 1 to 60") }
     }
 
     func run() throws {
         let cameras = try reportingFailures {
             try ONVIFDiscovery.search(
-                interface: self.interface, host: self.host, port: self.port, duration: .seconds(self.seconds))
+                interface: interface, host: host, port: port, duration: .seconds(seconds))
         }
         let found = cameras.map { camera in
             Found(
                 name: camera.match.name, model: camera.match.hardware, location: camera.match.location,
                 address: camera.host, endpoint: camera.match.endpoint, xaddrs: camera.match.addresses)
         }.sorted { ($0.address, $0.endpoint) < ($1.address, $1.endpoint) }
-        if self.json {
+        if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             return printJSON(try encoder.encode(["cameras": found]))
         }
         if found.isEmpty {
             printError(
-                "gatehouse: no camera answered within \(self.seconds) s; is ONVIF switched on in the camera's settings?"
+                "gatehouse: no camera answered within \(seconds) s; is ONVIF switched on in the camera's settings?"
             )
             throw ExitCode.failure
         }

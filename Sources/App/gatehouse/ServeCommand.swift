@@ -19,12 +19,12 @@ struct ServeCommand: AsyncParsableCommand {
     var check = false
 
     func run() async throws {
-        let gatewayConfiguration = try loadConfiguration(self.config) ?? .demonstration
+        let gatewayConfiguration = try loadConfiguration(config) ?? .demonstration
         let directory =
             gatewayConfiguration.stateDirectory.map { StateDirectory(path: $0) } ?? StateDirectory.standard()
-        if self.check {
+        if check {
             let cameras = gatewayConfiguration.cameras.count
-            print("\(self.config ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
+            print("\(config ?? "the built-in config") is valid: \(cameras) \(cameras == 1 ? "camera" : "cameras")")
             let store = CameraStore(directory: directory)
             if let count = try reportingFailures({ try store.check() }) {
                 print("\(store.path) is valid: \(count) \(count == 1 ? "camera" : "cameras") added over the API")
@@ -47,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
         let gateway = try reportingFailures {
             try GatewayService(
                 configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
-                recording: media.recording, outputs: media.outputs, configurationFile: self.config,
+                recording: media.recording, outputs: media.outputs, configurationFile: config,
                 stateDirectory: directory, tokens: tokens, shared: shared,
                 additionalMetrics: media.metrics, permits: media.permits, secrets: secrets, logger: logger,
                 onReady: { Self.greet($0) })

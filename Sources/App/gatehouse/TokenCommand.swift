@@ -19,11 +19,11 @@ struct TokenCommand: ParsableCommand {
     var webhook: String?
 
     func run() throws {
-        let configuration = try loadConfiguration(self.config)
-        if let webhook { return try self.printWebhook(of: webhook, configuration) }
+        let configuration = try loadConfiguration(config)
+        if let webhook { return try printWebhook(of: webhook, configuration) }
         let (gateway, token) = try reportingFailures { try LocalGateway.find(configuration: configuration) }
         // Browsers keep the part after # to themselves: it reaches no server and no log.
-        print(self.url ? "\(gateway.url)/#token=\(token)" : token)
+        print(url ? "\(gateway.url)/#token=\(token)" : token)
     }
 
     private func printWebhook(of device: String, _ configuration: GatewayConfiguration?) throws {
@@ -35,6 +35,6 @@ struct TokenCommand: ParsableCommand {
                     + "the gateway")
             throw ExitCode.failure
         }
-        print(self.url ? "\(gateway.url)/v1/webhooks/\(device)/\(token)/doorbellPressed" : token)
+        print(url ? "\(gateway.url)/v1/webhooks/\(device)/\(token)/doorbellPressed" : token)
     }
 }

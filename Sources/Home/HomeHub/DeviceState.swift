@@ -29,17 +29,17 @@ struct DeviceState {
 
     /// Gives the device the traits that its description calls for.
     private mutating func setCameraTraits() {
-        self.traits[Google.WebRtcLiveViewTrait.self] = .init()
-        if self.traits[Google.PushAvStreamTransportTrait.self] == nil {
-            self.traits[Google.PushAvStreamTransportTrait.self] = .init()
+        traits[Google.WebRtcLiveViewTrait.self] = .init()
+        if traits[Google.PushAvStreamTransportTrait.self] == nil {
+            traits[Google.PushAvStreamTransportTrait.self] = .init()
         }
-        self.traits[Google.DoorbellPressTrait.self] = self.description.kind == .doorbell ? .init() : nil
+        traits[Google.DoorbellPressTrait.self] = description.kind == .doorbell ? .init() : nil
     }
 
     /// Adopts another description.
     mutating func update(_ description: DeviceDescription) {
         self.description = description
-        self.setCameraTraits()
+        setCameraTraits()
     }
 
     /// Adopts the attributes of some traits.
@@ -52,10 +52,10 @@ struct DeviceState {
     /// A source that is connecting keeps the connectivity that it had, so a device does not flicker between offline and
     /// unknown while the gateway retries its camera.
     mutating func update(_ status: CameraSourceStatus) {
-        self.source = status
+        source = status
         switch status.state {
-        case .flowing: self.connectivity = .online
-        case .stalled, .backingOff, .givenUp, .stopped: self.connectivity = .offline
+        case .flowing: connectivity = .online
+        case .stalled, .backingOff, .givenUp, .stopped: connectivity = .offline
         case .idle, .resolving, .connecting, .authenticating, .describing, .settingUp: break
         }
     }
@@ -63,28 +63,28 @@ struct DeviceState {
     /// Adopts a detection.
     mutating func update(_ detection: DetectionEvent) {
         switch detection.phase {
-        case .began: self.active.insert(detection.kind)
-        case .ended: self.active.remove(detection.kind)
+        case .began: active.insert(detection.kind)
+        case .ended: active.remove(detection.kind)
         case .momentary: break
         }
     }
 
     var snapshot: DeviceSnapshot {
         DeviceSnapshot(
-            id: self.description.id, name: self.description.name, type: self.description.kind,
+            id: description.id, name: description.name, type: description.kind,
             connectivity: SourceConnectivity(
-                connectivityState: self.connectivity,
-                dataSourceLocality: self.driver == nil ? .unspecified : .localPeer),
-            source: self.source, eventSource: self.eventSource,
-            activeDetections: DetectionKind.allCases.filter { self.active.contains($0) },
-            traits: self.currentTraits)
+                connectivityState: connectivity,
+                dataSourceLocality: driver == nil ? .unspecified : .localPeer),
+            source: source, eventSource: eventSource,
+            activeDetections: DetectionKind.allCases.filter { active.contains($0) },
+            traits: currentTraits)
     }
 
     /// The traits as they are now. A camera's speaker is found while the camera connects, or later.
     private var currentTraits: DeviceTraits {
         var traits = self.traits
         traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType =
-            self.driver?.hasSpeaker == true ? .directly : nil
+            driver?.hasSpeaker == true ? .directly : nil
         return traits
     }
 }

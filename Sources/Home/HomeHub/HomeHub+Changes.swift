@@ -15,20 +15,20 @@ extension HomeHub {
         principal: String, after cursor: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
         // Refuse first: a watcher that is refused anyway should not cost a look at the log.
-        try self.requirePlace(principal)
+        try requirePlace(principal)
         let cursor = cursor.flatMap { $0.isEmpty ? nil : $0 }
         var place: Int64?
-        if let cursor { place = await self.log.resume(cursor) }
+        if let cursor { place = await log.resume(cursor) }
         // Nothing runs in between from here on. Of many requests at once, no more are admitted than there are places.
-        try self.requirePlace(principal)
+        try requirePlace(principal)
         if let place {
             return HomeEvents(
-                initial: [], reader: self.log.addReader(principal: principal, after: place, onCutOff: onCutOff))
+                initial: [], reader: log.addReader(principal: principal, after: place, onCutOff: onCutOff))
         }
-        let newest = self.log.newest
-        let reader = self.log.addReader(principal: principal, after: newest.sequence, onCutOff: onCutOff)
-        guard !self.log.isFinished else { return HomeEvents(initial: [], reader: reader) }
-        var initial = self.presentState(of: principal).map { HomeEvent($0) }
+        let newest = log.newest
+        let reader = log.addReader(principal: principal, after: newest.sequence, onCutOff: onCutOff)
+        guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
+        var initial = presentState(of: principal).map { HomeEvent($0) }
         // Only with the last of the state does the watcher have all of it.
         if !initial.isEmpty { initial[initial.count - 1].id = newest.text }
         if cursor != nil { initial.append(.missed(Self.gap)) }
@@ -40,29 +40,29 @@ extension HomeHub {
         + "GET /v1/devices/{device}/events lists the events of a device"
 
     private func presentState(of principal: String) -> [HomeChange] {
-        self.devices().map(HomeChange.device)
-            + self.knownSessions.values
+        devices().map(HomeChange.device)
+            + knownSessions.values
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
             .map { HomeChange.session(.started, $0) }
     }
 
     private func requirePlace(_ principal: String) throws(HomeError) {
-        guard let refusal = self.places.refusal(of: principal, holders: self.log.readers) else { return }
+        guard let refusal = places.refusal(of: principal, holders: log.readers) else { return }
         throw HomeError.resourceExhausted(
-            "\(self.watcherCount) watchers of /v1/events are connected: \(refusal.words); close one and try again")
+            "\(watcherCount) watchers of /v1/events are connected: \(refusal.words); close one and try again")
     }
 
     /// How many watchers are connected.
-    public var watcherCount: Int { self.log.readerCount }
+    public var watcherCount: Int { log.readerCount }
 
     /// Sends every watcher a heartbeat.
     public func sendHeartbeat() {
-        self.log.sendHeartbeat()
+        log.sendHeartbeat()
     }
 
     /// Ends every watcher's stream, including those of later watchers.
     public func finishChanges() {
-        self.log.finish()
+        log.finish()
     }
 }

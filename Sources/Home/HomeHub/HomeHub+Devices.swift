@@ -34,52 +34,52 @@ extension HomeHub {
         var wanted: Set<String> = []
         for device in devices where wanted.insert(device.id).inserted { order.append(device.id) }
         // Watchers that come back know the devices of the earlier run.
-        for id in self.recalledDevices.subtracting(self.order).sorted() where !wanted.contains(id) {
-            self.publish(.deviceRemoved(deviceID: id))
+        for id in recalledDevices.subtracting(self.order).sorted() where !wanted.contains(id) {
+            publish(.deviceRemoved(deviceID: id))
         }
         for id in self.order where !wanted.contains(id) {
-            self.unfollow(id)
-            self.states[id] = nil
+            unfollow(id)
+            states[id] = nil
             changes.removed.append(id)
-            self.observer(id, nil)
-            self.publish(.deviceRemoved(deviceID: id))
+            observer(id, nil)
+            publish(.deviceRemoved(deviceID: id))
         }
         self.order = order
-        self.setConnections(of: devices)
+        setConnections(of: devices)
         for device in devices where wanted.remove(device.id) != nil {
             let driver = drivers.first { $0.deviceID == device.id }
-            guard let known = self.states[device.id] else {
+            guard let known = states[device.id] else {
                 var state = DeviceState(description: device, driver: driver)
-                if let traits = self.connectionTraits(of: device.id) { state.update(traits) }
-                self.states[device.id] = state
+                if let traits = connectionTraits(of: device.id) { state.update(traits) }
+                states[device.id] = state
                 changes.added.append(device.id)
-                let isRecalled = self.recalledDevices.contains(device.id)
-                self.publish(isRecalled ? .device(state.snapshot) : .deviceAdded(state.snapshot))
-                self.follow(driver)
+                let isRecalled = recalledDevices.contains(device.id)
+                publish(isRecalled ? .device(state.snapshot) : .deviceAdded(state.snapshot))
+                follow(driver)
                 continue
             }
             var state = known
             if driver != nil {
-                self.unfollow(device.id)
+                unfollow(device.id)
                 state = DeviceState(description: device, driver: driver)
             }
             state.update(device)
-            if let traits = self.connectionTraits(of: device.id) { state.update(traits) }
-            self.states[device.id] = state
+            if let traits = connectionTraits(of: device.id) { state.update(traits) }
+            states[device.id] = state
             guard driver != nil || known.description != device else { continue }
             changes.changed.append(device.id)
-            if state.snapshot != known.snapshot { self.publish(.device(state.snapshot)) }
-            self.follow(driver)
+            if state.snapshot != known.snapshot { publish(.device(state.snapshot)) }
+            follow(driver)
         }
-        self.recalledDevices = []
+        recalledDevices = []
         for id in changes.removed {
-            self.outputs[id] = nil
-            self.permitted[id] = nil
+            outputs[id] = nil
+            permitted[id] = nil
         }
         // A station that is new begins with what it was given when it was made; this makes sure.
-        if self.transports != nil {
+        if transports != nil {
             for id in self.order {
-                Task { await self.readConnections(of: id) }
+                Task { await readConnections(of: id) }
             }
         }
         return changes
@@ -87,8 +87,8 @@ extension HomeHub {
 
     /// Follows the cameras, including later ones, until all of them have ended or the task is cancelled.
     public func run() async {
-        self.isRunning = true
-        for id in self.order where self.followers[id] == nil { self.follow(self.states[id]?.driver) }
+        isRunning = true
+        for id in order where followers[id] == nil { follow(states[id]?.driver) }
         await withTaskCancellationHandler {
             while let follower = self.followers.values.first { await follower.task.value }
         } onCancel: {
@@ -98,26 +98,26 @@ extension HomeHub {
 
     /// Stops following any camera.
     public func stopFollowing() {
-        self.isRunning = false
-        for follower in self.followers.values { follower.task.cancel() }
+        isRunning = false
+        for follower in followers.values { follower.task.cancel() }
     }
 
     private func follow(_ driver: (any CameraDriver)?) {
-        guard self.isRunning, let driver else { return }
-        let number = self.nextFollower
-        self.nextFollower &+= 1
+        guard isRunning, let driver else { return }
+        let number = nextFollower
+        nextFollower &+= 1
         let task = Task {
             for await update in driver.updates() {
                 // An update that was under way when the camera was replaced is dropped.
-                guard self.followers[driver.deviceID]?.number == number else { break }
-                self.apply(update, deviceID: driver.deviceID)
+                guard followers[driver.deviceID]?.number == number else { break }
+                apply(update, deviceID: driver.deviceID)
             }
-            if self.followers[driver.deviceID]?.number == number { self.followers[driver.deviceID] = nil }
+            if followers[driver.deviceID]?.number == number { followers[driver.deviceID] = nil }
         }
-        self.followers[driver.deviceID] = Follower(number: number, task: task)
+        followers[driver.deviceID] = Follower(number: number, task: task)
     }
 
     private func unfollow(_ deviceID: String) {
-        self.followers.removeValue(forKey: deviceID)?.task.cancel()
+        followers.removeValue(forKey: deviceID)?.task.cancel()
     }
 }

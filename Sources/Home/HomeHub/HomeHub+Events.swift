@@ -14,14 +14,14 @@ extension HomeHub {
     public func events(
         of deviceID: String, since: Date? = nil, after: String? = nil, limit: Int = HomeHub.maximumEvents
     ) async throws(HomeError) -> [DeviceEvent] {
-        try self.requireDevice(deviceID)
-        let entries = await self.log.events(
+        try requireDevice(deviceID)
+        let entries = await log.events(
             of: HomeChange.subject(ofDevice: deviceID), since: since, after: after,
             limit: min(max(limit, 0), Self.maximumEvents))
         guard let entries else {
             throw HomeError.unavailable("the events cannot be read at the moment; the gateway's log says why")
         }
-        return entries.compactMap { DeviceEvent($0, log: self.log.identity.log) }
+        return entries.compactMap { DeviceEvent($0, log: log.identity.log) }
     }
 
     /// Accepts an event that somebody reports for a device.

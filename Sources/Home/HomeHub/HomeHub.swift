@@ -92,23 +92,23 @@ public actor HomeHub {
         }
     }
 
-    deinit { self.signalling.views.changedSessions.finish() }
+    deinit { signalling.views.changedSessions.finish() }
 
     // MARK: Devices
 
     /// All devices, in the config's order.
     public func devices() -> [DeviceSnapshot] {
-        self.order.compactMap { self.states[$0]?.snapshot }
+        order.compactMap { states[$0]?.snapshot }
     }
 
     /// One device.
     public func device(_ id: String) throws(HomeError) -> DeviceSnapshot {
-        try self.state(of: id).snapshot
+        try state(of: id).snapshot
     }
 
     /// What the device's speaker received, or nil when it cannot measure it.
     public func speakerReading(of id: String) throws(HomeError) -> SpeakerReading? {
-        try self.state(of: id).driver?.speakerReading
+        try state(of: id).driver?.speakerReading
     }
 
     /// Presses the doorbell's button.
@@ -127,46 +127,46 @@ public actor HomeHub {
 
     /// Adopts one update of a camera.
     func apply(_ update: CameraUpdate, deviceID: String) {
-        if self.states[deviceID] != nil { self.observer(deviceID, update) }
+        if states[deviceID] != nil { observer(deviceID, update) }
         switch update {
         case .source(let status):
-            self.change(deviceID) { $0.update(status) }
-            self.describeStreams(status, of: deviceID)
+            change(deviceID) { $0.update(status) }
+            describeStreams(status, of: deviceID)
             // What a session's notes say about its tracks may be another thing now.
-            for session in self.knownSessions.values where session.session.deviceID == deviceID {
-                self.signalling.views.changedSessions.add(session.session.mediaSessionId)
+            for session in knownSessions.values where session.session.deviceID == deviceID {
+                signalling.views.changedSessions.add(session.session.mediaSessionId)
             }
-        case .eventSource(let status): self.change(deviceID) { $0.eventSource = status }
-        case .attributes(let traits): self.change(deviceID) { $0.update(traits) }
+        case .eventSource(let status): change(deviceID) { $0.eventSource = status }
+        case .attributes(let traits): change(deviceID) { $0.update(traits) }
         case .doorbellPressed(let press):
-            let event = self.publish(.doorbellPressed(deviceID: deviceID, at: self.now(), press))
-            self.trigger(pressOf: deviceID, event: event.text)
+            let event = publish(.doorbellPressed(deviceID: deviceID, at: now(), press))
+            trigger(pressOf: deviceID, event: event.text)
         case .detection(let detection):
-            guard self.states[deviceID] != nil else { return }
-            let event = self.publish(.detection(deviceID: deviceID, at: self.now(), detection))
-            self.trigger(detection, of: deviceID, event: event.text)
-            self.change(deviceID) { $0.update(detection) }
+            guard states[deviceID] != nil else { return }
+            let event = publish(.detection(deviceID: deviceID, at: now(), detection))
+            trigger(detection, of: deviceID, event: event.text)
+            change(deviceID) { $0.update(detection) }
         }
     }
 
     /// Changes a device's state, and reports it if it is another one then.
     func change(_ deviceID: String, _ body: (inout DeviceState) -> Void) {
-        guard var state = self.states[deviceID] else { return }
+        guard var state = states[deviceID] else { return }
         let before = state.snapshot
         body(&state)
-        self.states[deviceID] = state
-        if state.snapshot != before { self.publish(.device(state.snapshot)) }
+        states[deviceID] = state
+        if state.snapshot != before { publish(.device(state.snapshot)) }
     }
 
     /// Adds a change to the log, from where every watcher gets it.
     /// - Returns: its cursor, by which clients know an event.
     @discardableResult
     func publish(_ change: HomeChange) -> LogCursor {
-        self.log.append(change, at: self.now())
+        log.append(change, at: now())
     }
 
     func state(of id: String) throws(HomeError) -> DeviceState {
-        guard let state = self.states[id] else {
+        guard let state = states[id] else {
             throw HomeError.notFound(
                 "no device has the id \(id.prefix(64).debugDescription); GET /v1/devices lists them")
         }
@@ -176,6 +176,6 @@ public actor HomeHub {
     /// Fails unless the home has this device.
     /// - Throws: `notFound`.
     public func requireDevice(_ id: String) throws(HomeError) {
-        _ = try self.state(of: id)
+        _ = try state(of: id)
     }
 }

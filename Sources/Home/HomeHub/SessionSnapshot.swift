@@ -26,9 +26,9 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        try self.session.encode(to: encoder)
+        try session.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(self.expiresAt, forKey: .expiresAt)
+        try container.encode(expiresAt, forKey: .expiresAt)
     }
 
     /// The same session after its end.
@@ -41,11 +41,11 @@ public struct SessionSnapshot: Sendable, Codable, Equatable {
 
     /// Whether a watcher should get the difference. Counters and the passing of time alone are not reported.
     func isNews(comparedTo earlier: SessionSnapshot) -> Bool {
-        self.session.state != earlier.session.state || self.session.isTalking != earlier.session.isTalking
-            || self.session.talkback?.state != earlier.session.talkback?.state
-            || self.session.talkback?.reason != earlier.session.talkback?.reason
-            || self.session.steps.count != earlier.session.steps.count || self.session.codecs != earlier.session.codecs
-            || self.session.notes != earlier.session.notes
-            || abs(self.expiresAt.timeIntervalSince(earlier.expiresAt)) > 2
+        session.state != earlier.session.state || session.isTalking != earlier.session.isTalking
+            || session.talkback?.state != earlier.session.talkback?.state
+            || session.talkback?.reason != earlier.session.talkback?.reason
+            || session.steps.count != earlier.session.steps.count || session.codecs != earlier.session.codecs
+            || session.notes != earlier.session.notes
+            || abs(expiresAt.timeIntervalSince(earlier.expiresAt)) > 2
     }
 }

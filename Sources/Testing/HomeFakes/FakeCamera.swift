@@ -5,7 +5,7 @@ import Synchronization
 /// A camera for tests: its updates are what the test sends.
 package final class FakeCamera: CameraDriver {
     package let deviceID: String
-    package var hasSpeaker: Bool { self.speaker.load(ordering: .acquiring) }
+    package var hasSpeaker: Bool { speaker.load(ordering: .acquiring) }
     private let speaker: Atomic<Bool>
     private let stream: AsyncStream<CameraUpdate>
     private let continuation: AsyncStream<CameraUpdate>.Continuation
@@ -16,32 +16,32 @@ package final class FakeCamera: CameraDriver {
         (self.stream, self.continuation) = AsyncStream.makeStream()
     }
 
-    package func updates() -> AsyncStream<CameraUpdate> { self.stream }
+    package func updates() -> AsyncStream<CameraUpdate> { stream }
 
-    package func send(_ update: CameraUpdate) { self.continuation.yield(update) }
+    package func send(_ update: CameraUpdate) { continuation.yield(update) }
 
     /// The camera describes a speaker, as real ones do once they are connected.
-    package func findSpeaker() { self.speaker.store(true, ordering: .releasing) }
+    package func findSpeaker() { speaker.store(true, ordering: .releasing) }
 
-    package func finish() { self.continuation.finish() }
+    package func finish() { continuation.finish() }
 
     package func press() async throws(HomeError) {
-        self.send(.doorbellPressed(.init(doorbellPressTimeSeconds: 1)))
+        send(.doorbellPressed(.init(doorbellPressTimeSeconds: 1)))
     }
 
     /// Accepts every event as new, except those that report the end of something.
     package func report(_ event: ReportedEvent) async throws(HomeError) -> Bool {
         guard event.active != false else { return false }
         if let kind = event.type.detection {
-            self.send(.detection(DetectionEvent(kind: kind, phase: .momentary, eventSessionId: "s-1")))
+            send(.detection(DetectionEvent(kind: kind, phase: .momentary, eventSessionId: "s-1")))
         } else {
-            self.send(.doorbellPressed(.init(complementaryToneId: event.complementaryToneId)))
+            send(.doorbellPressed(.init(complementaryToneId: event.complementaryToneId)))
         }
         return true
     }
 
     package var speakerReading: SpeakerReading? {
-        self.hasSpeaker ? SpeakerReading(samples: 960, rootMeanSquare: 0.25, dominantFrequency: 440) : nil
+        hasSpeaker ? SpeakerReading(samples: 960, rootMeanSquare: 0.25, dominantFrequency: 440) : nil
     }
 
     package static let flowing = CameraUpdate.source(

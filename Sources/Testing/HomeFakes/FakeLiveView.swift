@@ -21,54 +21,54 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
         SignallingServices(views: self, talks: self, clips: self, publishing: self, snapshots: self)
     }
 
-    package func setStartError(_ error: SignallingError?) { self.startError = error }
-    package func setTalkbackError(_ error: SignallingError?) { self.talkbackError = error }
+    package func setStartError(_ error: SignallingError?) { startError = error }
+    package func setTalkbackError(_ error: SignallingError?) { talkbackError = error }
 
     /// Changes a session, and reports it.
     package func change(_ id: String, _ body: @Sendable (inout LiveViewSnapshot) -> Void) {
-        guard let index = self.list.firstIndex(where: { $0.mediaSessionId == id }) else { return }
-        body(&self.list[index])
-        self.changedSessions.add(id)
+        guard let index = list.firstIndex(where: { $0.mediaSessionId == id }) else { return }
+        body(&list[index])
+        changedSessions.add(id)
     }
 
     /// Ends a session by itself.
     package func drop(_ id: String) {
-        self.ended += self.list.filter { $0.mediaSessionId == id }
-        self.list.removeAll { $0.mediaSessionId == id }
-        self.changedSessions.add(id)
+        ended += list.filter { $0.mediaSessionId == id }
+        list.removeAll { $0.mediaSessionId == id }
+        changedSessions.add(id)
     }
 
     /// Lets starts wait until ``openGate()``.
-    package func closeGate() { self.isGated = true }
+    package func closeGate() { isGated = true }
 
     package func openGate() {
-        self.isGated = false
-        for start in self.waiting { start.resume() }
-        self.waiting = []
+        isGated = false
+        for start in waiting { start.resume() }
+        waiting = []
     }
 
     /// Whether a start waits.
-    package var isWaiting: Bool { !self.waiting.isEmpty }
+    package var isWaiting: Bool { !waiting.isEmpty }
 
     package func startLiveView(_ request: StartLiveViewRequest) async throws(SignallingError) -> StartLiveViewResponse {
-        self.requests.append(request)
-        if self.isGated { await withCheckedContinuation { self.waiting.append($0) } }
-        if let error = self.startError { throw error }
+        requests.append(request)
+        if isGated { await withCheckedContinuation { self.waiting.append($0) } }
+        if let error = startError { throw error }
         if request.offerSdp.isEmpty { throw .invalidOffer("the offer is empty") }
-        let id = "session-\(self.nextNumber)"
-        self.nextNumber += 1
-        self.list.append(
+        let id = "session-\(nextNumber)"
+        nextNumber += 1
+        list.append(
             LiveViewSnapshot(
                 mediaSessionId: id, deviceID: request.deviceID, principal: request.principal, state: .connecting,
                 expiresInSeconds: 300, isTalking: false, codecs: ["VP8", "opus"],
                 steps: [.init(name: "offer", milliseconds: 0.5)], statistics: .init(), notes: []))
-        self.changedSessions.add(id)
+        changedSessions.add(id)
         return StartLiveViewResponse(
             mediaSessionId: id, answerSdp: "v=0\r\n", liveSessionDurationSeconds: 300, iceGeneration: "g1", notes: [])
     }
 
     private func index(_ session: SessionReference) throws(SignallingError) -> Int {
-        guard let index = self.list.firstIndex(where: { self.isNamed($0, session) }) else { throw .unknownSession }
+        guard let index = list.firstIndex(where: { isNamed($0, session) }) else { throw .unknownSession }
         return index
     }
 
@@ -82,46 +82,46 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     ) async throws(SignallingError) -> UInt16 {
         let index = try self.index(session)
         let granted = extendedDurationSeconds ?? 300
-        self.list[index].expiresInSeconds = Double(granted)
-        self.changedSessions.add(session.mediaSessionId)
+        list[index].expiresInSeconds = Double(granted)
+        changedSessions.add(session.mediaSessionId)
         return granted
     }
 
     package func stopLiveView(_ session: SessionReference) async throws(SignallingError) {
-        if self.ended.contains(where: { self.isNamed($0, session) }) { return }
-        self.ended.append(self.list.remove(at: try self.index(session)))
-        self.changedSessions.add(session.mediaSessionId)
+        if ended.contains(where: { isNamed($0, session) }) { return }
+        ended.append(list.remove(at: try index(session)))
+        changedSessions.add(session.mediaSessionId)
     }
 
     package func requireSession(_ session: SessionReference) async throws(SignallingError) {
-        _ = try self.index(session)
+        _ = try index(session)
     }
 
     package func startTalkback(_ session: SessionReference, offerSdp: String?) async throws(SignallingError) {
         let index = try self.index(session)
-        if let error = self.talkbackError { throw error }
-        self.list[index].isTalking = true
-        self.changedSessions.add(session.mediaSessionId)
+        if let error = talkbackError { throw error }
+        list[index].isTalking = true
+        changedSessions.add(session.mediaSessionId)
     }
 
     package func stopTalkback(_ session: SessionReference) async throws(SignallingError) {
-        if self.ended.contains(where: { self.isNamed($0, session) }) { return }
-        self.list[try self.index(session)].isTalking = false
-        self.changedSessions.add(session.mediaSessionId)
+        if ended.contains(where: { isNamed($0, session) }) { return }
+        list[try index(session)].isTalking = false
+        changedSessions.add(session.mediaSessionId)
     }
 
     package func changeLiveViewQuality(
         _ session: SessionReference, qualityHint: QualityHint
     ) async throws(SignallingError) -> QualityHint {
-        _ = try self.index(session)
+        _ = try index(session)
         return .sd
     }
 
     package func trickle(
         _ fragment: String, _ session: SessionReference
     ) async throws(SignallingError) -> TrickleResult {
-        _ = try self.index(session)
-        return try self.trickled(fragment)
+        _ = try index(session)
+        return try trickled(fragment)
     }
 
     private func trickled(_ fragment: String) throws(SignallingError) -> TrickleResult {
@@ -150,12 +150,12 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package func startPublishing(
         _ request: StartLiveViewRequest
     ) async throws(SignallingError) -> StartLiveViewResponse {
-        if let error = self.startError { throw error }
-        self.requests.append(request)
-        self.publisher = ("publisher-\(self.nextNumber)", request.principal)
-        self.nextNumber += 1
+        if let error = startError { throw error }
+        requests.append(request)
+        publisher = ("publisher-\(nextNumber)", request.principal)
+        nextNumber += 1
         return StartLiveViewResponse(
-            mediaSessionId: self.publisher?.session ?? "", answerSdp: "v=0\r\n", liveSessionDurationSeconds: 0,
+            mediaSessionId: publisher?.session ?? "", answerSdp: "v=0\r\n", liveSessionDurationSeconds: 0,
             iceGeneration: "g1", notes: [])
     }
 
@@ -168,41 +168,41 @@ package actor FakeLiveView: LiveViewServing, TalkServing, ClipServing, Publishin
     package func tricklePublisher(
         _ fragment: String, _ session: SessionReference
     ) async throws(SignallingError) -> TrickleResult {
-        try await self.requirePublisher(session)
-        return try self.trickled(fragment)
+        try await requirePublisher(session)
+        return try trickled(fragment)
     }
 
     package func stopPublishing(_ session: SessionReference) async throws(SignallingError) {
-        try await self.requirePublisher(session)
-        self.publisher = nil
+        try await requirePublisher(session)
+        publisher = nil
     }
 
     package var snapshotError: SignallingError?
     package private(set) var snapshotWidths: [Int?] = []
 
-    package func setSnapshotError(_ error: SignallingError?) { self.snapshotError = error }
+    package func setSnapshotError(_ error: SignallingError?) { snapshotError = error }
 
     package func snapshot(
         of deviceID: String, maximumWidth: Int?
     ) async throws(SignallingError) -> CameraSnapshot {
-        if let error = self.snapshotError { throw error }
-        self.snapshotWidths.append(maximumWidth)
+        if let error = snapshotError { throw error }
+        snapshotWidths.append(maximumWidth)
         // The markers of an image without content.
         return CameraSnapshot(
             jpeg: [0xFF, 0xD8, 0xFF, 0xD9], age: .milliseconds(1_500), width: maximumWidth ?? 640, height: 360)
     }
 
     package func sessions() async -> [LiveViewSnapshot] {
-        self.listings += 1
-        return self.list
+        listings += 1
+        return list
     }
 
     package func session(_ mediaSessionId: String) async -> LiveViewSnapshot? {
-        self.list.first { $0.mediaSessionId == mediaSessionId }
+        list.first { $0.mediaSessionId == mediaSessionId }
     }
 
     package func leases() async -> [SessionLease] {
-        self.list.map {
+        list.map {
             SessionLease(
                 mediaSessionId: $0.mediaSessionId, deviceID: $0.deviceID, principal: $0.principal,
                 isConnected: $0.state == .connected, expiresInSeconds: $0.expiresInSeconds)

@@ -3,26 +3,26 @@ import Transport
 
 /// The host and the user that an address names.
 extension CameraAddress {
-    private var scheme: String { self.text.prefix { $0 != ":" }.lowercased() }
+    private var scheme: String { text.prefix { $0 != ":" }.lowercased() }
 
-    private var isEncrypted: Bool { ["rtsps", "https"].contains(self.scheme) }
+    private var isEncrypted: Bool { ["rtsps", "https"].contains(scheme) }
 
     /// The user without percent-encoding; nil if there is none.
     var user: String? {
-        guard let at = self.authority.lastIndex(of: "@") else { return nil }
-        let user = String(self.authority[..<at].prefix { $0 != ":" })
+        guard let at = authority.lastIndex(of: "@") else { return nil }
+        let user = String(authority[..<at].prefix { $0 != ":" })
         return user.removingPercentEncoding ?? user
     }
 
     private var hostAndPort: Substring {
-        guard let at = self.authority.lastIndex(of: "@") else { return self.authority }
-        return self.authority[self.authority.index(after: at)...]
+        guard let at = authority.lastIndex(of: "@") else { return authority }
+        return authority[authority.index(after: at)...]
     }
 
     /// The host in the form for comparisons: in lower case, without brackets or the dot of a full name, and addresses
     /// in one form.
     var host: String {
-        let text = self.hostAndPort
+        let text = hostAndPort
         let host = text.hasPrefix("[") ? text.dropFirst().prefix { $0 != "]" } : text.prefix { $0 != ":" }
         if let address = TransportAddress(host, port: 0) { return address.host }
         let name = host.lowercased()
@@ -30,10 +30,10 @@ extension CameraAddress {
     }
 
     private var port: Int? {
-        let text = self.hostAndPort
+        let text = hostAndPort
         let tail = text.hasPrefix("[") ? text.drop { $0 != "]" }.dropFirst() : text.drop { $0 != ":" }
         if tail.hasPrefix(":"), let port = Int(tail.dropFirst()) { return port }
-        return ["rtsp": 554, "rtsps": 322, "http": 80, "onvif": 80, "https": 443][self.scheme]
+        return ["rtsp": 554, "rtsps": 322, "http": 80, "onvif": 80, "https": 443][scheme]
     }
 
     /// This machine, where each port may belong to another user's program.
@@ -46,8 +46,8 @@ extension CameraAddress {
     /// Whether a secret of `other` may be sent to this address. That takes the same user at the same host, no clear
     /// text where it was encrypted, and on this machine the same port. Another port of a camera is the same camera.
     func mayTakeSecrets(of other: CameraAddress) -> Bool {
-        guard !self.host.isEmpty, self.host == other.host, self.user == other.user else { return false }
-        if other.isEncrypted, !self.isEncrypted { return false }
-        return !self.isThisMachine || self.port == other.port
+        guard !host.isEmpty, host == other.host, user == other.user else { return false }
+        if other.isEncrypted, !isEncrypted { return false }
+        return !isThisMachine || port == other.port
     }
 }

@@ -14,17 +14,17 @@ struct CameraAddress {
     /// The part between `//` and the path. A password in it may contain slashes and question marks, as it may for the
     /// source that connects.
     var authority: Substring {
-        RTSPURL.authority(of: self.text.drop { $0 != "/" }.dropFirst(2))
+        RTSPURL.authority(of: text.drop { $0 != "/" }.dropFirst(2))
     }
 
     /// The address with a mark in place of each secret.
-    var masked: String { self.replacingSecrets(with: Self.mask) }
+    var masked: String { replacingSecrets(with: Self.mask) }
 
     /// The address with `text` in place of each secret.
     func replacingSecrets(with text: String) -> String {
         var result = ""
         var rest = self.text.startIndex
-        for range in self.secretRanges {
+        for range in secretRanges {
             result += self.text[rest..<range.lowerBound] + text
             rest = range.upperBound
         }
@@ -33,8 +33,8 @@ struct CameraAddress {
 
     /// The secrets as they are written in the address, and without percent-encoding.
     var secrets: [String] {
-        self.secretRanges.flatMap { range in
-            let encoded = String(self.text[range])
+        secretRanges.flatMap { range in
+            let encoded = String(text[range])
             guard let plain = encoded.removingPercentEncoding, plain != encoded else { return [encoded] }
             return [encoded, plain]
         }
@@ -43,7 +43,7 @@ struct CameraAddress {
     /// Names of parameters whose value is secret.
     private static let secretNames = ["password", "passwd", "pwd", "pass", "token", "secret", "auth", "key"]
 
-    private var secretRanges: [Range<String.Index>] { self.secretParts.map(\.range) }
+    private var secretRanges: [Range<String.Index>] { secretParts.map(\.range) }
 
     /// A secret of the address.
     struct SecretPart {
@@ -61,12 +61,12 @@ struct CameraAddress {
             if start < at { parts.append(SecretPart(name: "", range: start..<at)) }
         }
         var place = authority.endIndex
-        while let equals = self.text[place...].firstIndex(of: "=") {
-            place = self.text.index(after: equals)
-            let name = self.text[authority.endIndex..<equals].reversed().prefix { $0.isLetter }
+        while let equals = text[place...].firstIndex(of: "=") {
+            place = text.index(after: equals)
+            let name = text[authority.endIndex..<equals].reversed().prefix { $0.isLetter }
             let word = String(name.reversed()).lowercased()
             guard Self.secretNames.contains(where: word.hasSuffix) else { continue }
-            let end = self.text[place...].firstIndex { "&;?#/".contains($0) } ?? self.text.endIndex
+            let end = text[place...].firstIndex { "&;?#/".contains($0) } ?? text.endIndex
             if place < end { parts.append(SecretPart(name: word, range: place..<end)) }
             place = end
         }

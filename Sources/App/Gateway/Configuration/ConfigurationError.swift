@@ -10,8 +10,8 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
         public var reason: String
 
         public var description: String {
-            let place = self.line > 0 ? "line \(self.line): " : ""
-            return place + (self.key.isEmpty ? self.reason : "\(self.key): \(self.reason)")
+            let place = line > 0 ? "line \(line): " : ""
+            return place + (key.isEmpty ? reason : "\(key): \(reason)")
         }
     }
 
@@ -21,6 +21,6 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
     public var problems: [Problem]
 
     public var description: String {
-        self.problems.map { "\(self.file): \($0)" }.joined(separator: "\n")
+        problems.map { "\(file): \($0)" }.joined(separator: "\n")
     }
 }

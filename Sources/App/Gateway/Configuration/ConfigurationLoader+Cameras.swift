@@ -11,10 +11,10 @@ extension ConfigurationLoader {
     func cameras(_ place: YAMLReader.Place?) -> [GatewayConfiguration.Camera] {
         var lines: [String: Int] = [:]
         var result: [GatewayConfiguration.Camera] = []
-        for element in self.reader.sequence(place) {
+        for element in reader.sequence(place) {
             guard let camera = self.camera(element) else { continue }
             if let line = lines[camera.id] {
-                self.reader.report("the id \(camera.id) is already used by the camera on line \(line)", at: element)
+                reader.report("the id \(camera.id) is already used by the camera on line \(line)", at: element)
                 continue
             }
             lines[camera.id] = element.line
@@ -24,45 +24,45 @@ extension ConfigurationLoader {
     }
 
     func camera(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera? {
-        let keys = self.reader.mapping(place, keys: Self.cameraKeys)
+        let keys = reader.mapping(place, keys: Self.cameraKeys)
         guard place.node.mapping != nil else { return nil }
-        guard let idPlace = keys["id"], let id = self.reader.string(idPlace) else {
-            self.reader.report("id is missing", at: place)
+        guard let idPlace = keys["id"], let id = reader.string(idPlace) else {
+            reader.report("id is missing", at: place)
             return nil
         }
         guard Self.isIdentifier(id) else {
-            self.reader.report(
+            reader.report(
                 "expected 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit", at: idPlace)
             return nil
         }
         let source = self.source(keys["source"])
-        if source == nil, keys["source"]?.isNull != false { self.reader.report("source is missing", at: place) }
+        if source == nil, keys["source"]?.isNull != false { reader.report("source is missing", at: place) }
         let kind: DeviceKind
-        switch self.reader.word(keys["type"], among: ["doorbell", "camera"]) {
+        switch reader.word(keys["type"], among: ["doorbell", "camera"]) {
         case "doorbell": kind = .doorbell
         case "camera": kind = .camera
         default: kind = source == .builtInDoorbell ? .doorbell : .camera
         }
         var camera = GatewayConfiguration.Camera(
-            id: id, name: self.name(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
-        camera.substream = keys["substream"].flatMap { self.substream($0, of: source) }
-        camera.transport = self.choice(keys["transport"]) ?? camera.transport
-        camera.keepAlive = self.choice(keys["keepAlive"]) ?? camera.keepAlive
-        camera.pull = self.choice(keys["pull"]) ?? camera.pull
+            id: id, name: name(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
+        camera.substream = keys["substream"].flatMap { substream($0, of: source) }
+        camera.transport = choice(keys["transport"]) ?? camera.transport
+        camera.keepAlive = choice(keys["keepAlive"]) ?? camera.keepAlive
+        camera.pull = choice(keys["pull"]) ?? camera.pull
         if source == .whip, camera.pull == .onDemand, let place = keys["pull"] {
-            self.reader.report(
+            reader.report(
                 "a camera with source: whip always waits for its publisher and is never pulled; remove pull", at: place)
         }
-        camera.pullsWhileOff = self.reader.boolean(keys["pullWhileOff"]) ?? camera.pullsWhileOff
+        camera.pullsWhileOff = reader.boolean(keys["pullWhileOff"]) ?? camera.pullsWhileOff
         // `off` is a word here, but YAML 1.1 reads it as false.
         if let talkback = keys["talkback"], talkback.node.scalar != nil, talkback.node.bool == false {
             camera.talkback = .off
         } else {
-            camera.talkback = self.choice(keys["talkback"]) ?? camera.talkback
+            camera.talkback = choice(keys["talkback"]) ?? camera.talkback
         }
-        camera.transcodesVideo = self.transcodeVideo(keys["transcodeVideo"]) ?? camera.transcodesVideo
-        camera.onvif = keys["onvif"].flatMap { self.onvif($0) }
-        camera.acceptsWebhook = self.reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
+        camera.transcodesVideo = transcodeVideo(keys["transcodeVideo"]) ?? camera.transcodesVideo
+        camera.onvif = keys["onvif"].flatMap { onvif($0) }
+        camera.acceptsWebhook = reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
         return source == nil ? nil : camera
     }
 
@@ -72,25 +72,25 @@ extension ConfigurationLoader {
         if place.node.scalar != nil, let flag = place.node.bool { return flag ? .always : .never }
         let words = GatewayConfiguration.Camera.TranscodeVideo.allCases.map(\.rawValue)
         if let text = place.node.scalar?.string, words.contains(text) { return .init(rawValue: text) }
-        self.reader.report("expected auto, true (always) or false (never)", at: place)
+        reader.report("expected auto, true (always) or false (never)", at: place)
         return nil
     }
 
     /// A text that people read, in pages, terminals and logs.
     private func name(_ place: YAMLReader.Place?) -> String? {
-        guard let place, let text = self.reader.string(place) else { return nil }
-        if let fault = NameRules.fault(in: text) { self.reader.report(fault, at: place) }
+        guard let place, let text = reader.string(place) else { return nil }
+        if let fault = NameRules.fault(in: text) { reader.report(fault, at: place) }
         return text
     }
 
     /// One of an enumeration's words.
     private func choice<Choice: RawRepresentable & CaseIterable>(_ place: YAMLReader.Place?) -> Choice?
     where Choice.RawValue == String {
-        self.reader.word(place, among: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
+        reader.word(place, among: Choice.allCases.map(\.rawValue)).flatMap(Choice.init(rawValue:))
     }
 
     private func source(_ place: YAMLReader.Place?) -> GatewayConfiguration.Camera.Source? {
-        guard let place, let text = self.reader.string(place), let source = self.substituted(text, at: place) else {
+        guard let place, let text = reader.string(place), let source = substituted(text, at: place) else {
             return nil
         }
         if source == "builtin:doorbell" { return .builtInDoorbell }
@@ -98,12 +98,12 @@ extension ConfigurationLoader {
         if source == "whip" { return .whip }
         let scheme = source.prefix { $0 != ":" }.lowercased()
         guard ["rtsp", "rtsps", "onvif"].contains(scheme), source.dropFirst(scheme.count).hasPrefix("://") else {
-            self.reader.report(
+            reader.report(
                 "expected builtin:doorbell, builtin:silent, whip, or an rtsp://, rtsps:// or onvif:// URL", at: place)
             return nil
         }
         guard Self.hasHost(source) else {
-            self.reader.report(Self.urlAdvice(scheme), at: place)
+            reader.report(Self.urlAdvice(scheme), at: place)
             return nil
         }
         return scheme == "onvif" ? .onvif(source) : .rtsp(source)
@@ -112,28 +112,28 @@ extension ConfigurationLoader {
     private func substream(
         _ place: YAMLReader.Place, of source: GatewayConfiguration.Camera.Source?
     ) -> String? {
-        guard let text = self.reader.string(place), let url = self.substituted(text, at: place) else { return nil }
+        guard let text = reader.string(place), let url = substituted(text, at: place) else { return nil }
         if url == GatewayConfiguration.Camera.substreamOfDevice {
             switch source {
             case .onvif, nil: return url
             case .rtsp, .builtInDoorbell, .builtInSilent, .whip:
-                self.reader.report("substream: onvif needs an onvif:// source", at: place)
+                reader.report("substream: onvif needs an onvif:// source", at: place)
                 return nil
             }
         }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["rtsp", "rtsps"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://") else {
-            self.reader.report(
+            reader.report(
                 "expected an rtsp:// or rtsps:// URL, or onvif to ask the camera for its substream", at: place)
             return nil
         }
         guard Self.hasHost(url) else {
-            self.reader.report(Self.urlAdvice(scheme), at: place)
+            reader.report(Self.urlAdvice(scheme), at: place)
             return nil
         }
         switch source {
         case .builtInDoorbell, .builtInSilent, .whip:
-            self.reader.report(
+            reader.report(
                 "only a camera with an rtsp://, rtsps:// or onvif:// source can have a substream", at: place)
             return nil
         case .rtsp, .onvif, nil: return url
@@ -142,23 +142,23 @@ extension ConfigurationLoader {
 
     private func onvif(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera.ONVIFDevice? {
         if place.isNull { return nil }
-        let keys = self.reader.mapping(place, keys: ["url", "username", "password"])
+        let keys = reader.mapping(place, keys: ["url", "username", "password"])
         guard place.node.mapping != nil else { return nil }
         func text(_ key: String) -> String? {
-            keys[key].flatMap { place in self.reader.string(place).flatMap { self.substituted($0, at: place) } }
+            keys[key].flatMap { place in reader.string(place).flatMap { substituted($0, at: place) } }
         }
         let (username, password) = (text("username"), text("password"))
         guard let urlPlace = keys["url"], let url = text("url") else {
-            if keys["url"]?.isNull != false { self.reader.report("url is missing", at: place) }
+            if keys["url"]?.isNull != false { reader.report("url is missing", at: place) }
             return nil
         }
         let scheme = url.prefix { $0 != ":" }.lowercased()
         guard ["http", "https"].contains(scheme), url.dropFirst(scheme.count).hasPrefix("://"), Self.hasHost(url) else {
-            self.reader.report("expected a URL such as http://192.0.2.20/onvif/device_service", at: urlPlace)
+            reader.report("expected a URL such as http://192.0.2.20/onvif/device_service", at: urlPlace)
             return nil
         }
         guard !CameraAddress(text: url).authority.contains("@") else {
-            self.reader.report("write the user and the password under username and password", at: urlPlace)
+            reader.report("write the user and the password under username and password", at: urlPlace)
             return nil
         }
         return .init(url: url, username: username, password: password)
@@ -178,11 +178,11 @@ extension ConfigurationLoader {
     /// literal `${`.
     private func substituted(_ text: String, at place: YAMLReader.Place) -> String? {
         do throws(EnvironmentReferences.Failure) {
-            return try EnvironmentReferences.replaced(in: text, environment: self.environment)
+            return try EnvironmentReferences.replaced(in: text, environment: environment)
         } catch {
             switch error {
-            case .open: self.reader.report("\"${\" has no closing \"}\"", at: place)
-            case .unknown(let name): self.reader.report("the environment variable \(name) is not set", at: place)
+            case .open: reader.report("\"${\" has no closing \"}\"", at: place)
+            case .unknown(let name): reader.report("the environment variable \(name) is not set", at: place)
             }
             return nil
         }

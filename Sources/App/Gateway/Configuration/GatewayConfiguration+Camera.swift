@@ -113,7 +113,7 @@ extension GatewayConfiguration {
         public var acceptsWebhook = false
 
         /// Whether the camera is asked for the URL of its smaller stream.
-        public var asksForSubstream: Bool { self.substream == Self.substreamOfDevice }
+        public var asksForSubstream: Bool { substream == Self.substreamOfDevice }
 
         /// Describes a camera with the defaults of all optional settings.
         public init(id: String, name: String, kind: DeviceKind, source: Source) {

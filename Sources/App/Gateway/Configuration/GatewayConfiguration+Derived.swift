@@ -3,14 +3,14 @@ import Foundation
 extension GatewayConfiguration {
     /// Every text that must never reach a log: tokens, the passwords of cameras, TURN passwords.
     public func secrets(tokens: TokenStore) -> [String] {
-        tokens.secrets + self.cameras.flatMap(\.secrets) + self.media.iceServers.compactMap(\.credential)
+        tokens.secrets + cameras.flatMap(\.secrets) + media.iceServers.compactMap(\.credential)
     }
 
     /// Addresses of the web page as seen from this machine, for people.
     public var pageAddresses: [String] {
-        var addresses = ["http://\(LocalGateway.reachableHost(self.http.host)):\(self.http.port)/"]
-        if let https = self.http.https {
-            addresses.append("https://\(LocalGateway.reachableHost(https.host ?? self.http.host)):\(https.port)/")
+        var addresses = ["http://\(LocalGateway.reachableHost(http.host)):\(http.port)/"]
+        if let https = http.https {
+            addresses.append("https://\(LocalGateway.reachableHost(https.host ?? http.host)):\(https.port)/")
         }
         return addresses
     }
@@ -19,11 +19,11 @@ extension GatewayConfiguration {
 extension GatewayConfiguration.Camera {
     /// The passwords of the camera, as they are written in its addresses and in plain.
     public var secrets: [String] {
-        var urls = [self.substream].compactMap { $0 }
-        switch self.source {
+        var urls = [substream].compactMap { $0 }
+        switch source {
         case .rtsp(let url), .onvif(let url): urls.append(url)
         case .builtInDoorbell, .builtInSilent, .whip: break
         }
-        return urls.flatMap { CameraAddress(text: $0).secrets } + [self.onvif?.password].compactMap { $0 }
+        return urls.flatMap { CameraAddress(text: $0).secrets } + [onvif?.password].compactMap { $0 }
     }
 }

@@ -88,27 +88,27 @@ struct ConfigurationLoader {
     let environment: [String: String]
 
     mutating func configuration(_ root: YAMLReader.Place, keys known: [String]) -> GatewayConfiguration {
-        let keys = self.reader.mapping(root, keys: known)
+        let keys = reader.mapping(root, keys: known)
         var result = GatewayConfiguration()
-        if let place = keys["http"] { result.http = self.http(place) }
-        if let place = keys["media"] { result.media = self.media(place) }
-        if let path = self.reader.string(keys["stateDirectory"]) { result.stateDirectory = self.path(path) }
-        if let place = keys["sessions"] { result.sessions = self.sessions(place) }
-        if let place = keys["log"] { result.log = self.log(place) }
-        if let place = keys["rtsp"] { result.rtsp = self.rtsp(place) }
-        if let place = keys["recording"] { result.recording = self.recording(place) }
-        result.cameras = self.cameras(keys["cameras"])
+        if let place = keys["http"] { result.http = http(place) }
+        if let place = keys["media"] { result.media = media(place) }
+        if let path = reader.string(keys["stateDirectory"]) { result.stateDirectory = self.path(path) }
+        if let place = keys["sessions"] { result.sessions = sessions(place) }
+        if let place = keys["log"] { result.log = log(place) }
+        if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
+        if let place = keys["recording"] { result.recording = recording(place) }
+        result.cameras = cameras(keys["cameras"])
         if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
-            self.reader.report("http.port and http.https.port are both \(https.port)", at: place)
+            reader.report("http.port and http.https.port are both \(https.port)", at: place)
         }
         return result
     }
 
     private func http(_ place: YAMLReader.Place) -> GatewayConfiguration.HTTP {
-        let keys = self.reader.mapping(place, keys: ["host", "port", "https", "origins"])
+        let keys = reader.mapping(place, keys: ["host", "port", "https", "origins"])
         var result = GatewayConfiguration.HTTP()
         if let host = self.host(keys["host"]) { result.host = host }
-        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
         if let https = keys["https"] {
             if https.node.scalar != nil, https.node.bool == false {
                 result.https = nil
@@ -116,53 +116,53 @@ struct ConfigurationLoader {
                 result.https = self.https(https)
             }
         }
-        result.origins = self.reader.sequence(keys["origins"]).compactMap { self.origin($0) }
+        result.origins = reader.sequence(keys["origins"]).compactMap { origin($0) }
         return result
     }
 
     private func https(_ place: YAMLReader.Place) -> GatewayConfiguration.HTTPS {
-        let keys = self.reader.mapping(place, keys: ["host", "port", "certificate", "privateKey"])
+        let keys = reader.mapping(place, keys: ["host", "port", "certificate", "privateKey"])
         var result = GatewayConfiguration.HTTPS()
-        result.host = self.host(keys["host"])
-        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
-        switch (self.reader.string(keys["certificate"]), self.reader.string(keys["privateKey"])) {
+        result.host = host(keys["host"])
+        if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        switch (reader.string(keys["certificate"]), reader.string(keys["privateKey"])) {
         case (let certificate?, let privateKey?):
-            result.files = .init(certificate: self.path(certificate), privateKey: self.path(privateKey))
+            result.files = .init(certificate: path(certificate), privateKey: path(privateKey))
         case (nil, nil): break
-        default: self.reader.report("certificate and privateKey go together; give both or neither", at: place)
+        default: reader.report("certificate and privateKey go together; give both or neither", at: place)
         }
         return result
     }
 
     private func media(_ place: YAMLReader.Place) -> GatewayConfiguration.Media {
-        let keys = self.reader.mapping(place, keys: ["port", "addresses", "iceServers", "shards"])
+        let keys = reader.mapping(place, keys: ["port", "addresses", "iceServers", "shards"])
         var result = GatewayConfiguration.Media()
-        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
-        result.shards = self.reader.integer(keys["shards"], in: 1...UDPPortGroup.maximumCount)
-        result.addresses = self.reader.sequence(keys["addresses"]).compactMap { place in
-            guard let text = self.reader.string(place) else { return nil }
+        if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        result.shards = reader.integer(keys["shards"], in: 1...UDPPortGroup.maximumCount)
+        result.addresses = reader.sequence(keys["addresses"]).compactMap { place in
+            guard let text = reader.string(place) else { return nil }
             guard TransportAddress(text, port: 1) != nil else {
-                self.reader.report("expected an IPv4 or IPv6 address", at: place)
+                reader.report("expected an IPv4 or IPv6 address", at: place)
                 return nil
             }
             return text
         }
-        result.iceServers = self.reader.sequence(keys["iceServers"]).compactMap { self.iceServer($0) }
+        result.iceServers = reader.sequence(keys["iceServers"]).compactMap { iceServer($0) }
         return result
     }
 
     private func iceServer(_ place: YAMLReader.Place) -> GatewayConfiguration.ICEServer? {
-        let keys = self.reader.mapping(place, keys: ["url", "username", "credential"])
-        guard let url = self.reader.string(keys["url"]),
+        let keys = reader.mapping(place, keys: ["url", "username", "credential"])
+        guard let url = reader.string(keys["url"]),
             ["stun:", "stuns:", "turn:", "turns:"].contains(where: url.hasPrefix), Self.isHeaderSafe(url)
         else {
-            self.reader.report("expected a url that begins with stun:, stuns:, turn: or turns:", at: place)
+            reader.report("expected a url that begins with stun:, stuns:, turn: or turns:", at: place)
             return nil
         }
-        let username = self.reader.string(keys["username"])
-        let credential = self.reader.string(keys["credential"])
+        let username = reader.string(keys["username"])
+        let credential = reader.string(keys["credential"])
         guard Self.isHeaderSafe(username ?? ""), Self.isHeaderSafe(credential ?? "") else {
-            self.reader.report("username and credential must be printable ASCII without quotation marks", at: place)
+            reader.report("username and credential must be printable ASCII without quotation marks", at: place)
             return nil
         }
         return .init(url: url, username: username, credential: credential)
@@ -174,21 +174,21 @@ struct ConfigurationLoader {
     }
 
     private func sessions(_ place: YAMLReader.Place) -> GatewayConfiguration.Sessions {
-        let keys = self.reader.mapping(
+        let keys = reader.mapping(
             place, keys: ["durationSeconds", "maximumDurationSeconds", "perCamera", "perPrincipal"])
         var result = GatewayConfiguration.Sessions()
         // Viewers extend 30 seconds before the end, and refuse leases that are not longer than that.
-        if let value = self.reader.integer(keys["durationSeconds"], in: 36...65_535) { result.durationSeconds = value }
+        if let value = reader.integer(keys["durationSeconds"], in: 36...65_535) { result.durationSeconds = value }
         result.maximumDurationSeconds = max(result.maximumDurationSeconds, result.durationSeconds)
         // A maximum below one lease is only useful in tests: their views end before they could be extended.
-        if let value = self.reader.integer(keys["maximumDurationSeconds"], in: 2...31_536_000) {
+        if let value = reader.integer(keys["maximumDurationSeconds"], in: 2...31_536_000) {
             result.maximumDurationSeconds = value
             if keys["durationSeconds"] == nil { result.durationSeconds = min(result.durationSeconds, value) }
         }
-        if let value = self.reader.integer(keys["perCamera"], in: 1...100_000) { result.perCamera = value }
-        if let value = self.reader.integer(keys["perPrincipal"], in: 1...100_000) { result.perPrincipal = value }
+        if let value = reader.integer(keys["perCamera"], in: 1...100_000) { result.perCamera = value }
+        if let value = reader.integer(keys["perPrincipal"], in: 1...100_000) { result.perPrincipal = value }
         if result.maximumDurationSeconds < result.durationSeconds {
-            self.reader.report(
+            reader.report(
                 "maximumDurationSeconds (\(result.maximumDurationSeconds)) is less than durationSeconds "
                     + "(\(result.durationSeconds))", at: place)
         }
@@ -197,30 +197,30 @@ struct ConfigurationLoader {
 
     private func rtsp(_ place: YAMLReader.Place) -> GatewayConfiguration.RTSPServer? {
         if place.node.scalar != nil, place.node.bool == false { return nil }
-        let keys = self.reader.mapping(place, keys: ["host", "port"])
+        let keys = reader.mapping(place, keys: ["host", "port"])
         var result = GatewayConfiguration.RTSPServer()
         if let host = self.host(keys["host"]) { result.host = host }
-        if let port = self.reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
         return result
     }
 
     private func log(_ place: YAMLReader.Place) -> GatewayConfiguration.Log {
-        let keys = self.reader.mapping(place, keys: ["level", "format", "showAddresses"])
+        let keys = reader.mapping(place, keys: ["level", "format", "showAddresses"])
         var result = GatewayConfiguration.Log()
         let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
-        if let level = self.reader.word(keys["level"], among: levels) { result.level = level }
+        if let level = reader.word(keys["level"], among: levels) { result.level = level }
         let formats = GatewayConfiguration.Log.Format.allCases.map(\.rawValue)
-        if let format = self.reader.word(keys["format"], among: formats) {
+        if let format = reader.word(keys["format"], among: formats) {
             result.format = GatewayConfiguration.Log.Format(rawValue: format) ?? .text
         }
-        if let shows = self.reader.boolean(keys["showAddresses"]) { result.showsAddresses = shows }
+        if let shows = reader.boolean(keys["showAddresses"]) { result.showsAddresses = shows }
         return result
     }
 
     private func host(_ place: YAMLReader.Place?) -> String? {
-        guard let place, let host = self.reader.string(place) else { return nil }
+        guard let place, let host = reader.string(place) else { return nil }
         guard host == "localhost" || TransportAddress(host, port: 1) != nil else {
-            self.reader.report(
+            reader.report(
                 "expected an address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for all IPv4 networks, or "
                     + "\"::\" for all IPv4 and IPv6 networks", at: place)
             return nil
@@ -229,9 +229,9 @@ struct ConfigurationLoader {
     }
 
     private func origin(_ place: YAMLReader.Place) -> String? {
-        guard let text = self.reader.string(place) else { return nil }
+        guard let text = reader.string(place) else { return nil }
         guard let origin = OriginPolicy.normalized(text) else {
-            self.reader.report("expected an origin such as https://home.example:8443, without a path", at: place)
+            reader.report("expected an origin such as https://home.example:8443, without a path", at: place)
             return nil
         }
         return origin
@@ -240,6 +240,6 @@ struct ConfigurationLoader {
     func path(_ path: String) -> String {
         let expanded = NSString(string: path).expandingTildeInPath
         if expanded.hasPrefix("/") { return expanded }
-        return URL(fileURLWithPath: self.directory).appendingPathComponent(expanded).standardizedFileURL.path
+        return URL(fileURLWithPath: directory).appendingPathComponent(expanded).standardizedFileURL.path
     }
 }

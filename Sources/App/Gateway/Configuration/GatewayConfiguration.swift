@@ -157,7 +157,7 @@ extension GatewayConfiguration {
         public init() {}
 
         /// The rules of a camera.
-        public func rules(of camera: String) -> Rules { self.cameras[camera] ?? self.rules }
+        public func rules(of camera: String) -> Rules { cameras[camera] ?? rules }
     }
 
     /// The settings of the log.

@@ -64,15 +64,15 @@ struct HomeStorage: Sendable {
     }
 
     /// Why changes are not kept, in words; nil while they are.
-    var failure: String? { self.problem ?? self.log.status.problem }
+    var failure: String? { problem ?? log.status.problem }
 
     /// The storage's metrics for Prometheus.
     var metrics: [MetricFamily] {
-        let status = self.log.status
+        let status = log.status
         return [
             MetricFamily(
                 name: "gatehouse_event_journal_failing", help: "1 while changes and events cannot be written.",
-                kind: .gauge, samples: [.init(self.failure == nil ? 0 : 1)]),
+                kind: .gauge, samples: [.init(failure == nil ? 0 : 1)]),
             MetricFamily(
                 name: "gatehouse_event_journal_waiting", help: "Changes and events that wait to be written.",
                 kind: .gauge, samples: [.init(Double(status.waiting))]),
@@ -115,7 +115,7 @@ struct HomeStorage: Sendable {
 extension StateDirectory {
     /// Fails unless a file is missing, or is regular and belongs only to its owner.
     func checkPrivateFile(_ name: String) throws(Failure) {
-        let path = self.file(name)
+        let path = file(name)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
@@ -127,6 +127,6 @@ extension StateDirectory {
                     : "cannot be opened: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        try self.checkPrivate(descriptor, path)
+        try checkPrivate(descriptor, path)
     }
 }

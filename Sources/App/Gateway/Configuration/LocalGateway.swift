@@ -19,7 +19,7 @@ public struct LocalGateway: Sendable, Codable, Equatable {
 
     /// The address of plain HTTP of a gateway with this config, as reached from the same machine.
     static func url(of configuration: GatewayConfiguration) -> String {
-        "http://\(self.reachableHost(configuration.http.host)):\(configuration.http.port)"
+        "http://\(reachableHost(configuration.http.host)):\(configuration.http.port)"
     }
 
     /// A host to connect to for a host to listen on.
@@ -42,7 +42,7 @@ public struct LocalGateway: Sendable, Codable, Equatable {
 
     /// Removes the file, unless another gateway has replaced it with its own.
     func remove(from directories: [StateDirectory]) {
-        for directory in directories where (try? Self.read(from: directory))?.processID == self.processID {
+        for directory in directories where (try? Self.read(from: directory))?.processID == processID {
             directory.remove(Self.fileName)
         }
     }

@@ -13,7 +13,7 @@ public struct StateDirectory: Sendable, Equatable {
         /// Whether a file would be larger than the limit.
         public var isTooLarge = false
 
-        public var description: String { "\(self.path): \(self.reason)" }
+        public var description: String { "\(path): \(reason)" }
     }
 
     /// The largest private file that is read, and therefore the largest that is written.
@@ -45,16 +45,16 @@ public struct StateDirectory: Sendable, Equatable {
     }
 
     /// The path of a file in the folder.
-    public func file(_ name: String) -> String { "\(self.path)/\(name)" }
+    public func file(_ name: String) -> String { "\(path)/\(name)" }
 
     /// Makes the folder, only for its owner.
     public func create() throws(Failure) {
         do {
             try FileManager.default.createDirectory(
-                atPath: self.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw Failure(
-                path: self.path, reason: "the state folder cannot be made; set stateDirectory to a folder you may write"
+                path: path, reason: "the state folder cannot be made; set stateDirectory to a folder you may write"
             )
         }
     }
@@ -63,7 +63,7 @@ public struct StateDirectory: Sendable, Equatable {
     /// - Throws: when it cannot be read, when it is not a regular file, when it belongs to somebody else, or when
     ///   anyone except its owner may read or write it.
     func readPrivate(_ name: String) throws(Failure) -> String? {
-        let path = self.file(name)
+        let path = file(name)
         // A FIFO or a device in its place must not block the start.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -71,7 +71,7 @@ public struct StateDirectory: Sendable, Equatable {
             throw Failure(path: path, reason: Self.openFailure(errno))
         }
         defer { close(descriptor) }
-        let size = try self.checkPrivate(descriptor, path)
+        let size = try checkPrivate(descriptor, path)
         guard size <= Self.maximumFileSize else { throw Failure(path: path, reason: "is larger than 1 MiB") }
         var bytes = [UInt8](repeating: 0, count: size)
         var filled = 0
@@ -99,7 +99,7 @@ public struct StateDirectory: Sendable, Equatable {
         guard file_status_of_descriptor(descriptor, &status), status.is_regular else {
             throw Failure(path: path, reason: "is not a regular file; move it away")
         }
-        guard self.isTrusted(owner: status.owner) else {
+        guard isTrusted(owner: status.owner) else {
             throw Failure(
                 path: path,
                 reason:
@@ -117,7 +117,7 @@ public struct StateDirectory: Sendable, Equatable {
     private func isTrusted(owner: uid_t) -> Bool {
         if owner == geteuid() || owner == 0 { return true }
         var folder = file_status()
-        return geteuid() == 0 && file_status_of_path(self.path, true, &folder) && folder.owner == owner
+        return geteuid() == 0 && file_status_of_path(path, true, &folder) && folder.owner == owner
     }
 
     private static func openFailure(_ code: Int32) -> String {
@@ -129,11 +129,11 @@ public struct StateDirectory: Sendable, Equatable {
     /// Writes a private file completely or not at all, only for its owner.
     /// - Throws: also when it is larger than the next start would read.
     func writePrivate(_ name: String, _ text: String) throws(Failure) {
-        let path = self.file(name)
+        let path = file(name)
         guard text.utf8.count <= Self.maximumFileSize else {
             throw Failure(path: path, reason: "would be larger than 1 MiB, so it was not changed", isTooLarge: true)
         }
-        try self.create()
+        try create()
         var present = file_status()
         // A file would replace whatever is there. If that is not a file, a gateway did not put it there.
         if file_status_of_path(path, false, &present), !present.is_regular {
@@ -159,6 +159,6 @@ public struct StateDirectory: Sendable, Equatable {
 
     /// Removes a file if it is there.
     func remove(_ name: String) {
-        unlink(self.file(name))
+        unlink(file(name))
     }
 }

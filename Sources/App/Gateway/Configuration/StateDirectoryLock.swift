@@ -39,7 +39,7 @@ public final class StateDirectoryLock: Sendable {
         _ = note.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    deinit { close(self.descriptor) }
+    deinit { close(descriptor) }
 
     private static func refusal(_ code: Int32, _ descriptor: Int32) -> String {
         guard code == EWOULDBLOCK else { return "cannot be locked: \(String(cString: strerror(code)))" }

@@ -11,21 +11,21 @@ final class YAMLReader {
         let node: Node
         let path: String
 
-        var line: Int { self.node.mark?.line ?? 0 }
+        var line: Int { node.mark?.line ?? 0 }
 
         /// Whether the value counts as absent: `key:` with nothing after it, or `null`.
-        var isNull: Bool { self.node.null != nil }
+        var isNull: Bool { node.null != nil }
     }
 
     func report(_ reason: String, at place: Place) {
-        self.problems.append(.init(line: place.line, key: place.path, reason: reason))
+        problems.append(.init(line: place.line, key: place.path, reason: reason))
     }
 
     /// The entries of a mapping, with a problem for each key that is unknown or appears twice.
     func mapping(_ place: Place, keys: [String]) -> [String: Place] {
         if place.isNull { return [:] }
         guard let mapping = place.node.mapping else {
-            self.report("expected keys and values (\(keys.joined(separator: ", ")))", at: place)
+            report("expected keys and values (\(keys.joined(separator: ", ")))", at: place)
             return [:]
         }
         var entries: [String: Place] = [:]
@@ -36,7 +36,7 @@ final class YAMLReader {
             guard keys.contains(name) else {
                 let nearest = Self.nearest(to: name, in: keys)
                 let hint = nearest.map { "did you mean \($0)?" } ?? "known keys are \(keys.joined(separator: ", "))"
-                self.problems.append(
+                problems.append(
                     .init(line: key.mark?.line ?? place.line, key: path, reason: "unknown key; \(hint)"))
                 continue
             }
@@ -49,12 +49,12 @@ final class YAMLReader {
     func sequence(_ place: Place?) -> [Place] {
         guard let place, !place.isNull else { return [] }
         guard let sequence = place.node.sequence else {
-            self.report("expected a list", at: place)
+            report("expected a list", at: place)
             return []
         }
         let elements = sequence.enumerated().map { Place(node: $0.element, path: "\(place.path)[\($0.offset)]") }
         for element in elements where element.isNull {
-            self.report("there is nothing after the dash; add an entry or remove the dash", at: element)
+            report("there is nothing after the dash; add an entry or remove the dash", at: element)
         }
         return elements.filter { !$0.isNull }
     }
@@ -63,7 +63,7 @@ final class YAMLReader {
     func string(_ place: Place?) -> String? {
         guard let place, !place.isNull else { return nil }
         guard let scalar = place.node.scalar else {
-            self.report("expected a text", at: place)
+            report("expected a text", at: place)
             return nil
         }
         return scalar.string
@@ -73,11 +73,11 @@ final class YAMLReader {
     func integer(_ place: Place?, in range: ClosedRange<Int>) -> Int? {
         guard let place, !place.isNull else { return nil }
         guard place.node.scalar != nil, let value = place.node.int else {
-            self.report("expected a whole number from \(range.lowerBound) to \(range.upperBound)", at: place)
+            report("expected a whole number from \(range.lowerBound) to \(range.upperBound)", at: place)
             return nil
         }
         guard range.contains(value) else {
-            self.report("\(value) is not from \(range.lowerBound) to \(range.upperBound)", at: place)
+            report("\(value) is not from \(range.lowerBound) to \(range.upperBound)", at: place)
             return nil
         }
         return value
@@ -87,7 +87,7 @@ final class YAMLReader {
     func boolean(_ place: Place?) -> Bool? {
         guard let place, !place.isNull else { return nil }
         guard place.node.scalar != nil, let value = place.node.bool else {
-            self.report("expected true or false", at: place)
+            report("expected true or false", at: place)
             return nil
         }
         return value
@@ -95,9 +95,9 @@ final class YAMLReader {
 
     /// One of several words.
     func word(_ place: Place?, among words: [String]) -> String? {
-        guard let place, let text = self.string(place) else { return nil }
+        guard let place, let text = string(place) else { return nil }
         guard words.contains(text) else {
-            self.report("expected one of \(words.joined(separator: ", "))", at: place)
+            report("expected one of \(words.joined(separator: ", "))", at: place)
             return nil
         }
         return text

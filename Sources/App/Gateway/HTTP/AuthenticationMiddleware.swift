@@ -17,7 +17,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
         _ request: Request, context: GatewayRequestContext,
         next: (Request, GatewayRequestContext) async throws -> Response
     ) async throws -> Response {
-        if request.method == .get, self.publicPaths.contains(request.uri.path) {
+        if request.method == .get, publicPaths.contains(request.uri.path) {
             return try await next(request, context)
         }
         // The secret is in the path, and the route checks it.
@@ -31,17 +31,17 @@ struct AuthenticationMiddleware: RouterMiddleware {
             }
             throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
         }
-        if let device = self.webhooks.device(holding: token) {
+        if let device = webhooks.device(holding: token) {
             guard request.method == .post, request.uri.path == "/v1/devices/\(device)/events" else {
                 throw HomeError.permissionDenied("a webhook token is only valid for the events of its own device")
             }
             return try await next(request, context)
         }
-        guard let principal = self.tokens.principal(holding: token) else {
-            self.shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
+        guard let principal = tokens.principal(holding: token) else {
+            shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
             throw Self.failure("the token is not valid; gatehouse token shows the right one", "invalid_token")
         }
-        if self.shared.connections.vouch(for: context.channel, principal: principal) {
+        if shared.connections.vouch(for: context.channel, principal: principal) {
             context.channel.triggerUserOutboundEvent(SignedIn(), promise: nil)
         }
         var context = context

@@ -20,7 +20,7 @@ public struct ConnectionGuard: Sendable {
 
     /// The metrics for Prometheus.
     func families() -> [MetricFamily] {
-        let counts = self.connections.counts
+        let counts = connections.counts
         func family(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ value: Double) -> MetricFamily {
             MetricFamily(name: name, help: help, kind: kind, samples: [.init(value)])
         }
@@ -39,7 +39,7 @@ public struct ConnectionGuard: Sendable {
             MetricFamily(
                 name: "gatehouse_refused_sign_ins_total", help: "Wrong tokens and passwords.", kind: .counter,
                 samples: SignInRefusals.Door.allCases.map {
-                    .init(Double(self.refusals.total(at: $0)), labels: [("door", $0.rawValue)])
+                    .init(Double(refusals.total(at: $0)), labels: [("door", $0.rawValue)])
                 }),
         ]
     }
@@ -62,19 +62,19 @@ struct ConnectionReporter {
 
     /// - Parameter seconds: the time on any clock that only goes forward.
     mutating func report(at seconds: UInt64) {
-        for line in self.shared.refusals.lines(at: seconds) {
-            self.logger.warning(
+        for line in shared.refusals.lines(at: seconds) {
+            logger.warning(
                 "refused sign-ins with a wrong token",
                 metadata: ["address": "\(line.host)", "over": "\(line.door.rawValue)", "count": "\(line.count)"])
         }
-        let counts = self.shared.connections.counts
-        let earlier = self.told ?? ConnectionLedger.Counts()
+        let counts = shared.connections.counts
+        let earlier = told ?? ConnectionLedger.Counts()
         guard counts.gaveWay != earlier.gaveWay || counts.refused != earlier.refused,
-            self.told == nil || seconds >= self.toldAt + Self.interval
+            told == nil || seconds >= toldAt + Self.interval
         else { return }
-        self.told = counts
-        self.toldAt = seconds
-        self.logger.warning(
+        told = counts
+        toldAt = seconds
+        logger.warning(
             "too many connections; the oldest without a sign-in are closed",
             metadata: [
                 "address": "\(counts.lastHost?.host ?? "unknown")", "closed": "\(counts.gaveWay - earlier.gaveWay)",

@@ -31,11 +31,11 @@ private struct InvitedBody: AsyncSequence, Sendable {
                 self.channel = nil
                 try await channel.triggerUserOutboundEvent(ContinueRequest()).get()
             }
-            return try await self.base.next()
+            return try await base.next()
         }
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(base: self.body.makeAsyncIterator(), channel: self.channel)
+        AsyncIterator(base: body.makeAsyncIterator(), channel: channel)
     }
 }

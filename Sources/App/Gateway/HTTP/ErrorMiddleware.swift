@@ -39,7 +39,7 @@ struct ErrorMiddleware: RouterMiddleware {
             return try Self.response(
                 HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")))
         case let error as SignallingError:
-            return try self.response(for: HomeError(error), request: request, context: context)
+            return try response(for: HomeError(error), request: request, context: context)
         case let error as HomeError:
             var headers = HTTPFields()
             if error.code == .unavailable || error.code == .resourceExhausted { headers[.retryAfter] = "5" }
@@ -48,7 +48,7 @@ struct ErrorMiddleware: RouterMiddleware {
             }
             return try Self.response(HTTPFailure(error: error, status: Self.status(for: error), headers: headers))
         case let error as HTTPError where error.status == .notFound:
-            let methods = self.routes.methods(forPath: request.uri.path)
+            let methods = routes.methods(forPath: request.uri.path)
             if !methods.isEmpty { return try Self.response(.methodNotAllowed(methods)) }
             return try Self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")))
         case let error as any HTTPResponseError:

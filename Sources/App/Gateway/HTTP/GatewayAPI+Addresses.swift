@@ -17,8 +17,8 @@ extension GatewayAPI {
     ///   - isForwarded: whether a proxy says that it forwards for another host.
     static func reachedAddresses(local: String?, authority: String?, isForwarded: Bool) -> [String] {
         var addresses: [String] = []
-        if let local = local.map(self.literal), !(isForwarded && self.isOwnAlone(local)) { addresses.append(local) }
-        if let host = authority.map(self.host(ofAuthority:)), self.isAddressLiteral(host), !self.isOwnAlone(host),
+        if let local = local.map(literal), !(isForwarded && isOwnAlone(local)) { addresses.append(local) }
+        if let host = authority.map(self.host(ofAuthority:)), isAddressLiteral(host), !isOwnAlone(host),
             !addresses.contains(host)
         {
             addresses.append(host)

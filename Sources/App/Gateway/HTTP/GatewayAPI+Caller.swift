@@ -7,10 +7,10 @@ import Hummingbird
 extension GatewayAPI {
     func caller(_ request: Request, _ context: GatewayRequestContext) throws -> Caller {
         Caller(
-            principal: try self.principal(context), requestID: UUID().uuidString,
+            principal: try principal(context), requestID: UUID().uuidString,
             idempotencyKey: request.headers[Self.idempotencyKey].map(Self.unquoted),
             remainingSeconds: try request.headers[Self.timeout].map(Self.seconds(ofTimeout:)),
-            address: context.remoteHost.map(Self.literal), reachedAddresses: self.reachedAddresses(request, context))
+            address: context.remoteHost.map(Self.literal), reachedAddresses: reachedAddresses(request, context))
     }
 
     /// The IETF draft "The Idempotency-Key HTTP Header Field".

@@ -13,33 +13,33 @@ extension GatewayAPI {
     /// The settings of the cameras. Secrets go in and never come out.
     func addCameraRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/configuration") { _, _ in
-            try JSONBody.response(await self.keeper.configurationStatus)
+            try JSONBody.response(await keeper.configurationStatus)
         }
         router.get("/v1/cameras") { _, _ in
             var cameras: [CameraAnswer] = []
-            for entry in await self.keeper.entries { cameras.append(await self.answer(entry)) }
+            for entry in await keeper.entries { cameras.append(await answer(entry)) }
             return try JSONBody.response(CameraList(cameras: cameras))
         }
         router.get("/v1/cameras/:camera") { _, context in
-            let entry = try await self.keeper.entry(of: context.parameters.require("camera"))
-            return try JSONBody.response(await self.answer(entry))
+            let entry = try await keeper.entry(of: context.parameters.require("camera"))
+            return try JSONBody.response(await answer(entry))
         }
         router.put("/v1/cameras/:camera") { request, context in
             let body = try await Self.cameraEntry(request)
-            let (entry, isNew) = try await self.keeper.put(body, id: context.parameters.require("camera"))
-            return try JSONBody.response(await self.answer(entry), status: isNew ? .created : .ok)
+            let (entry, isNew) = try await keeper.put(body, id: context.parameters.require("camera"))
+            return try JSONBody.response(await answer(entry), status: isNew ? .created : .ok)
         }
         router.patch("/v1/cameras/:camera") { request, context in
             let body = try await Self.cameraEntry(request)
-            let entry = try await self.keeper.patch(body, id: context.parameters.require("camera"))
-            return try JSONBody.response(await self.answer(entry))
+            let entry = try await keeper.patch(body, id: context.parameters.require("camera"))
+            return try JSONBody.response(await answer(entry))
         }
         router.delete("/v1/cameras/:camera") { _, context in
-            try await self.keeper.remove(context.parameters.require("camera"))
+            try await keeper.remove(context.parameters.require("camera"))
             return Response(status: .noContent)
         }
         router.post("/v1/cameras/:camera/reconnect") { _, context in
-            try await self.keeper.reconnect(context.parameters.require("camera"))
+            try await keeper.reconnect(context.parameters.require("camera"))
             return Response(status: .noContent)
         }
     }
@@ -47,7 +47,7 @@ extension GatewayAPI {
     private func answer(_ entry: ConfigurationKeeper.Entry) async -> CameraAnswer {
         let id = entry.camera.id
         return CameraAnswer(
-            entry, device: try? await self.hub.device(id), findings: await self.keeper.findings(of: id))
+            entry, device: try? await hub.device(id), findings: await keeper.findings(of: id))
     }
 
     private static func cameraEntry(_ request: Request) async throws -> CameraEntry {

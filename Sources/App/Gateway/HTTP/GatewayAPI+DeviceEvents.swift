@@ -37,19 +37,19 @@ extension GatewayAPI {
                         "since must be a time like 2026-01-31T12:00:00Z or the id of an event")
                 }
             }
-            let events = try await self.hub.events(of: device, since: since, after: after, limit: limit)
+            let events = try await hub.events(of: device, since: since, after: after, limit: limit)
             return try JSONBody.response(EventList(events: events))
         }
         router.post("/v1/devices/:device/events") { request, context in
             let device = try context.parameters.require("device")
-            return try await self.take(JSONBody.read(ReportedEvent.self, from: request), of: device)
+            return try await take(JSONBody.read(ReportedEvent.self, from: request), of: device)
         }
         // For cameras that can only open an address when something happens. The secret in the path is the permission,
         // so this route needs no header.
         for method in [HTTPRequest.Method.get, .post] {
             router.on("/v1/webhooks/:device/:secret/:type", method: method) { request, context in
                 let device = try context.parameters.require("device")
-                guard self.webhooks.device(holding: try context.parameters.require("secret")) == device else {
+                guard webhooks.device(holding: try context.parameters.require("secret")) == device else {
                     throw HomeError.permissionDenied(
                         "there is no such device, or the webhook token is wrong; gatehouse token --webhook "
                             + "shows the right address")
@@ -65,7 +65,7 @@ extension GatewayAPI {
                 case "false", "0", "off": event.active = false
                 default: throw HomeError.invalidArgument("active must be true or false")
                 }
-                return try await self.take(event, of: device)
+                return try await take(event, of: device)
             }
         }
     }
@@ -75,11 +75,11 @@ extension GatewayAPI {
             throw HomeError.invalidArgument("complementaryToneId is longer than 64 bytes")
         }
         // Only devices that exist have a place among the limits.
-        _ = try await self.hub.device(device)
-        guard self.eventLimiter.allows(device, at: Date()) else {
+        _ = try await hub.device(device)
+        guard eventLimiter.allows(device, at: Date()) else {
             throw HomeError.resourceExhausted("too many events for device \(device); send at most one per second")
         }
-        return try JSONBody.response(ReportAnswer(accepted: try await self.hub.report(event, of: device)))
+        return try JSONBody.response(ReportAnswer(accepted: try await hub.report(event, of: device)))
     }
 
     private static func date(_ text: String) -> Date? {

@@ -11,29 +11,29 @@ extension GatewayAPI {
 
     func addDeviceRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices") { _, _ in
-            try JSONBody.response(DeviceList(devices: await self.hub.devices()))
+            try JSONBody.response(DeviceList(devices: await hub.devices()))
         }
         router.get("/v1/devices/:device") { _, context in
-            try JSONBody.response(try await self.hub.device(context.parameters.require("device")))
+            try JSONBody.response(try await hub.device(context.parameters.require("device")))
         }
         router.get("/v1/devices/:device/traits/:trait") { _, context in
             try JSONBody.response(
-                try await self.hub.trait(
+                try await hub.trait(
                     context.parameters.require("trait"), of: context.parameters.require("device"),
-                    for: self.principal(context)))
+                    for: principal(context)))
         }
         router.patch("/v1/devices/:device/traits/:trait") { request, context in
             try JSONBody.response(
-                try await self.hub.update(
+                try await hub.update(
                     context.parameters.require("trait"), of: context.parameters.require("device"),
-                    body: JSONBody.data(from: request), by: self.caller(request, context)))
+                    body: JSONBody.data(from: request), by: caller(request, context)))
         }
         router.post("/v1/devices/:device/traits/:trait/commands/:command") { request, context in
             // The caller's time counts from here, before the body is read.
             let call = CommandCall(
                 deviceID: try context.parameters.require("device"), trait: try context.parameters.require("trait"),
-                command: try context.parameters.require("command"), caller: try self.caller(request, context))
-            return JSONBody.response(json: try await self.hub.send(call, body: JSONBody.data(from: request)))
+                command: try context.parameters.require("command"), caller: try caller(request, context))
+            return JSONBody.response(json: try await hub.send(call, body: JSONBody.data(from: request)))
         }
     }
 }

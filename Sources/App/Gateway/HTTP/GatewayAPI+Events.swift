@@ -11,8 +11,8 @@ extension GatewayAPI {
             let cursor = request.headers[Self.lastEventID] ?? request.uri.queryParameters["after"].map(String.init)
             // A watcher that is cut off reads too slowly, so what is being written for it may never be taken, and the
             // connection would stay for as long as it takes a byte now and then.
-            let events = try await self.hub.changes(
-                principal: self.principal(context), after: cursor,
+            let events = try await hub.changes(
+                principal: principal(context), after: cursor,
                 onCutOff: { [channel = context.channel] in channel.close(promise: nil) })
             return Response(
                 status: .ok,

@@ -5,7 +5,7 @@ import NIOCore
 extension GatewayAPI {
     /// The web page and its parts. They contain nothing secret, so everybody may read them.
     func addPageRoutes(to router: Router<GatewayRequestContext>) {
-        for (path, asset) in self.page.assets.sorted(by: { $0.key < $1.key }) {
+        for (path, asset) in page.assets.sorted(by: { $0.key < $1.key }) {
             router.get(RouterPath(path)) { request, _ in
                 let headers: HTTPFields = [
                     .contentType: asset.mediaType, .cacheControl: "no-cache", .eTag: asset.entityTag,

@@ -32,10 +32,10 @@ extension GatewayAPI {
         router.get("/metrics") { _, _ in
             let families =
                 HomeMetrics.families(
-                    devices: await self.hub.devices(), sessions: await self.hub.signalling.views.sessions(),
-                    watchers: await self.hub.watcherCount)
-                + self.metrics.families() + self.shared.families() + ProcessMetrics.families()
-            let text = PrometheusText.encode(families + (await self.additionalMetrics()))
+                    devices: await hub.devices(), sessions: await hub.signalling.views.sessions(),
+                    watchers: await hub.watcherCount)
+                + metrics.families() + shared.families() + ProcessMetrics.families()
+            let text = PrometheusText.encode(families + (await additionalMetrics()))
             return Response(
                 status: .ok, headers: [.contentType: PrometheusText.mediaType, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: text)))
@@ -44,10 +44,10 @@ extension GatewayAPI {
             try JSONBody.response(
                 GatewayDescription(
                     name: "Gatehouse", version: GatewayVersion.current,
-                    httpsPort: self.configuration.http.https?.port,
-                    liveSessionDurationSeconds: self.configuration.sessions.durationSeconds,
-                    maximumLiveSessionDurationSeconds: self.configuration.sessions.maximumDurationSeconds,
-                    iceServers: self.configuration.media.iceServers.map {
+                    httpsPort: configuration.http.https?.port,
+                    liveSessionDurationSeconds: configuration.sessions.durationSeconds,
+                    maximumLiveSessionDurationSeconds: configuration.sessions.maximumDurationSeconds,
+                    iceServers: configuration.media.iceServers.map {
                         ICEServerDescription(urls: [$0.url], username: $0.username, credential: $0.credential)
                     }))
         }

@@ -11,18 +11,18 @@ extension GatewayAPI {
 
     func addSessionRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/sessions") { _, context in
-            try JSONBody.response(SessionList(sessions: await self.hub.sessions(principal: self.principal(context))))
+            try JSONBody.response(SessionList(sessions: await hub.sessions(principal: principal(context))))
         }
         router.get("/v1/sessions/:session") { _, context in
             try JSONBody.response(
-                try await self.hub.session(
-                    context.parameters.require("session"), principal: self.principal(context)))
+                try await hub.session(
+                    context.parameters.require("session"), principal: principal(context)))
         }
         router.delete("/v1/sessions/:session") { _, context in
             let session = try context.parameters.require("session")
-            try await self.hub.signalling.views.stopLiveView(
-                SessionReference(session, principal: self.principal(context)))
-            await self.whepSessions.remove(session)
+            try await hub.signalling.views.stopLiveView(
+                SessionReference(session, principal: principal(context)))
+            await whepSessions.remove(session)
             return Response(status: .noContent)
         }
     }

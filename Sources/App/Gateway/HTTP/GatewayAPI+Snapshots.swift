@@ -8,13 +8,13 @@ import Stations
 
 extension GatewayAPI {
     func addSnapshotRoutes(to router: Router<GatewayRequestContext>) {
-        let places = self.snapshotPlaces
+        let places = snapshotPlaces
         router.get("/v1/devices/:device/snapshot.jpg") { request, context in
             let device = try context.parameters.require("device")
             let place = try places.take(for: context.principal ?? "")
             let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
-            try await self.hub.requireDevice(device)
-            let picture = try await self.hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
+            try await hub.requireDevice(device)
+            let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: width)
             let (seconds, attoseconds) = picture.age.components
             let milliseconds = max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
             return Response(
@@ -48,9 +48,9 @@ extension GatewayAPI {
 
     private static func width(_ text: String?) throws(HomeError) -> Int? {
         guard let text else { return nil }
-        guard let width = Int(text), self.widths.contains(width) else {
+        guard let width = Int(text), widths.contains(width) else {
             throw HomeError.invalidArgument(
-                "width: expected a whole number from \(self.widths.lowerBound) to \(self.widths.upperBound)")
+                "width: expected a whole number from \(widths.lowerBound) to \(widths.upperBound)")
         }
         return width
     }

@@ -26,7 +26,7 @@ extension GatewayAPI {
     func addSpeakerRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices/:device/speaker") { _, context in
             let device = try context.parameters.require("device")
-            let reading = try await self.hub.speakerReading(of: device)
+            let reading = try await hub.speakerReading(of: device)
             let speaker = try await self.speaker(of: device)
             return try JSONBody.response(
                 SpeakerAnswer(
@@ -35,7 +35,7 @@ extension GatewayAPI {
         router.post("/v1/devices/:device/speaker/clips") { request, context in
             let device = try context.parameters.require("device")
             let principal = try self.principal(context)
-            try await self.hub.requireDevice(device)
+            try await hub.requireDevice(device)
             let sound: TalkClip
             if JSONBody.hasMediaType("application/json", request) {
                 let clip = try await JSONBody.read(NamedClip.self, from: request)
@@ -49,15 +49,15 @@ extension GatewayAPI {
                         mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"],
                         limit: TalkClip.maximumBytes, from: request))
             }
-            let clip = try await self.hub.signalling.clips.playClip(sound, deviceID: device, principal: principal)
+            let clip = try await hub.signalling.clips.playClip(sound, deviceID: device, principal: principal)
             var response = try JSONBody.response(clip, status: .created)
             response.headers[.location] = "/v1/devices/\(device)/speaker/clips/\(clip.id)"
             return response
         }
         router.delete("/v1/devices/:device/speaker/clips/:clip") { _, context in
             let device = try context.parameters.require("device")
-            try await self.hub.requireDevice(device)
-            try await self.hub.signalling.clips.stopClip(
+            try await hub.requireDevice(device)
+            try await hub.signalling.clips.stopClip(
                 context.parameters.require("clip"), deviceID: device, principal: self.principal(context))
             return Response(status: .noContent)
         }
@@ -65,7 +65,7 @@ extension GatewayAPI {
 
     private func speaker(of device: String) async throws -> SpeakerSnapshot {
         do {
-            return try await self.hub.signalling.clips.speaker(of: device)
+            return try await hub.signalling.clips.speaker(of: device)
         } catch SignallingError.unknownDevice {
             // The camera of this device could not be made, so nobody talks to it.
             return SpeakerSnapshot()

@@ -25,36 +25,36 @@ extension GatewayAPI {
     /// Where recordings can be uploaded to. Keys go in and never come out.
     func addUploadEndpointRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/upload-endpoints") { _, context in
-            try JSONBody.response(UploadEndpointList(endpoints: self.provisioned(context).summaries))
+            try JSONBody.response(UploadEndpointList(endpoints: provisioned(context).summaries))
         }
         router.get("/v1/upload-endpoints/:name") { _, context in
-            let endpoints = try self.provisioned(context)
+            let endpoints = try provisioned(context)
             let name = try context.parameters.require("name")
             return try JSONBody.response(try Self.translating { try endpoints.summary(named: name) })
         }
         router.put("/v1/upload-endpoints/:name") { request, context in
-            let endpoints = try self.provisioned(context)
+            let endpoints = try provisioned(context)
             let name = try context.parameters.require("name")
             let settings = try await JSONBody.read(UploadEndpointSettings.self, from: request)
             let kind = try Self.kind(settings)
             let (summary, isNew) = try Self.translating {
                 try endpoints.put(name: name, kind: kind, rootCertificates: settings.rootCertificates)
             }
-            self.endpointsChanged(Set(endpoints.summaries.map(\.id)))
+            endpointsChanged(Set(endpoints.summaries.map(\.id)))
             return try JSONBody.response(summary, status: isNew ? .created : .ok)
         }
         router.delete("/v1/upload-endpoints/:name") { _, context in
-            let endpoints = try self.provisioned(context)
+            let endpoints = try provisioned(context)
             let name = try context.parameters.require("name")
             try Self.translating { try endpoints.delete(name: name) }
-            self.endpointsChanged(Set(endpoints.summaries.map(\.id)))
+            endpointsChanged(Set(endpoints.summaries.map(\.id)))
             return Response(status: .noContent)
         }
     }
 
     /// The endpoints, for the owner: who may change them could send all footage elsewhere.
     private func provisioned(_ context: GatewayRequestContext) throws -> UploadEndpoints {
-        guard try self.principal(context) == PlaceShares.owner else {
+        guard try principal(context) == PlaceShares.owner else {
             throw HomeError.permissionDenied("only the owner's token may see and change upload endpoints")
         }
         guard let uploadEndpoints = self.uploadEndpoints else {

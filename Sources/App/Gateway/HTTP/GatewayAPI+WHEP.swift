@@ -13,23 +13,23 @@ extension GatewayAPI {
 
     func addWHEPRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/whep/:device") { request, context in
-            try await self.startWHEP(request, context)
+            try await startWHEP(request, context)
         }
         router.on("/whep/:device", method: .options) { _, context in
-            _ = try await self.hub.device(context.parameters.require("device"))
-            return self.endpointDescription(status: .noContent)
+            _ = try await hub.device(context.parameters.require("device"))
+            return endpointDescription(status: .noContent)
         }
         router.patch("/whep/:device/:session") { request, context in
-            try await self.patchWHEP(request, context)
+            try await patchWHEP(request, context)
         }
         router.delete("/whep/:device/:session") { _, context in
-            let session = try await self.session(self.whepSessions, context)
-            try await self.hub.signalling.views.stopLiveView(session)
-            await self.whepSessions.remove(session.mediaSessionId)
+            let session = try await self.session(whepSessions, context)
+            try await hub.signalling.views.stopLiveView(session)
+            await whepSessions.remove(session.mediaSessionId)
             return Response(status: .ok)
         }
         router.on("/whep/:device/:session", method: .options) { _, context in
-            try await self.hub.signalling.views.requireSession(self.session(self.whepSessions, context))
+            try await hub.signalling.views.requireSession(self.session(whepSessions, context))
             return Response(
                 status: .noContent,
                 headers: [Self.acceptPatch: Self.fragmentMediaType, .allow: "DELETE, OPTIONS, PATCH"])
@@ -40,18 +40,18 @@ extension GatewayAPI {
         let device = try context.parameters.require("device")
         let principal = try self.principal(context)
         let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
-        try await self.hub.requireDevice(device)
-        let started = try await self.hub.signalling.views.startLiveView(
+        try await hub.requireDevice(device)
+        let started = try await hub.signalling.views.startLiveView(
             StartLiveViewRequest(
                 deviceID: device, principal: principal, offerSdp: offer,
-                reachedAddresses: self.reachedAddresses(request, context),
+                reachedAddresses: reachedAddresses(request, context),
                 viewerAddress: context.remoteHost.map(Self.literal)))
-        await self.whepSessions.add(
+        await whepSessions.add(
             started.mediaSessionId,
             .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
         let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
         return Self.created(
-            started, at: "/whep/\(device)/\(started.mediaSessionId)", links: self.iceServerLinks + [description])
+            started, at: "/whep/\(device)/\(started.mediaSessionId)", links: iceServerLinks + [description])
     }
 
     /// The response to an accepted offer (RFC 9725, section 4.2).
@@ -67,7 +67,7 @@ extension GatewayAPI {
 
     /// The configured STUN and TURN servers (RFC 9725, section 4.6).
     var iceServerLinks: [String] {
-        self.configuration.media.iceServers.map { server in
+        configuration.media.iceServers.map { server in
             var link = "<\(server.url)>; rel=\"ice-server\""
             if let username = server.username { link += "; username=\"\(username)\"" }
             if let credential = server.credential {
@@ -80,10 +80,10 @@ extension GatewayAPI {
     /// A trickle request must name the ICE generation that its candidates belong to; a restart names none, with `*`
     /// (RFC 9725, sections 4.3.1 to 4.3.3).
     private func patchWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
-        let session = try await self.session(self.whepSessions, context)
-        try await self.hub.signalling.views.requireSession(session)
-        return try await self.patch(request, session, of: self.whepSessions) { fragment in
-            try await self.hub.signalling.views.trickle(fragment, session)
+        let session = try await self.session(whepSessions, context)
+        try await hub.signalling.views.requireSession(session)
+        return try await patch(request, session, of: whepSessions) { fragment in
+            try await hub.signalling.views.trickle(fragment, session)
         }
     }
 
@@ -104,7 +104,7 @@ extension GatewayAPI {
     /// The response to `OPTIONS` of an endpoint: players ask there for the STUN and TURN servers.
     func endpointDescription(status: HTTPResponse.Status) -> Response {
         var headers: HTTPFields = [Self.acceptPost: Self.sdpMediaType, .allow: "OPTIONS, POST"]
-        for link in self.iceServerLinks { headers.append(HTTPField(name: Self.link, value: link)) }
+        for link in iceServerLinks { headers.append(HTTPField(name: Self.link, value: link)) }
         return Response(status: status, headers: headers)
     }
 

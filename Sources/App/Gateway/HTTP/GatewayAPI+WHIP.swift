@@ -12,37 +12,37 @@ extension GatewayAPI {
             let device = try context.parameters.require("device")
             let principal = try self.principal(context)
             let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
-            try await self.requirePublishing(device)
-            let started = try await self.hub.signalling.publishing.startPublishing(
+            try await requirePublishing(device)
+            let started = try await hub.signalling.publishing.startPublishing(
                 StartLiveViewRequest(
                     deviceID: device, principal: principal, offerSdp: offer,
-                    reachedAddresses: self.reachedAddresses(request, context),
+                    reachedAddresses: reachedAddresses(request, context),
                     viewerAddress: context.remoteHost.map(Self.literal)))
-            await self.whipSessions.replace(
+            await whipSessions.replace(
                 started.mediaSessionId,
                 .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
             return Self.created(
-                started, at: "/whip/\(device)/\(started.mediaSessionId)", links: self.iceServerLinks)
+                started, at: "/whip/\(device)/\(started.mediaSessionId)", links: iceServerLinks)
         }
         router.on("/whip/:device", method: .options) { _, context in
-            try await self.requirePublishing(context.parameters.require("device"))
-            return self.endpointDescription(status: .ok)
+            try await requirePublishing(context.parameters.require("device"))
+            return endpointDescription(status: .ok)
         }
         router.patch("/whip/:device/:session") { request, context in
-            let session = try await self.session(self.whipSessions, context)
-            try await self.hub.signalling.publishing.requirePublisher(session)
-            return try await self.patch(request, session, of: self.whipSessions) { fragment in
-                try await self.hub.signalling.publishing.tricklePublisher(fragment, session)
+            let session = try await self.session(whipSessions, context)
+            try await hub.signalling.publishing.requirePublisher(session)
+            return try await patch(request, session, of: whipSessions) { fragment in
+                try await hub.signalling.publishing.tricklePublisher(fragment, session)
             }
         }
         router.delete("/whip/:device/:session") { _, context in
-            let session = try await self.session(self.whipSessions, context)
-            try await self.hub.signalling.publishing.stopPublishing(session)
-            await self.whipSessions.remove(session.mediaSessionId)
+            let session = try await self.session(whipSessions, context)
+            try await hub.signalling.publishing.stopPublishing(session)
+            await whipSessions.remove(session.mediaSessionId)
             return Response(status: .ok)
         }
         router.on("/whip/:device/:session", method: .options) { _, context in
-            try await self.hub.signalling.publishing.requirePublisher(self.session(self.whipSessions, context))
+            try await hub.signalling.publishing.requirePublisher(self.session(whipSessions, context))
             return Response(
                 status: .ok,
                 headers: [Self.acceptPatch: Self.fragmentMediaType, .allow: "DELETE, OPTIONS, PATCH"])
@@ -51,7 +51,7 @@ extension GatewayAPI {
 
     /// Fails unless the device exists and its media is published rather than pulled.
     private func requirePublishing(_ device: String) async throws {
-        try await self.hub.requireDevice(device)
-        try await self.hub.signalling.publishing.requirePublishing(deviceID: device)
+        try await hub.requireDevice(device)
+        try await hub.signalling.publishing.requirePublishing(deviceID: device)
     }
 }

@@ -60,40 +60,40 @@ struct GatewayAPI: Sendable {
     func router(scheme: String) -> Router<GatewayRequestContext> {
         // The error middleware's table of routes comes from a router that serves nobody.
         let bare = Router(context: GatewayRequestContext.self)
-        self.addRoutes(to: bare)
+        addRoutes(to: bare)
 
         let router = Router(context: GatewayRequestContext.self)
-        router.add(middleware: ObservationMiddleware(metrics: self.metrics))
+        router.add(middleware: ObservationMiddleware(metrics: metrics))
         router.add(middleware: SecurityHeadersMiddleware())
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
         router.add(
             middleware: OriginMiddleware(
-                policy: OriginPolicy(origins: self.configuration.http.origins), scheme: scheme))
+                policy: OriginPolicy(origins: configuration.http.origins), scheme: scheme))
         // The origin check adds CORS headers to errors that occur behind it, so that listed pages can read them.
         router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
         router.add(
             middleware: AuthenticationMiddleware(
-                tokens: self.tokens, webhooks: self.webhooks, shared: self.shared,
-                publicPaths: Set(self.page.assets.keys).union(["/healthz"])))
+                tokens: tokens, webhooks: webhooks, shared: shared,
+                publicPaths: Set(page.assets.keys).union(["/healthz"])))
         router.add(middleware: ContinueMiddleware())
-        self.addRoutes(to: router)
+        addRoutes(to: router)
         return router
     }
 
     private func addRoutes(to router: Router<GatewayRequestContext>) {
-        self.addPageRoutes(to: router)
-        self.addServiceRoutes(to: router)
-        self.addDeviceRoutes(to: router)
-        self.addSnapshotRoutes(to: router)
-        self.addCameraRoutes(to: router)
-        self.addDeviceEventRoutes(to: router)
-        self.addSpeakerRoutes(to: router)
-        self.addRecordingRoutes(to: router)
-        self.addSessionRoutes(to: router)
-        self.addEventRoutes(to: router)
-        self.addWHEPRoutes(to: router)
-        self.addWHIPRoutes(to: router)
-        self.addUploadEndpointRoutes(to: router)
+        addPageRoutes(to: router)
+        addServiceRoutes(to: router)
+        addDeviceRoutes(to: router)
+        addSnapshotRoutes(to: router)
+        addCameraRoutes(to: router)
+        addDeviceEventRoutes(to: router)
+        addSpeakerRoutes(to: router)
+        addRecordingRoutes(to: router)
+        addSessionRoutes(to: router)
+        addEventRoutes(to: router)
+        addWHEPRoutes(to: router)
+        addWHIPRoutes(to: router)
+        addUploadEndpointRoutes(to: router)
     }
 
     /// The caller's principal. Every route except the public ones has one.

@@ -16,7 +16,7 @@ enum JSONBody {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return self.response(json: try encoder.encode(value), status: status)
+        return response(json: try encoder.encode(value), status: status)
     }
 
     /// A response that holds a value that is JSON already.
@@ -38,8 +38,8 @@ enum JSONBody {
 
     /// The bytes of a request's JSON body. An absent body reads as `{}`.
     static func data(from request: Request) async throws -> Data {
-        let bytes = try await self.bytes(of: request, upTo: self.maximumSize)
-        if bytes.readableBytes > 0, !self.hasMediaType("application/json", request) {
+        let bytes = try await self.bytes(of: request, upTo: maximumSize)
+        if bytes.readableBytes > 0, !hasMediaType("application/json", request) {
             throw HTTPFailure.unsupportedMediaType(expected: "application/json")
         }
         return bytes.readableBytes > 0 ? Data(bytes.readableBytesView) : Data("{}".utf8)
@@ -47,10 +47,10 @@ enum JSONBody {
 
     /// The body of a request with another media type, as text.
     static func text(mediaType: String, from request: Request) async throws -> String {
-        guard self.hasMediaType(mediaType, request) else {
+        guard hasMediaType(mediaType, request) else {
             throw HTTPFailure.unsupportedMediaType(expected: mediaType)
         }
-        let bytes = try await self.bytes(of: request, upTo: self.maximumSDPSize)
+        let bytes = try await self.bytes(of: request, upTo: maximumSDPSize)
         guard let text = String(bytes: bytes.readableBytesView, encoding: .utf8) else {
             throw HomeError.invalidArgument("the body is not UTF-8 text")
         }
@@ -59,10 +59,10 @@ enum JSONBody {
 
     /// The body of a request with one of several other media types, as bytes.
     static func bytes(mediaTypes: [String], limit: Int, from request: Request) async throws -> [UInt8] {
-        guard mediaTypes.contains(where: { self.hasMediaType($0, request) }) else {
+        guard mediaTypes.contains(where: { hasMediaType($0, request) }) else {
             throw HTTPFailure.unsupportedMediaType(expected: mediaTypes[0])
         }
-        return Array(try await self.bytes(of: request, upTo: limit).readableBytesView)
+        return Array(try await bytes(of: request, upTo: limit).readableBytesView)
     }
 
     private static func bytes(of request: Request, upTo limit: Int) async throws -> ByteBuffer {

@@ -15,7 +15,7 @@ struct ObservationMiddleware: RouterMiddleware {
         let response = try await next(request, context)
         let duration = start.duration(to: .now)
         let route = context.endpointPath ?? "unknown"
-        self.metrics.record(
+        metrics.record(
             method: request.method.rawValue, route: route, status: response.status.code, duration: duration)
         guard context.logger.logLevel <= .debug else { return response }
         var metadata: Logger.Metadata = [

@@ -13,8 +13,8 @@ struct OriginMiddleware: RouterMiddleware {
         _ request: Request, context: GatewayRequestContext,
         next: (Request, GatewayRequestContext) async throws -> Response
     ) async throws -> Response {
-        let verdict = self.policy.verdict(
-            origin: request.headers[.origin], scheme: self.scheme, host: request.head.authority)
+        let verdict = policy.verdict(
+            origin: request.headers[.origin], scheme: scheme, host: request.head.authority)
         switch verdict {
         case .sameOrigin:
             return try await next(request, context)
@@ -40,7 +40,7 @@ struct OriginMiddleware: RouterMiddleware {
     private static let maximumOrigin = 300
 
     private static func isPreflight(_ request: Request) -> Bool {
-        request.method == .options && request.headers[self.requestMethod] != nil
+        request.method == .options && request.headers[requestMethod] != nil
     }
 
     private static func headers(for origin: String) -> HTTPFields {

@@ -24,7 +24,7 @@ struct RouteTable: Sendable {
     /// The methods that a concrete path accepts; none for a path that does not exist.
     func methods(forPath path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
-        return self.entries.filter { entry in
+        return entries.filter { entry in
             let pattern = entry.path.split(separator: "/")
             return pattern.count == parts.count
                 && zip(pattern, parts).allSatisfy { $0.hasPrefix("{") || $0 == $1 }

@@ -16,7 +16,7 @@ final class SnapshotPlaces: Sendable {
             self.giveBack = giveBack
         }
 
-        deinit { self.giveBack() }
+        deinit { giveBack() }
     }
 
     private let holders = Locked<[String: Int]>([:])

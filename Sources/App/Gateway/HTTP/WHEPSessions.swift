@@ -13,29 +13,29 @@ actor WHEPSessions {
 
     private var entries: [String: Entry] = [:]
 
-    subscript(session: String) -> Entry? { self.entries[session] }
+    subscript(session: String) -> Entry? { entries[session] }
 
     func add(_ session: String, _ entry: Entry) {
-        self.entries[session] = entry
+        entries[session] = entry
     }
 
     /// Adds a session and replaces all others of its device.
     func replace(_ session: String, _ entry: Entry) {
-        self.entries = self.entries.filter { $0.value.deviceID != entry.deviceID }
-        self.entries[session] = entry
+        entries = entries.filter { $0.value.deviceID != entry.deviceID }
+        entries[session] = entry
     }
 
     func setEntityTag(_ tag: String, of session: String) {
-        self.entries[session]?.entityTag = tag
+        entries[session]?.entityTag = tag
     }
 
     func remove(_ session: String) {
-        self.entries[session] = nil
+        entries[session] = nil
     }
 
     /// Removes the sessions that have ended, and returns the rest.
     func retain(alive: Set<String>) -> [String: Entry] {
-        self.entries = self.entries.filter { alive.contains($0.key) }
-        return self.entries
+        entries = entries.filter { alive.contains($0.key) }
+        return entries
     }
 }

@@ -36,17 +36,17 @@ final class HomeLog: Sendable {
     func note(_ update: CameraUpdate?, of camera: String) {
         let now = self.now()
         switch update {
-        case nil: self.cameras.withLock { $0[camera] = nil }
+        case nil: cameras.withLock { $0[camera] = nil }
         case .source(let status):
-            let lines = self.cameras.withLock {
+            let lines = cameras.withLock {
                 $0[camera, default: Camera()].source.note(CameraLog.Condition(status), at: now)
             }
-            for line in lines { self.write(line, of: camera, words: Self.sourceWords) }
+            for line in lines { write(line, of: camera, words: Self.sourceWords) }
         case .eventSource(let status):
-            let lines = self.cameras.withLock {
+            let lines = cameras.withLock {
                 $0[camera, default: Camera()].events.note(CameraLog.Condition(status), at: now)
             }
-            for line in lines { self.write(line, of: camera, words: Self.eventWords) }
+            for line in lines { write(line, of: camera, words: Self.eventWords) }
         case .doorbellPressed, .detection, .attributes: break
         }
     }
@@ -88,7 +88,7 @@ final class HomeLog: Sendable {
             case .up: break
             }
         }
-        self.logger.log(level: level, "\(message)", metadata: metadata)
+        logger.log(level: level, "\(message)", metadata: metadata)
     }
 
     // MARK: Sessions
@@ -98,43 +98,43 @@ final class HomeLog: Sendable {
         let now = self.now()
         switch change {
         case .started(let session, let device, let principal):
-            self.begin(session, principal, at: now)
-            self.logger.info("view started", metadata: self.who(session, device, principal))
+            begin(session, principal, at: now)
+            logger.info("view started", metadata: who(session, device, principal))
         case .connected(let session, let device):
             let since = self.lives.withLock { lives -> Instant? in
                 lives[session]?.isConnected = true
                 return lives[session]?.since
             }
-            self.logger.debug(
+            logger.debug(
                 "view connected",
-                metadata: self.who(session, device, nil, ["after": "\(since.map { now - $0 }?.inWords ?? "unknown")"]))
+                metadata: who(session, device, nil, ["after": "\(since.map { now - $0 }?.inWords ?? "unknown")"]))
         case .ended(let session, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: session) }
             let message = life?.isConnected == false ? "view ended before it was connected" : "view ended"
             self.end(message, life, session, device, end.words, at: now)
         case .publisherStarted(let session, let device, let principal):
-            self.begin(session, principal, at: now)
-            self.logger.info("publisher started", metadata: self.who(session, device, principal))
+            begin(session, principal, at: now)
+            logger.info("publisher started", metadata: who(session, device, principal))
         case .publisherEnded(let session, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: session) }
             self.end("publisher ended", life, session, device, end.words, at: now)
         case .talkStarted(let talk, let device, let principal):
-            self.begin(talk, principal, at: now)
-            self.logger.info("talk started", metadata: self.who(talk, device, principal))
+            begin(talk, principal, at: now)
+            logger.info("talk started", metadata: who(talk, device, principal))
         case .talkEnded(let talk, let device, let end):
             let life = self.lives.withLock { $0.removeValue(forKey: talk) }
             self.end("talk ended", life, talk, device, end.words, at: now)
         case .pictures(let device, let damage?):
-            self.logger.warning(
+            logger.warning(
                 "video is damaged: no picture can be made of it",
                 metadata: ["camera": "\(device)", "reason": "\(damage)"])
         case .pictures(let device, nil):
-            self.logger.notice("pictures can be made again", metadata: ["camera": "\(device)"])
+            logger.notice("pictures can be made again", metadata: ["camera": "\(device)"])
         }
     }
 
     private func begin(_ session: String, _ principal: String, at now: Instant) {
-        self.lives.withLock { $0[session] = Life(principal: principal, since: now) }
+        lives.withLock { $0[session] = Life(principal: principal, since: now) }
     }
 
     private func end(
@@ -142,7 +142,7 @@ final class HomeLog: Sendable {
     ) {
         var more: Logger.Metadata = ["reason": "\(reason)"]
         if let life { more["lasted"] = "\((now - life.since).inWords)" }
-        self.logger.info("\(message)", metadata: self.who(session, device, life?.principal, more))
+        logger.info("\(message)", metadata: who(session, device, life?.principal, more))
     }
 
     /// The session's identifier is a capability. Its first digits tell sessions apart and open nothing.
@@ -160,7 +160,7 @@ final class HomeLog: Sendable {
 extension Duration {
     /// As people say it, in the two largest units: `340 ms`, `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`.
     var inWords: String {
-        let (seconds, attoseconds) = self.components
+        let (seconds, attoseconds) = components
         guard seconds > 0 else { return "\(max(0, attoseconds / 1_000_000_000_000_000)) ms" }
         func pair(_ large: Int64, _ name: String, _ small: Int64, _ smallName: String) -> String {
             small == 0 ? "\(large) \(name)" : "\(large) \(name) \(small) \(smallName)"

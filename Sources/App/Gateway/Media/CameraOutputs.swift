@@ -24,22 +24,22 @@ public final class CameraOutputs: Sendable {
 
     /// What is allowed of a camera when it begins. A camera that was switched off sends nothing meanwhile.
     func saved(_ device: String) -> OutputPolicy {
-        self.service.withLock { $0 }?.kept(of: device).map { OutputPolicy($0) } ?? OutputPolicy()
+        service.withLock { $0 }?.kept(of: device).map { OutputPolicy($0) } ?? OutputPolicy()
     }
 
     /// Whether a connection names an upload endpoint.
     func usesEndpoint(_ endpoint: UInt16) -> Bool {
-        self.service.withLock { $0 }?.usesEndpoint(endpoint) ?? false
+        service.withLock { $0 }?.usesEndpoint(endpoint) ?? false
     }
 
     /// The number of a session that follows one that was cut.
     func nextSessionNumber(on connection: UInt16, of device: String) -> UInt64? {
-        self.service.withLock { $0 }?.nextSessionNumber(on: connection, of: device)
+        service.withLock { $0 }?.nextSessionNumber(on: connection, of: device)
     }
 
     /// Changes what is allowed of a camera.
     func set(_ policy: OutputPolicy, of device: String) async {
-        await self.registry.withLock { $0 }?.setOutputs(policy, of: device)
-        self.recorders.withLock { $0 }?.resume(device)
+        await registry.withLock { $0 }?.setOutputs(policy, of: device)
+        recorders.withLock { $0 }?.resume(device)
     }
 }

@@ -70,7 +70,7 @@ final class CameraRecorders: RecordingDriving {
             )
         }
         for recorder in stale.values { recorder.stop(.cameraAway) }
-        for (key, preRoll) in preRolls { self.recorder(key)?.arm(preRoll: self.pulled(key.device) ? preRoll : nil) }
+        for (key, preRoll) in preRolls { self.recorder(key)?.arm(preRoll: pulled(key.device) ? preRoll : nil) }
         for order in orders.values {
             self.recorder(Key(device: order.device, connection: order.connection.id), order.connection)?
                 .start(order.trigger)
@@ -88,13 +88,13 @@ final class CameraRecorders: RecordingDriving {
             state.orders[key] = order
             state.numbered.remove(key)
         }
-        self.destinations.set(order.connection, of: order.device)
-        self.recorder(key, order.connection)?
+        destinations.set(order.connection, of: order.device)
+        recorder(key, order.connection)?
             .start(order.trigger, triggeredAt: order.triggeredAt, preRoll: order.preRoll)
     }
 
     func add(_ trigger: RecordingSession.Trigger, to connection: UInt16, of device: String) {
-        self.state.withLock { $0.recorders[Key(device: device, connection: connection)] }?.extend(trigger)
+        state.withLock { $0.recorders[Key(device: device, connection: connection)] }?.extend(trigger)
     }
 
     func end(_ connection: UInt16, of device: String, reason: RecordingEnd.Reason) {
@@ -108,14 +108,14 @@ final class CameraRecorders: RecordingDriving {
 
     func setPreRoll(_ preRoll: Duration?, of connection: UInt16, of device: String) {
         let key = Key(device: device, connection: connection)
-        self.state.withLock { $0.preRolls[key] = preRoll }
+        state.withLock { $0.preRolls[key] = preRoll }
         // A camera that is pulled on demand would be pulled all the time for its pre-roll. Its recordings begin with what is
         // there.
-        self.recorder(key)?.arm(preRoll: self.pulled(device) ? preRoll : nil)
+        recorder(key)?.arm(preRoll: pulled(device) ? preRoll : nil)
     }
 
     private func pulled(_ device: String) -> Bool {
-        self.state.withLock { $0.stations[device] }?.pull == .always
+        state.withLock { $0.stations[device] }?.pull == .always
     }
 
     /// The recorder of a connection; nil while no camera runs.
@@ -129,7 +129,7 @@ final class CameraRecorders: RecordingDriving {
         var configuration = CameraRecorder.Configuration(device: key.device, connection: key.connection)
         if let connection { configuration.adopt(connection.options) }
         let made = CameraRecorder(
-            station: station, relay: self.relay, configuration: configuration, threads: self.threads, sink: self.sink,
+            station: station, relay: relay, configuration: configuration, threads: threads, sink: sink,
             naming: { [weak self] in self?.name(key, start: $0) ?? (Self.unknown(key, $0), 0) },
             report: { [weak self] in self?.take($0, of: key) })
         let preRoll = self.state.withLock { state in
@@ -149,7 +149,7 @@ final class CameraRecorders: RecordingDriving {
             return state.stations[key.device]
         }
         // The camera may have been switched on between the refusal and now.
-        if station?.outputs.refusal(of: .recording) == nil { self.resume(key.device) }
+        if station?.outputs.refusal(of: .recording) == nil { resume(key.device) }
     }
 
     /// The outputs of a camera have changed. A recording that was refused and is still wanted begins: a connection that
@@ -171,22 +171,22 @@ final class CameraRecorders: RecordingDriving {
     /// before was cut, has the next number. The recording thread calls this.
     private func name(_ key: Key, start: Int64) -> (id: RecordingSession.ID, number: UInt64) {
         let isFirst = self.state.withLock { $0.numbered.insert(key).inserted }
-        let next = isFirst ? nil : self.nextNumber(key.device, key.connection)
+        let next = isFirst ? nil : nextNumber(key.device, key.connection)
         return self.state.withLock { state in
             let sequence = (state.sequences[key.device] ?? 0) + 1
             state.sequences[key.device] = sequence
-            let id = RecordingSession.ID(device: key.device, start: start, epoch: self.epoch, sequence: sequence)
+            let id = RecordingSession.ID(device: key.device, start: start, epoch: epoch, sequence: sequence)
             return (id, next ?? state.orders[key]?.number ?? 0)
         }
     }
 
     /// Whether a session is still open.
     var isBusy: Bool {
-        self.state.withLock { Array($0.recorders.values) }.contains { $0.session != nil }
+        state.withLock { Array($0.recorders.values) }.contains { $0.session != nil }
     }
 
     /// Ends the threads. What has been recorded until now has been handed over when ``end(_:of:reason:)`` came before.
-    func stop() { self.threads.stop() }
+    func stop() { threads.stop() }
 
     private static func unknown(_ key: Key, _ start: Int64) -> RecordingSession.ID {
         RecordingSession.ID(device: key.device, start: start, epoch: 0, sequence: 0)
@@ -197,11 +197,11 @@ extension CameraRecorder.Configuration {
     /// Adopts what a connection's options say about streams and times.
     fileprivate mutating func adopt(_ options: TransportOptions) {
         let video = options.videoStreams?.first?.videoStreamID ?? AllocatedStreams.mainVideo
-        self.stream = video == AllocatedStreams.subVideo ? .sub : .main
-        self.recordsSound = options.audioStreams?.isEmpty == false
+        stream = video == AllocatedStreams.subVideo ? .sub : .main
+        recordsSound = options.audioStreams?.isEmpty == false
         guard let cmaf = options.containerOptions.cmafContainerOptions else { return }
-        self.segmentDuration = .milliseconds(Int(cmaf.segmentDuration))
-        self.chunkDuration = .milliseconds(Int(cmaf.chunkDuration))
+        segmentDuration = .milliseconds(Int(cmaf.segmentDuration))
+        chunkDuration = .milliseconds(Int(cmaf.chunkDuration))
     }
 }
 

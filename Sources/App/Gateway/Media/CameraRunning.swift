@@ -29,7 +29,7 @@ public struct CameraChanges: Sendable {
     public init() {}
 
     /// Whether no camera was touched.
-    public var isEmpty: Bool { self.added.isEmpty && self.changed.isEmpty && self.removed.isEmpty }
+    public var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
 }
 
 /// The driver of a camera that could not be made: the home shows it with the reason.
@@ -42,12 +42,12 @@ struct UnusableCamera: CameraDriver {
 
     func updates() -> AsyncStream<CameraUpdate> {
         AsyncStream { continuation in
-            continuation.yield(.source(CameraSourceStatus(state: .stopped, reason: self.reason)))
+            continuation.yield(.source(CameraSourceStatus(state: .stopped, reason: reason)))
             continuation.finish()
         }
     }
 
     func press() async throws(HomeError) {
-        throw HomeError.unavailable(self.reason)
+        throw HomeError.unavailable(reason)
     }
 }

@@ -21,24 +21,24 @@ struct ConfiguredCameras: CameraRunning {
     }
 
     func apply(_ cameras: [GatewayConfiguration.Camera]) async -> CameraChanges {
-        guard let done = await self.registry.apply(cameras.map { CameraSettings($0) }) else { return CameraChanges() }
+        guard let done = await registry.apply(cameras.map { CameraSettings($0) }) else { return CameraChanges() }
         for (id, reason) in done.failed {
-            self.logger.error("a camera cannot be set up", metadata: ["camera": "\(id)", "reason": "\(reason)"])
+            logger.error("a camera cannot be set up", metadata: ["camera": "\(id)", "reason": "\(reason)"])
         }
-        self.recorders?.setStations(await self.registry.running.map(\.station))
-        self.sharing?.share(await self.registry.running.map { ($0.station, $0.settings.name) })
+        recorders?.setStations(await registry.running.map(\.station))
+        sharing?.share(await registry.running.map { ($0.station, $0.settings.name) })
         var changes = CameraChanges()
         changes.added = done.added
         changes.changed = done.changed
         changes.removed = done.removed
-        changes.drivers = done.begun.map { StationDriver($0, run: self.run) }
+        changes.drivers = done.begun.map { StationDriver($0, run: run) }
         changes.drivers += done.failed.map { UnusableCamera(deviceID: $0.id, reason: $0.reason) }
         return changes
     }
 
     func findings(of id: String) async -> CameraFindings? {
-        await self.registry.camera(id)?.source.report.map { CameraFindings($0) }
+        await registry.camera(id)?.source.report.map { CameraFindings($0) }
     }
 
-    func reconnect(_ id: String) async -> Bool { await self.registry.reconnect(id) }
+    func reconnect(_ id: String) async -> Bool { await registry.reconnect(id) }
 }

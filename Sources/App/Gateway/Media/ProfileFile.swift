@@ -10,7 +10,7 @@ struct ProfileFile: ProfileStorage {
 
     func read() throws(ProfileStorageError) -> [String: StoredProfile] {
         do {
-            guard let text = try self.directory.readPrivate(Self.name) else { return [:] }
+            guard let text = try directory.readPrivate(Self.name) else { return [:] }
             return try JSONDecoder().decode([String: StoredProfile].self, from: Data(text.utf8))
         } catch {
             throw ProfileStorageError(reason: "\(error)")
@@ -21,7 +21,7 @@ struct ProfileFile: ProfileStorage {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try self.directory.writePrivate(
+            try directory.writePrivate(
                 Self.name, String(decoding: try encoder.encode(profiles), as: UTF8.self) + "\n")
         } catch {
             throw ProfileStorageError(reason: "\(error)")

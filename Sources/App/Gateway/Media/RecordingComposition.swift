@@ -69,8 +69,8 @@ public struct RecordingComposition: Sendable {
 
     /// The metrics for Prometheus.
     var metrics: [MetricFamily] {
-        let counters = self.store.counters
-        let isReady = self.store.condition == .ready
+        let counters = store.counters
+        let isReady = store.condition == .ready
         func counter(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
             MetricFamily(name: name, help: help, kind: .counter, samples: [.init(value)])
         }
@@ -84,7 +84,7 @@ public struct RecordingComposition: Sendable {
             counter(
                 "gatehouse_recording_synchronizations_total", "How often a file was forced to the disk.",
                 Double(counters.fileSynchronizations)),
-        ] + self.uploads.metrics
+        ] + uploads.metrics
     }
 
     private static func take(_ event: StoreEvent, logger: Logger) {
@@ -143,21 +143,21 @@ struct RecordingKeeper: Service {
     func run() async throws {
         await Self.onThread {
             do throws(RecordingFault) {
-                try self.recording.store.recover()
-                self.recording.uploads.uploader.resume(from: self.recording.store)
+                try recording.store.recover()
+                recording.uploads.uploader.resume(from: recording.store)
             } catch {
-                self.recording.logger.error(
+                recording.logger.error(
                     "earlier recordings cannot be read", metadata: ["reason": "\(error)"])
             }
         }
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: Self.interval)) != nil {
-                await Self.onThread { _ = self.recording.store.maintain() }
+                await Self.onThread { _ = recording.store.maintain() }
             }
         }
         // The home has ended all recordings by now. Their last chunks are on the way to the disk.
-        for _ in 0..<50 where self.recording.recorders.isBusy { try? await Task.sleep(for: .milliseconds(100)) }
-        self.recording.recorders.stop()
+        for _ in 0..<50 where recording.recorders.isBusy { try? await Task.sleep(for: .milliseconds(100)) }
+        recording.recorders.stop()
     }
 
     /// Waits for the disk on a separate thread.

@@ -46,12 +46,12 @@ struct RecordingUploads: Service {
     private static let journalName = "uploads.jsonl"
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await self.uploader.run() }
+        await cancelWhenGracefulShutdown { await uploader.run() }
     }
 
     /// The metrics for Prometheus.
     var metrics: [MetricFamily] {
-        let status = self.uploader.status
+        let status = uploader.status
         let age = status.oldestCapturedAt.map { max(0, WallClock.now / 1_000 - $0) } ?? 0
         func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
             MetricFamily(name: name, help: help, kind: .gauge, samples: [.init(value)])
@@ -109,12 +109,12 @@ final class UploadDestinations: Sendable {
     /// The connection of a recording that is about to begin.
     func set(_ connection: TransportConnection, of device: String) {
         let destination = UploadDestination(connection.options)
-        self.byConnection.withLock { $0[Key(device: device, connection: connection.id)] = destination }
+        byConnection.withLock { $0[Key(device: device, connection: connection.id)] = destination }
     }
 
     /// Where a recording goes; nil when it stays in the local store.
     func destination(of session: RecordingSession) -> UploadDestination? {
-        self.byConnection.withLock { $0[Key(device: session.id.device, connection: session.connection)] }
+        byConnection.withLock { $0[Key(device: session.id.device, connection: session.connection)] }
     }
 }
 

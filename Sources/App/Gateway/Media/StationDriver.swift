@@ -67,11 +67,11 @@ struct StationDriver: CameraDriver {
 
         init(_ atEnd: @escaping @Sendable () -> Void) { self.atEnd = Locked(atEnd) }
 
-        deinit { self.end() }
+        deinit { end() }
 
         func next(of inbox: UpdateInbox) async -> CameraUpdate? { await inbox.next() }
 
-        func end() { self.atEnd.withLock { $0.take() }?() }
+        func end() { atEnd.withLock { $0.take() }?() }
     }
 
     func press() async throws(HomeError) {

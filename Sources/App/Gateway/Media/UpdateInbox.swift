@@ -22,16 +22,16 @@ final class UpdateInbox: Sendable {
         var waiting: CheckedContinuation<CameraUpdate?, Never>?
 
         mutating func remove(_ position: Int) {
-            self.byteCount -= self.entries.remove(at: position).bytes
-            self.dropped += 1
+            byteCount -= entries.remove(at: position).bytes
+            dropped += 1
         }
 
         /// The oldest state that a newer one has replaced, and the oldest press or detection.
         var dispensable: (replaced: Int?, event: Int?) {
             var newer: Set<Kind> = []
             var result: (replaced: Int?, event: Int?) = (nil, nil)
-            for position in self.entries.indices.reversed() {
-                if let kind = Kind(self.entries[position].update) {
+            for position in entries.indices.reversed() {
+                if let kind = Kind(entries[position].update) {
                     if !newer.insert(kind).inserted { result.replaced = position }
                 } else {
                     result.event = position
@@ -41,18 +41,18 @@ final class UpdateInbox: Sendable {
         }
 
         mutating func bound(at now: Instant) {
-            while let oldest = self.entries.first, now - oldest.at > UpdateInbox.maximumAge {
-                let (replaced, event) = self.dispensable
+            while let oldest = entries.first, now - oldest.at > UpdateInbox.maximumAge {
+                let (replaced, event) = dispensable
                 let position = min(replaced ?? .max, event ?? .max)
-                guard position < self.entries.count, now - self.entries[position].at > UpdateInbox.maximumAge else {
+                guard position < entries.count, now - entries[position].at > UpdateInbox.maximumAge else {
                     break
                 }
-                self.remove(position)
+                remove(position)
             }
-            while self.byteCount > UpdateInbox.maximumBytes {
-                let (replaced, event) = self.dispensable
+            while byteCount > UpdateInbox.maximumBytes {
+                let (replaced, event) = dispensable
                 guard let position = replaced ?? event else { break }
-                self.remove(position)
+                remove(position)
             }
         }
     }
@@ -79,7 +79,7 @@ final class UpdateInbox: Sendable {
     private let state = Locked(State())
 
     /// How many updates were dropped so far.
-    var dropped: Int { self.state.withLock { $0.dropped } }
+    var dropped: Int { state.withLock { $0.dropped } }
 
     /// Adds an update.
     func add(_ update: CameraUpdate, at now: Instant = MonotonicClock.now) { add(at: now) { update } }

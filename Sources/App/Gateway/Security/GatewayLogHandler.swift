@@ -39,28 +39,28 @@ public struct GatewayLogHandler: LogHandler {
     }
 
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { self.metadata[key] }
-        set { self.metadata[key] = newValue }
+        get { metadata[key] }
+        set { metadata[key] = newValue }
     }
 
     public func log(event: LogEvent) {
-        var merged = self.metadata
-        if let provided = self.metadataProvider?.get() { merged.merge(provided) { $1 } }
+        var merged = metadata
+        if let provided = metadataProvider?.get() { merged.merge(provided) { $1 } }
         if let given = event.metadata { merged.merge(given) { $1 } }
         let fields = merged.map { key, value in
             // The server's number of the request has the form of a session's identifier and is not a secret. It
             // connects the lines of one request.
-            key == Self.requestNumber ? ("request", "\(value)") : (key, self.redactor.redact("\(value)"))
+            key == Self.requestNumber ? ("request", "\(value)") : (key, redactor.redact("\(value)"))
         }.sorted { $0.0 < $1.0 }
-        let message = self.redactor.redact("\(event.message)")
-        switch self.format {
-        case .text: self.write(self.textLine(event.level, message, fields))
-        case .json: self.write(self.jsonLine(event.level, message, fields))
+        let message = redactor.redact("\(event.message)")
+        switch format {
+        case .text: write(textLine(event.level, message, fields))
+        case .json: write(jsonLine(event.level, message, fields))
         }
     }
 
     private func textLine(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
-        var line = "\(Self.timestamp()) \(level) \(self.label): \(Self.singleLine(message))"
+        var line = "\(Self.timestamp()) \(level) \(label): \(Self.singleLine(message))"
         for (key, value) in fields {
             let needsQuotes = value.isEmpty || value.contains { $0 == " " || $0 == "\"" || $0 == "=" || $0.isNewline }
             line += " \(key)=" + (needsQuotes ? Self.quoted(value) : Self.singleLine(value))
@@ -69,7 +69,7 @@ public struct GatewayLogHandler: LogHandler {
     }
 
     private func jsonLine(_ level: Logger.Level, _ message: String, _ fields: [(String, String)]) -> String {
-        var line = "{\"time\":\"\(Self.timestamp())\",\"level\":\"\(level)\",\"logger\":\(Self.quoted(self.label))"
+        var line = "{\"time\":\"\(Self.timestamp())\",\"level\":\"\(level)\",\"logger\":\(Self.quoted(label))"
         line += ",\"message\":\(Self.quoted(message))"
         for (key, value) in fields { line += ",\(Self.quoted(key)):\(Self.quoted(value))" }
         return line + "}\n"

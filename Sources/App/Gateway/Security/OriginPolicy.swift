@@ -27,7 +27,7 @@ struct OriginPolicy: Sendable {
         guard let origin else { return .sameOrigin }
         guard let normalized = Self.normalized(origin) else { return .refused }
         if let host, normalized == Self.normalized("\(scheme)://\(host)") { return .sameOrigin }
-        return self.allowed.contains(normalized) ? .listed(normalized) : .refused
+        return allowed.contains(normalized) ? .listed(normalized) : .refused
     }
 
     /// An origin in the form in which origins are compared (RFC 6454, section 4): lower case, without the scheme's

@@ -35,11 +35,11 @@ public struct Redactor: Sendable {
     /// The text without secrets and addresses.
     public func redact(_ text: String) -> String {
         var result = text
-        for secret in self.secrets.all where result.contains(secret) {
+        for secret in secrets.all where result.contains(secret) {
             result = result.replacingOccurrences(of: secret, with: Self.secretMark)
         }
         result = Self.redactUserParts(result)
-        result = Self.redactWords(result, showsAddresses: self.showsAddresses)
+        result = Self.redactWords(result, showsAddresses: showsAddresses)
         return result
     }
 

@@ -19,5 +19,5 @@ public final class SecretList: Sendable {
     }
 
     /// All secrets.
-    var all: [String] { self.texts.withLock { $0 } }
+    var all: [String] { texts.withLock { $0 } }
 }

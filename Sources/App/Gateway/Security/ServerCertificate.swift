@@ -11,7 +11,7 @@ struct ServerCertificate: Sendable, Equatable {
     /// Why no certificate could be made.
     struct Failure: Error, Sendable, CustomStringConvertible {
         var step: String
-        var description: String { "a certificate for HTTPS could not be made: \(self.step) failed" }
+        var description: String { "a certificate for HTTPS could not be made: \(step) failed" }
     }
 
     static let certificateFile = "https-certificate.pem"

@@ -80,6 +80,6 @@ public final class SignInRefusals: Sendable {
 
     /// How many were refused so far.
     func total(at door: Door) -> UInt64 {
-        self.state.withLock { $0.totals[door, default: 0] }
+        state.withLock { $0.totals[door, default: 0] }
     }
 }

@@ -75,7 +75,7 @@ public struct TokenStore: Sendable {
     public func principal(holding token: String) -> String? {
         let digest = Self.digest(of: token)
         var found: String?
-        for entry in self.entries
+        for entry in entries
         where CRYPTO_memcmp(entry.digest, digest, entry.digest.count) == 0 && found == nil {
             found = entry.principal
         }
@@ -84,14 +84,14 @@ public struct TokenStore: Sendable {
 
     /// A principal's token.
     public func token(of principal: String) -> String? {
-        self.entries.first { $0.principal == principal }?.token
+        entries.first { $0.principal == principal }?.token
     }
 
     /// All tokens with their principals, for those who compare with more than the token itself.
-    var holders: [(name: String, password: String)] { self.entries.map { ($0.principal, $0.token) } }
+    var holders: [(name: String, password: String)] { entries.map { ($0.principal, $0.token) } }
 
     /// All secrets, for the redactor.
-    var secrets: [String] { self.entries.map(\.token) }
+    var secrets: [String] { entries.map(\.token) }
 
     /// 256 random bits after a prefix, or nil if the system's random source fails.
     static func makeToken(prefix: String = TokenStore.prefix) -> String? {

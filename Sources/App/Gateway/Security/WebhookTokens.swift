@@ -80,7 +80,7 @@ public final class WebhookTokens: Sendable {
     /// A device's token in a state folder; nil if it has none.
     public static func token(of device: String, in directory: StateDirectory) throws(StateDirectory.Failure) -> String?
     {
-        try self.read(directory).first { $0.device == device }?.token
+        try read(directory).first { $0.device == device }?.token
     }
 
     private static func read(_ directory: StateDirectory) throws(StateDirectory.Failure) -> [(
@@ -127,5 +127,5 @@ public final class WebhookTokens: Sendable {
     }
 
     /// All secrets, for the redactor.
-    var secrets: [String] { self.state.withLock { $0.entries.map(\.token) } }
+    var secrets: [String] { state.withLock { $0.entries.map(\.token) } }
 }

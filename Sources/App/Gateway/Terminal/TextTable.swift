@@ -14,24 +14,24 @@ public struct TextTable: Sendable {
 
     /// Adds a row. It has as many cells as the header, without line breaks.
     public mutating func add(_ cells: [String]) {
-        self.lines.append(.cells(cells))
+        lines.append(.cells(cells))
     }
 
     /// Adds a line that belongs to the row before it and has no columns.
     public mutating func addRemark(_ text: String) {
-        self.lines.append(.remark(text))
+        lines.append(.remark(text))
     }
 
     /// The table, without a line break at its end.
     public var text: String {
         var widths: [Int] = []
-        for case .cells(let cells) in self.lines {
+        for case .cells(let cells) in lines {
             for (column, cell) in cells.enumerated() {
                 if column == widths.count { widths.append(0) }
                 widths[column] = max(widths[column], Self.width(of: cell))
             }
         }
-        let rows = self.lines.map { line in
+        let rows = lines.map { line in
             switch line {
             case .remark(let text): return "  " + text
             case .cells(let cells):
@@ -51,14 +51,14 @@ public struct TextTable: Sendable {
     /// How many columns of a terminal a text takes: two for East Asian wide characters and emoji, none for combining
     /// marks (Unicode Standard Annex 11).
     public static func width(of text: String) -> Int {
-        text.reduce(0) { $0 + self.width(of: $1) }
+        text.reduce(0) { $0 + width(of: $1) }
     }
 
     private static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
         // An emoji with a variation selector, a flag of two letters and joined emoji each take the width of one emoji.
         if scalars.contains("\u{FE0F}") { return 2 }
-        return scalars.map(self.width(of:)).max() ?? 0
+        return scalars.map(width(of:)).max() ?? 0
     }
 
     private static func width(of scalar: Unicode.Scalar) -> Int {
@@ -67,7 +67,7 @@ public struct TextTable: Sendable {
         default: break
         }
         if scalar.properties.isEmojiPresentation { return 2 }
-        return self.wide.contains { $0.contains(scalar.value) } ? 2 : 1
+        return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
     /// The blocks whose characters are wide in East Asian fonts.

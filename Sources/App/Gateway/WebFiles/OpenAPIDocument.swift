@@ -10,7 +10,7 @@ enum OpenAPIDocument {
 
     /// The document as JSON.
     static func json() throws -> String {
-        let value = try Yams.load(yaml: self.yaml) ?? [String: Any]()
+        let value = try Yams.load(yaml: yaml) ?? [String: Any]()
         let data = try JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
         return String(decoding: data, as: UTF8.self)
     }

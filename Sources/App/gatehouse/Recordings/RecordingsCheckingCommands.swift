@@ -15,7 +15,7 @@ struct RecordingsFolderOptions: ParsableArguments {
     /// The state folder.
     func directory() throws -> StateDirectory {
         if let state { return StateDirectory(path: state) }
-        let configuration = try loadConfiguration(self.config)
+        let configuration = try loadConfiguration(config)
         return StateDirectory(path: LocalGateway.stateDirectory(configuration: configuration))
     }
 
@@ -63,8 +63,8 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let answer = try reportingFailures { try self.verify() }
-        if self.json {
+        let answer = try reportingFailures { try verify() }
+        if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             printJSON(try encoder.encode(answer))
@@ -79,10 +79,10 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
     }
 
     private func verify() throws -> Answer {
-        let store = try self.folder.store(self.folder.directory())
+        let store = try folder.store(folder.directory())
         var answer = Answer()
         do throws(RecordingFault) {
-            for id in try store.idsOfFolders() where self.device == nil || self.device == id.device {
+            for id in try store.idsOfFolders() where device == nil || device == id.device {
                 answer.recordings += 1
                 let found = try store.verify(id)
                 answer.segments += found.segments
@@ -115,7 +115,7 @@ struct RecordingsRebuildIndexCommand: AsyncParsableCommand {
 
     func run() async throws {
         try reportingFailures {
-            let directory = try self.folder.directory()
+            let directory = try folder.directory()
             let lock = try StateDirectoryLock(directory)
             defer { withExtendedLifetime(lock) {} }
             let report = try RecordingIndexFile.rebuild(in: directory)

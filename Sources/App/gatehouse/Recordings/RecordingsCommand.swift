@@ -29,14 +29,14 @@ struct RangeOptions: ParsableArguments {
 
     /// The range as a query, with `?` or `&` in front; empty without a range.
     func query(_ separator: String) -> String {
-        let parts = [("from", self.from), ("until", self.until)].compactMap { name, value in
+        let parts = [("from", from), ("until", until)].compactMap { name, value in
             value.map { "\(name)=\(GatewayConnection.segment($0))" }
         }
         return parts.isEmpty ? "" : separator + parts.joined(separator: "&")
     }
 
     func require() throws {
-        guard self.from != nil, self.until != nil else { throw ValidationError("--from and --until are needed") }
+        guard from != nil, until != nil else { throw ValidationError("--from and --until are needed") }
     }
 }
 
@@ -61,13 +61,13 @@ struct ListedRecording: Decodable {
 
     /// Why it was recorded, and whether it goes on.
     var words: String {
-        let reason = self.trigger.reason.isEmpty ? self.trigger.kind : self.trigger.reason
-        return self.isRunning ? "\(reason) (still recording)" : reason
+        let reason = trigger.reason.isEmpty ? trigger.kind : trigger.reason
+        return isRunning ? "\(reason) (still recording)" : reason
     }
 
-    var length: String { String(format: "%.1f s", self.durationSeconds) }
+    var length: String { String(format: "%.1f s", durationSeconds) }
 
-    var size: String { Self.size(self.bytes) }
+    var size: String { Self.size(bytes) }
 
     /// Bytes for a person.
     static func size(_ bytes: Int64) -> String {
@@ -105,10 +105,10 @@ struct RecordingsListCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             let data = try await connection.get(
-                "\(recordingsPath(self.device))?limit=\(self.limit)\(self.range.query("&"))")
+                "\(recordingsPath(device))?limit=\(limit)\(range.query("&"))")
             if json { return printJSON(data) }
             let answer = try connection.decode(Answer.self, data)
-            if answer.recordings.isEmpty { return print("There are no recordings of \(self.device) in this time.") }
+            if answer.recordings.isEmpty { return print("There are no recordings of \(device) in this time.") }
             var table = TextTable(header: ["RECORDING", "START", "LENGTH", "SIZE", "REASON"])
             for one in answer.recordings { table.add([one.id, one.start, one.length, one.size, one.words]) }
             print(table.text)
@@ -155,7 +155,7 @@ struct RecordingsShowCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             let data = try await connection.get(
-                "\(recordingsPath(self.device))/\(GatewayConnection.segment(self.recording))")
+                "\(recordingsPath(device))/\(GatewayConnection.segment(recording))")
             if json { return printJSON(data) }
             let answer = try connection.decode(Answer.self, data)
             let one = answer.recording

@@ -28,18 +28,18 @@ struct RecordingsExportCommand: AsyncParsableCommand {
     @OptionGroup var gateway: GatewayOptions
 
     func validate() throws {
-        try self.range.require()
-        guard ["keep", "cut"].contains(self.gaps) else { throw ValidationError("--gaps must be keep or cut") }
+        try range.require()
+        guard ["keep", "cut"].contains(gaps) else { throw ValidationError("--gaps must be keep or cut") }
     }
 
     func run() async throws {
         let connection = try gateway.connect()
-        if !self.force, FileManager.default.fileExists(atPath: self.output) {
-            printError("gatehouse: \(self.output) exists; choose another name, or replace it with --force")
+        if !force, FileManager.default.fileExists(atPath: output) {
+            printError("gatehouse: \(output) exists; choose another name, or replace it with --force")
             throw ExitCode.failure
         }
         // Under another name until it is whole.
-        let partial = self.output + ".part"
+        let partial = output + ".part"
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             printError("gatehouse: \(partial) cannot be written: \(String(cString: strerror(errno)))")
@@ -50,17 +50,17 @@ struct RecordingsExportCommand: AsyncParsableCommand {
             unlink(partial)
         }
         try await reportingHomeErrors {
-            let path = "\(recordingsPath(self.device))/export.mp4?gaps=\(self.gaps)\(self.range.query("&"))"
+            let path = "\(recordingsPath(device))/export.mp4?gaps=\(gaps)\(range.query("&"))"
             var size: Int64 = 0
             let headers = try await connection.download(path) { (data) throws(HomeError) in
                 size += Int64(data.count)
                 try Self.write(data, to: descriptor, partial)
             }
-            guard rename(partial, self.output) == 0 else {
-                throw HomeError.internal("\(self.output) cannot be written: \(String(cString: strerror(errno)))")
+            guard rename(partial, output) == 0 else {
+                throw HomeError.internal("\(output) cannot be written: \(String(cString: strerror(errno)))")
             }
             let shown = [headers["recording-start"], headers["recording-end"]].compactMap { $0 }
-            print("\(self.output): \(ListedRecording.size(size)), \(shown.joined(separator: " to "))")
+            print("\(output): \(ListedRecording.size(size)), \(shown.joined(separator: " to "))")
         }
     }
 
@@ -99,17 +99,17 @@ struct RecordingsPlayCommand: AsyncParsableCommand {
         var playlist: String
     }
 
-    func validate() throws { try self.range.require() }
+    func validate() throws { try range.require() }
 
     func run() async throws {
         let connection = try gateway.connect()
         let address = try await reportingHomeErrors {
             let data = try await connection.post(
-                "\(recordingsPath(self.device))/links\(self.range.query("?"))", contentType: "application/json",
+                "\(recordingsPath(device))/links\(range.query("?"))", contentType: "application/json",
                 body: Data("{}".utf8))
             return connection.address + (try connection.decode(Link.self, data).playlist)
         }
-        guard !self.url, let player = Self.player() else { return print(address) }
+        guard !url, let player = Self.player() else { return print(address) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: player.path)
         process.arguments = player.arguments + [address]
@@ -160,9 +160,9 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if self.recording == nil {
-            try self.range.require()
-        } else if self.range.from != nil || self.range.until != nil {
+        if recording == nil {
+            try range.require()
+        } else if range.from != nil || range.until != nil {
             throw ValidationError("name a recording, or a time range with --from and --until")
         }
     }
@@ -171,19 +171,19 @@ struct RecordingsDeleteCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         let what =
             self.recording.map { "the recording \($0)" }
-            ?? "all recordings from \(self.range.from ?? "") until \(self.range.until ?? "")"
-        if !self.yes {
-            print("Delete \(what) of \(self.device)? [y/N] ", terminator: "")
+            ?? "all recordings from \(range.from ?? "") until \(range.until ?? "")"
+        if !yes {
+            print("Delete \(what) of \(device)? [y/N] ", terminator: "")
             guard readLine()?.lowercased().hasPrefix("y") == true else { return print("Nothing was deleted.") }
         }
         try await reportingHomeErrors {
             guard let recording else {
-                let data = try await connection.deleting(recordingsPath(self.device) + self.range.query("?"))
+                let data = try await connection.deleting(recordingsPath(device) + range.query("?"))
                 let answer = try connection.decode(Answer.self, data)
                 let kept = answer.kept > 0 ? "; \(answer.kept) stay: they reach beyond this time or still run" : ""
                 return print("\(answer.deleted) deleted\(kept)")
             }
-            try await connection.delete("\(recordingsPath(self.device))/\(GatewayConnection.segment(recording))")
+            try await connection.delete("\(recordingsPath(device))/\(GatewayConnection.segment(recording))")
             print("deleted")
         }
     }

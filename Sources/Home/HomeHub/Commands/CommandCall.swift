@@ -28,9 +28,9 @@ public struct CommandCall: Sendable, Hashable {
 
     /// When the caller gives up; nil for a caller without a limit.
     public var deadline: Instant? {
-        guard let seconds = self.caller.remainingSeconds, seconds.isFinite else { return nil }
+        guard let seconds = caller.remainingSeconds, seconds.isFinite else { return nil }
         // A caller may write any number. A year does not limit a command.
-        return self.received + .seconds(min(max(seconds, 0), 365 * 86_400))
+        return received + .seconds(min(max(seconds, 0), 365 * 86_400))
     }
 
     /// Fails once the caller has given up.
@@ -38,6 +38,6 @@ public struct CommandCall: Sendable, Hashable {
     func requireTime(at now: Instant) throws(HomeError) {
         guard let deadline, deadline <= now else { return }
         throw HomeError.deadlineExceeded(
-            "the deadline of \(self.command) passed before it was applied; nothing was changed")
+            "the deadline of \(command) passed before it was applied; nothing was changed")
     }
 }

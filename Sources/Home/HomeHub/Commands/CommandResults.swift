@@ -40,12 +40,12 @@ struct CommandResults {
     private var order: [String: [Key]] = [:]
 
     /// How many results there are.
-    var count: Int { self.entries.count }
+    var count: Int { entries.count }
 
     /// The command that a key has named before.
     /// - Throws: `invalidArgument` if that command had other parameters.
     func outcome(of key: Key, parameters: Data, at now: Instant) throws(HomeError) -> Outcome? {
-        guard let entry = self.entries[key], entry.end.map({ now - $0 < Self.lifetime }) ?? true else { return nil }
+        guard let entry = entries[key], entry.end.map({ now - $0 < Self.lifetime }) ?? true else { return nil }
         guard entry.parameters == Self.fingerprint(parameters) else {
             throw HomeError.invalidArgument(
                 "this Idempotency-Key was sent with other parameters before; use a new key for another command")
@@ -56,39 +56,39 @@ struct CommandResults {
     /// Makes room for one more command.
     /// - Throws: `resourceExhausted` if all places are taken by commands that are running.
     mutating func makeRoom(at now: Instant) throws(HomeError) {
-        for principal in Array(self.order.keys) {
-            while let oldest = self.order[principal]?.first, let end = self.entries[oldest]?.end,
+        for principal in Array(order.keys) {
+            while let oldest = order[principal]?.first, let end = entries[oldest]?.end,
                 now - end >= Self.lifetime
             {
-                self.remove(oldest)
+                remove(oldest)
             }
         }
-        guard self.entries.count >= Self.capacity else { return }
-        for keys in self.order.values.sorted(by: { $0.count > $1.count }) {
-            guard let oldest = keys.first(where: { self.entries[$0]?.end != nil }) else { continue }
-            self.remove(oldest)
+        guard entries.count >= Self.capacity else { return }
+        for keys in order.values.sorted(by: { $0.count > $1.count }) {
+            guard let oldest = keys.first(where: { entries[$0]?.end != nil }) else { continue }
+            remove(oldest)
             return
         }
         throw HomeError.resourceExhausted(
-            "\(self.entries.count) commands with an Idempotency-Key are running; try again later")
+            "\(entries.count) commands with an Idempotency-Key are running; try again later")
     }
 
     /// Adds a command that is running.
     mutating func add(_ key: Key, parameters: Data, _ outcome: Outcome) {
-        self.remove(key)
-        self.entries[key] = Entry(parameters: Self.fingerprint(parameters), outcome: outcome)
-        self.order[key.principal, default: []].append(key)
+        remove(key)
+        entries[key] = Entry(parameters: Self.fingerprint(parameters), outcome: outcome)
+        order[key.principal, default: []].append(key)
     }
 
     /// Records the end of a command. A command that failed had no effect, so its repetition is applied.
     mutating func end(_ key: Key, hasSucceeded: Bool, at now: Instant) {
-        if hasSucceeded { self.entries[key]?.end = now } else { self.remove(key) }
+        if hasSucceeded { entries[key]?.end = now } else { remove(key) }
     }
 
     private mutating func remove(_ key: Key) {
-        guard self.entries.removeValue(forKey: key) != nil else { return }
-        self.order[key.principal]?.removeAll { $0 == key }
-        if self.order[key.principal]?.isEmpty == true { self.order[key.principal] = nil }
+        guard entries.removeValue(forKey: key) != nil else { return }
+        order[key.principal]?.removeAll { $0 == key }
+        if order[key.principal]?.isEmpty == true { order[key.principal] = nil }
     }
 
     /// The hash is seeded at random, so nobody can construct two parameters with one fingerprint.

@@ -14,7 +14,7 @@ extension CommandTable {
     /// The trait `WebRtcLiveView`, which the signalling service serves.
     private mutating func addLiveView() {
         typealias Live = Google.WebRtcLiveViewTrait
-        self.on(Live.StartLiveView.self) { hub, call, parameters in
+        on(Live.StartLiveView.self) { hub, call, parameters in
             let started = try await hub.signalling.views.startLiveView(
                 StartLiveViewRequest(
                     deviceID: call.deviceID, principal: call.caller.principal, offerSdp: parameters.offerSdp,
@@ -25,26 +25,26 @@ extension CommandTable {
                 mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,
                 liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes)
         }
-        self.on(Live.ExtendLiveView.self) { hub, call, parameters in
+        on(Live.ExtendLiveView.self) { hub, call, parameters in
             Live.ExtendLiveViewResult(
                 liveSessionDurationSeconds: try await hub.signalling.views.extendLiveView(
                     call.session(parameters.mediaSessionId),
                     extendedDurationSeconds: parameters.extendedDurationSeconds))
         }
-        self.on(Live.StopLiveView.self) { hub, call, parameters in
+        on(Live.StopLiveView.self) { hub, call, parameters in
             try await hub.signalling.views.stopLiveView(call.session(parameters.mediaSessionId))
             return NoFields()
         }
-        self.on(Live.StartTalkback.self) { hub, call, parameters in
+        on(Live.StartTalkback.self) { hub, call, parameters in
             try await hub.signalling.talks.startTalkback(
                 call.session(parameters.mediaSessionId), offerSdp: parameters.offerSdp)
             return NoFields()
         }
-        self.on(Live.StopTalkback.self) { hub, call, parameters in
+        on(Live.StopTalkback.self) { hub, call, parameters in
             try await hub.signalling.talks.stopTalkback(call.session(parameters.mediaSessionId))
             return NoFields()
         }
-        self.on(Live.ChangeLiveViewQuality.self) { hub, call, parameters in
+        on(Live.ChangeLiveViewQuality.self) { hub, call, parameters in
             let used = try await hub.signalling.views.changeLiveViewQuality(
                 call.session(parameters.mediaSessionId),
                 qualityHint: QualityHint(rawValue: parameters.qualityHint.number) ?? .unspecified)
@@ -55,7 +55,7 @@ extension CommandTable {
 
     /// The trait `DoorbellPress`, whose command goes to the camera's driver.
     private mutating func addDoorbell() {
-        self.on(Google.DoorbellPressTrait.Press.self) { hub, call, _ in
+        on(Google.DoorbellPressTrait.Press.self) { hub, call, _ in
             try await hub.press(call.deviceID)
             return NoFields()
         }
@@ -65,6 +65,6 @@ extension CommandTable {
 extension CommandCall {
     /// A session of the command's device, as the caller names it.
     fileprivate func session(_ mediaSessionId: String) -> SessionReference {
-        SessionReference(mediaSessionId, of: self.deviceID, principal: self.caller.principal)
+        SessionReference(mediaSessionId, of: deviceID, principal: caller.principal)
     }
 }

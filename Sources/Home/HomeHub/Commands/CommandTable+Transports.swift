@@ -5,21 +5,21 @@ extension CommandTable {
     /// The traits `PushAvStreamTransport` and `CameraAvStreamManagement`, which the service of the connections serves.
     mutating func addTransports() {
         typealias Push = Google.PushAvStreamTransportTrait
-        self.onCluster(Push.AllocatePushTransport.self) { hub, call, parameters in
+        onCluster(Push.AllocatePushTransport.self) { hub, call, parameters in
             let principal = call.caller.principal
             let made = try await hub.change(call) { table, camera, now in
                 try table.allocate(parameters.transportOptions, for: principal, of: camera, at: now)
             }
             return Push.AllocatePushTransportResult(transportConfiguration: made.configuration(withOptions: true))
         }
-        self.onCluster(Push.DeallocatePushTransport.self) { hub, call, parameters in
+        onCluster(Push.DeallocatePushTransport.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, _, _ in
                 try table.deallocate(parameters.connectionID, for: principal)
             }
             return NoFields()
         }
-        self.onCluster(Push.ModifyPushTransport.self) { hub, call, parameters in
+        onCluster(Push.ModifyPushTransport.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, camera, now in
                 try table.modify(
@@ -27,14 +27,14 @@ extension CommandTable {
             }
             return NoFields()
         }
-        self.onCluster(Push.SetTransportStatus.self) { hub, call, parameters in
+        onCluster(Push.SetTransportStatus.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, _, _ in
                 try table.setStatus(parameters.connectionID ?? nil, parameters.transportStatus, for: principal)
             }
             return NoFields()
         }
-        self.onCluster(Push.ManuallyTriggerTransport.self) { hub, call, parameters in
+        onCluster(Push.ManuallyTriggerTransport.self) { hub, call, parameters in
             let reason = parameters.activationReason
             let trigger = RecordingTrigger(kind: .command, reason: reason, words: "command (\(reason.rawValue))")
             try await hub.transportService(for: call).trigger(
@@ -42,12 +42,12 @@ extension CommandTable {
                 for: call.caller.principal)
             return NoFields()
         }
-        self.onCluster(Push.FindTransport.self) { hub, call, parameters in
+        onCluster(Push.FindTransport.self) { hub, call, parameters in
             let table = try await hub.transportService(for: call).table(of: call.deviceID)
             let found = try table?.find(parameters.connectionID ?? nil, for: call.caller.principal)
             return Push.FindTransportResult(transportConfigurations: found ?? [])
         }
-        self.onCluster(Push.UpdateMotionZoneOptions.self) { hub, call, parameters in
+        onCluster(Push.UpdateMotionZoneOptions.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, camera, _ in
                 try table.updateZones(
@@ -56,7 +56,7 @@ extension CommandTable {
             }
             return NoFields()
         }
-        self.onCluster(Google.CameraAvStreamManagementTrait.SetStreamPriorities.self) { hub, call, parameters in
+        onCluster(Google.CameraAvStreamManagementTrait.SetStreamPriorities.self) { hub, call, parameters in
             try await hub.change(call) { table, _, _ in
                 try table.setPriorities(parameters.streamPriorities.compactMap { StreamUsage(rawValue: $0.rawValue) })
             }
@@ -69,7 +69,7 @@ extension HomeHub {
     /// The service of the connections.
     /// - Throws: `unimplemented` in a home without one.
     func transportService(for call: CommandCall) throws(HomeError) -> TransportService {
-        guard let service = self.transports?.service else {
+        guard let service = transports?.service else {
             throw HomeError.unimplemented("device \(call.deviceID) does not accept the command \(call.command)")
         }
         return service
@@ -80,8 +80,8 @@ extension HomeHub {
         _ call: CommandCall,
         _ body: @escaping @Sendable (inout ConnectionTable, CameraCapabilities, Int64) throws -> Value
     ) async throws -> Value {
-        let value = try await self.transportService(for: call).change(call.deviceID, body)
-        await self.readConnections(of: call.deviceID)
+        let value = try await transportService(for: call).change(call.deviceID, body)
+        await readConnections(of: call.deviceID)
         return value
     }
 }

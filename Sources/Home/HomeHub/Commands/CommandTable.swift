@@ -17,7 +17,7 @@ struct CommandTable: Sendable {
         _ command: Command.Type, _ handle: @escaping CommandHandler<Command>.Handle
     ) {
         let key = Key(trait: Command.trait.name, command: Command.name)
-        self.handlers[key] = CommandHandler<Command>(handle: handle)
+        handlers[key] = CommandHandler<Command>(handle: handle)
     }
 
     /// Adds the handler of a command of a Matter cluster, whose errors carry Matter's statuses.
@@ -25,12 +25,12 @@ struct CommandTable: Sendable {
         _ command: Command.Type, _ handle: @escaping CommandHandler<Command>.Handle
     ) {
         let key = Key(trait: Command.trait.name, command: Command.name)
-        self.handlers[key] = CommandHandler<Command>(handle: handle, carriesMatterStatus: true)
+        handlers[key] = CommandHandler<Command>(handle: handle, carriesMatterStatus: true)
     }
 
     /// The handler of a command, or nil.
     func handler(of call: CommandCall) -> (any CommandHandling)? {
-        self.handlers[Key(trait: call.trait, command: call.command)]
+        handlers[Key(trait: call.trait, command: call.command)]
     }
 }
 
@@ -62,7 +62,7 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
             let encoder = JSONEncoder()
             encoder.dateEncodingStrategy = .iso8601
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return try encoder.encode(try await self.handle(hub, call, parameters))
+            return try encoder.encode(try await handle(hub, call, parameters))
         } catch let error as HomeError {
             throw error
         } catch let error as SignallingError {
@@ -81,10 +81,10 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
             return parameters
         } catch let error as DecodingError {
             var refusal = HomeError(error)
-            if self.carriesMatterStatus { refusal.subtype = .matter(Self.status(of: error)) }
+            if carriesMatterStatus { refusal.subtype = .matter(Self.status(of: error)) }
             throw refusal
         } catch var error as HomeError {
-            if self.carriesMatterStatus { error.subtype = .matter(.init(code: MatterStatus.constraintError)) }
+            if carriesMatterStatus { error.subtype = .matter(.init(code: MatterStatus.constraintError)) }
             throw error
         } catch {
             throw HomeError.internal("\(Command.name) failed: \(error)")

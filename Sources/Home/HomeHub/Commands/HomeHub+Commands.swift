@@ -23,7 +23,7 @@ extension HomeHub {
         guard call.caller.scopes.contains(.control) else {
             throw HomeError.permissionDenied("\(call.caller.principal) may not send commands")
         }
-        guard let idempotencyKey = call.caller.idempotencyKey else { return try await self.apply(call, body: body) }
+        guard let idempotencyKey = call.caller.idempotencyKey else { return try await apply(call, body: body) }
         guard (1...CommandResults.longestKey).contains(idempotencyKey.utf8.count) else {
             throw HomeError.invalidArgument(
                 "the Idempotency-Key must have 1 to \(CommandResults.longestKey) characters")
@@ -31,11 +31,11 @@ extension HomeHub {
         let key = CommandResults.Key(
             principal: call.caller.principal, deviceID: call.deviceID, trait: call.trait, command: call.command,
             idempotencyKey: idempotencyKey)
-        if let known = try self.results.outcome(of: key, parameters: body, at: self.clock()) {
+        if let known = try results.outcome(of: key, parameters: body, at: clock()) {
             return try await known.value.get()
         }
-        try call.requireTime(at: self.clock())
-        try self.results.makeRoom(at: self.clock())
+        try call.requireTime(at: clock())
+        try results.makeRoom(at: clock())
         // A task of its own: the command is applied as a whole even if the caller leaves, because the caller may return
         // for the result.
         let outcome = CommandResults.Outcome {
@@ -48,15 +48,15 @@ extension HomeHub {
             self.results.end(key, hasSucceeded: (try? result.get()) != nil, at: self.clock())
             return result
         }
-        self.results.add(key, parameters: body, outcome)
+        results.add(key, parameters: body, outcome)
         return try await outcome.value.get()
     }
 
     /// Applies a command, unless its caller has given up.
     private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
-        try call.requireTime(at: self.clock())
-        if let handler = self.commands.handler(of: call) { return try await handler.run(call, body: body, in: self) }
-        guard let driver = try self.state(of: call.deviceID).driver else {
+        try call.requireTime(at: clock())
+        if let handler = commands.handler(of: call) { return try await handler.run(call, body: body, in: self) }
+        guard let driver = try state(of: call.deviceID).driver else {
             throw HomeError.unavailable("device \(call.deviceID) is not connected")
         }
         return try await driver.execute(call, body: body)

@@ -90,13 +90,13 @@ public final class ChangeLog: Sendable {
 
     /// The cursor of the newest entry, whether or not it is committed.
     public var newest: LogCursor {
-        let sequence = self.state.withLock { $0.next - 1 }
-        return self.cursor(sequence)
+        let sequence = state.withLock { $0.next - 1 }
+        return cursor(sequence)
     }
 
     /// The cursor of an entry of this run.
     func cursor(_ sequence: Int64) -> LogCursor {
-        LogCursor(log: self.identity.log, incarnation: self.identity.incarnation, sequence: sequence)
+        LogCursor(log: identity.log, incarnation: identity.incarnation, sequence: sequence)
     }
 
     // MARK: Writing
@@ -111,19 +111,19 @@ public final class ChangeLog: Sendable {
             state.next += 1
             state.pending.append(
                 LogEntry(
-                    sequence: sequence, incarnation: self.identity.incarnation, timestamp: timestamp,
+                    sequence: sequence, incarnation: identity.incarnation, timestamp: timestamp,
                     name: encoded.name, subject: encoded.subject, effect: encoded.effect,
                     principal: encoded.principal, data: encoded.data))
             defer { state.isWriting = true }
             return (sequence, !state.isWriting)
         }
-        if mustStart { self.writing.async { self.write() } }
-        return self.cursor(sequence)
+        if mustStart { writing.async { self.write() } }
+        return cursor(sequence)
     }
 
     /// Returns when everything that was added has been written, or a write was tried.
     public func flush() {
-        self.writing.sync {
+        writing.sync {
             self.state.withLock { $0.retryAt = nil }
             self.write()
         }
@@ -144,9 +144,9 @@ public final class ChangeLog: Sendable {
                 state.isWriting = !batch.isEmpty || (!state.unwritten.isEmpty && Self.mayTry(state))
                 return batch
             }
-            guard self.state.withLock({ $0.isWriting }) else { return self.wake(self.ended()) }
-            self.keep(batch)
-            self.publish(batch)
+            guard self.state.withLock({ $0.isWriting }) else { return wake(ended()) }
+            keep(batch)
+            publish(batch)
         }
     }
 
@@ -161,7 +161,7 @@ public final class ChangeLog: Sendable {
         var problem: String?
         if let attempt {
             do throws(StoreFailure) {
-                try self.store.append(attempt)
+                try store.append(attempt)
             } catch {
                 problem = "\(error)"
             }
@@ -186,7 +186,7 @@ public final class ChangeLog: Sendable {
             state.status.waiting = state.unwritten.count
             return (before == nil) == (state.status.problem == nil) ? nil : state.status
         }
-        if let changed { self.report(changed) }
+        if let changed { report(changed) }
     }
 
     /// Lets the readers have a batch.
@@ -205,20 +205,20 @@ public final class ChangeLog: Sendable {
             state.committed = last.sequence
             return ChangeReader.Place.takeWaiting(&state.readers)
         }
-        self.wake(waiting)
+        wake(waiting)
     }
 
     /// Tries again to write what the store has refused.
     func retry() {
-        guard self.state.withLock({ !$0.unwritten.isEmpty }) else { return }
-        self.writing.async { self.write() }
+        guard state.withLock({ !$0.unwritten.isEmpty }) else { return }
+        writing.async { self.write() }
     }
 
     // MARK: Life
 
     /// Ends every reader's stream once it has read what there is, including those of later readers.
     func finish() {
-        self.wake(
+        wake(
             self.state.withLock { state in
                 state.isFinished = true
                 return ChangeReader.Place.takeWaiting(&state.readers)
@@ -227,7 +227,7 @@ public final class ChangeLog: Sendable {
 
     /// The readers that wait for the end of a log that has finished and has nothing left to write.
     private func ended() -> [CheckedContinuation<Void, Never>] {
-        self.state.withLock { $0.isFinished ? ChangeReader.Place.takeWaiting(&$0.readers) : [] }
+        state.withLock { $0.isFinished ? ChangeReader.Place.takeWaiting(&$0.readers) : [] }
     }
 
     func wake(_ waiting: [CheckedContinuation<Void, Never>]) {
@@ -238,17 +238,17 @@ public final class ChangeLog: Sendable {
 extension ChangeLog {
     /// The changes that an earlier run left as the state of devices and sessions.
     func recall() -> [HomeChange] {
-        guard let entries = try? self.store.state() else { return [] }
+        guard let entries = try? store.state() else { return [] }
         return entries.compactMap { HomeChange(name: $0.name, data: $0.data) }
     }
 
     /// Whether the log takes no more readers.
-    var isFinished: Bool { self.state.withLock { $0.isFinished } }
+    var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// Adds the events of an earlier gateway, which kept them in another file. Their times stay.
     public func adopt(_ events: [DeviceEvent]) {
         for event in events {
-            if let change = event.change { self.append(change, at: event.timestamp) }
+            if let change = event.change { append(change, at: event.timestamp) }
         }
     }
 }

@@ -53,26 +53,26 @@ public final class ChangeReader: Sendable {
     }
 
     deinit {
-        self.log.remove(self.id)
+        log.remove(id)
     }
 
     /// What comes next, a few at a time; nil at the end of the stream or when the task is cancelled.
     public func next() async -> [HomeEvent]? {
         while true {
             if Task.isCancelled { return nil }
-            switch self.step() {
+            switch step() {
             case .entries(let entries, let principal):
-                let events = self.visible(entries, to: principal)
+                let events = visible(entries, to: principal)
                 if !events.isEmpty { return events }
             case .heartbeat: return [.heartbeat]
             case .store(let sequence):
-                guard let entries = await self.log.read(after: sequence) else { return self.tell() }
-                guard let principal = self.take(entries, after: sequence) else { return self.tell() }
-                let events = self.visible(entries[...], to: principal)
+                guard let entries = await log.read(after: sequence) else { return tell() }
+                guard let principal = take(entries, after: sequence) else { return tell() }
+                let events = visible(entries[...], to: principal)
                 if !events.isEmpty { return events }
             case .wait:
-                await self.wait()
-            case .cutOff: return self.tell()
+                await wait()
+            case .cutOff: return tell()
             case .end: return nil
             }
         }
@@ -80,9 +80,9 @@ public final class ChangeReader: Sendable {
 
     /// What the reader can have now.
     private func step() -> Step {
-        self.log.state.withLock { state in
-            guard var place = state.readers[self.id] else { return state.isFinished ? .end : .cutOff }
-            defer { state.readers[self.id] = place }
+        log.state.withLock { state in
+            guard var place = state.readers[id] else { return state.isFinished ? .end : .cutOff }
+            defer { state.readers[id] = place }
             if place.sequence < state.committed {
                 guard let first = state.tail.first, place.sequence >= first.sequence - 1 else {
                     return .store(place.sequence)
@@ -105,15 +105,15 @@ public final class ChangeReader: Sendable {
     /// Goes behind what the store had.
     /// - Returns: the reader's principal, or nil when something between is missing in the store.
     private func take(_ entries: [LogEntry], after sequence: Int64) -> String? {
-        self.log.state.withLock { state in
-            guard var place = state.readers[self.id] else { return nil }
+        log.state.withLock { state in
+            guard var place = state.readers[id] else { return nil }
             let next = entries.first?.sequence ?? state.tail.first?.sequence ?? state.next
             let last = entries.last?.sequence ?? sequence
             guard next == sequence + 1, last == sequence + Int64(entries.count) else { return nil }
             // The store may lack what it failed to take; the newest part in memory may have it.
             place.sequence = last
             place.heartbeats = min(place.heartbeats, 1)
-            state.readers[self.id] = place
+            state.readers[id] = place
             return place.principal
         }
     }
@@ -121,7 +121,7 @@ public final class ChangeReader: Sendable {
     private func visible(_ entries: ArraySlice<LogEntry>, to principal: String) -> [HomeEvent] {
         entries.compactMap { entry in
             guard entry.principal == nil || entry.principal == principal else { return nil }
-            return HomeEvent(entry, log: self.log.identity.log)
+            return HomeEvent(entry, log: log.identity.log)
         }
     }
 
@@ -151,17 +151,17 @@ public final class ChangeReader: Sendable {
             defer { isTold = true }
             return !isTold
         }
-        self.log.remove(self.id)
+        log.remove(id)
         return isFirst ? [.missed(Self.cutOff)] : nil
     }
 }
 
 extension ChangeLog {
     /// How many readers are connected.
-    var readerCount: Int { self.state.withLock { $0.readers.count } }
+    var readerCount: Int { state.withLock { $0.readers.count } }
 
     /// The principals of the readers, once for each.
-    var readers: [String] { self.state.withLock { $0.readers.values.map(\.principal) } }
+    var readers: [String] { state.withLock { $0.readers.values.map(\.principal) } }
 
     /// Adds a reader behind a place.
     public func addReader(
@@ -179,7 +179,7 @@ extension ChangeLog {
     }
 
     func remove(_ reader: UInt64) {
-        self.state.withLock { $0.readers.removeValue(forKey: reader) }?.waiting?.resume()
+        state.withLock { $0.readers.removeValue(forKey: reader) }?.waiting?.resume()
     }
 
     /// Sends every reader a heartbeat. One that has left several unread is cut off: it holds a place and reads nothing.
@@ -195,24 +195,24 @@ extension ChangeLog {
             }
             return (ChangeReader.Place.takeWaiting(&state.readers), cut)
         }
-        self.wake(waiting)
+        wake(waiting)
         for place in cut { place.onCutOff() }
-        self.retry()
+        retry()
     }
 
     /// The place behind a cursor; nil for one that is not of this log, or whose successors are not all kept.
     func resume(_ text: String) async -> Int64? {
-        guard let cursor = LogCursor(text), cursor.log == self.identity.log else { return nil }
+        guard let cursor = LogCursor(text), cursor.log == identity.log else { return nil }
         let found = self.state.withLock { state -> Bool? in
             guard cursor.sequence < state.next else { return false }
             guard let first = state.tail.first, cursor.sequence >= first.sequence else { return nil }
             let index = state.tail.partitioningIndex { $0.sequence >= cursor.sequence }
-            guard index < state.tail.endIndex else { return cursor.incarnation == self.identity.incarnation }
+            guard index < state.tail.endIndex else { return cursor.incarnation == identity.incarnation }
             return state.tail[index].incarnation == cursor.incarnation
         }
         if let found { return found ? cursor.sequence : nil }
-        await self.settle()
-        let isComplete = await self.onReadingQueue { store in
+        await settle()
+        let isComplete = await onReadingQueue { store in
             try store.isComplete(after: cursor.sequence, incarnation: cursor.incarnation)
         }
         return isComplete == true ? cursor.sequence : nil
@@ -220,17 +220,17 @@ extension ChangeLog {
 
     /// The entries after a number from the store; nil when it cannot be read.
     func read(after sequence: Int64) async -> [LogEntry]? {
-        await self.onReadingQueue { store in
+        await onReadingQueue { store in
             try store.entries(after: sequence, limit: Self.batch)
         }
     }
 
     /// The events of a subject, newest first; nil when they cannot be read.
     func events(of subject: String, since: Date?, after text: String?, limit: Int) async -> [LogEntry]? {
-        await self.settle()
+        await settle()
         // A cursor of another log is older than everything that is kept here.
-        let cursor = text.flatMap(LogCursor.init).flatMap { $0.log == self.identity.log ? $0.sequence : nil }
-        return await self.onReadingQueue { store in
+        let cursor = text.flatMap(LogCursor.init).flatMap { $0.log == identity.log ? $0.sequence : nil }
+        return await onReadingQueue { store in
             try store.events(of: subject, since: since, after: cursor, limit: limit)
         }
     }

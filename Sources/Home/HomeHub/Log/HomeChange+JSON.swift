@@ -198,18 +198,18 @@ extension DeviceEvent {
 
     /// The change that the event reports; nil for one of a kind that this version does not know.
     var change: HomeChange? {
-        if self.event == Google.DoorbellPressTrait.DoorbellPressedEvent.name {
+        if event == Google.DoorbellPressTrait.DoorbellPressedEvent.name {
             return .doorbellPressed(
-                deviceID: self.deviceID, at: self.timestamp,
+                deviceID: deviceID, at: timestamp,
                 .init(
-                    complementaryToneId: self.complementaryToneId,
-                    doorbellPressTimeSeconds: self.doorbellPressTimeSeconds, priority: self.priority))
+                    complementaryToneId: complementaryToneId,
+                    doorbellPressTimeSeconds: doorbellPressTimeSeconds, priority: priority))
         }
-        guard let kind = DetectionKind.allCases.first(where: { $0.eventName == self.event }) else { return nil }
+        guard let kind = DetectionKind.allCases.first(where: { $0.eventName == event }) else { return nil }
         return .detection(
-            deviceID: self.deviceID, at: self.timestamp,
+            deviceID: deviceID, at: timestamp,
             DetectionEvent(
-                kind: kind, phase: self.phase ?? .momentary, eventSessionId: self.eventSessionId ?? "",
-                cameraTimestamp: self.cameraTimestamp))
+                kind: kind, phase: phase ?? .momentary, eventSessionId: eventSessionId ?? "",
+                cameraTimestamp: cameraTimestamp))
     }
 }

@@ -36,5 +36,5 @@ public struct HomeEvent: Sendable, Equatable {
     static func missed(_ reason: String) -> HomeEvent { HomeEvent(.missed(reason: reason)) }
 
     /// The change, read from its JSON; nil for a heartbeat.
-    public var change: HomeChange? { HomeChange(name: self.name, data: self.data) }
+    public var change: HomeChange? { HomeChange(name: name, data: data) }
 }

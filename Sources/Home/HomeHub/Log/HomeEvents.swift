@@ -19,12 +19,12 @@ public struct HomeEvents: AsyncSequence, Sendable {
         }
 
         public mutating func next() async -> HomeEvent? {
-            while self.index == self.ready.count {
-                guard let events = await self.reader.next() else { return nil }
-                (self.ready, self.index) = (events, 0)
+            while index == ready.count {
+                guard let events = await reader.next() else { return nil }
+                (ready, index) = (events, 0)
             }
-            defer { self.index += 1 }
-            return self.ready[self.index]
+            defer { index += 1 }
+            return ready[index]
         }
     }
 

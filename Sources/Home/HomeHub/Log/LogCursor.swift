@@ -28,5 +28,5 @@ public struct LogCursor: Hashable, Sendable {
     }
 
     /// The cursor as clients hold it.
-    public var text: String { "\(self.log)-\(self.incarnation)-\(self.sequence)" }
+    public var text: String { "\(log)-\(incarnation)-\(sequence)" }
 }

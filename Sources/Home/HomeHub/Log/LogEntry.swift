@@ -43,8 +43,8 @@ public struct LogEntry: Sendable, Hashable {
     }
 
     /// Whether it is an event, which the history of its device lists.
-    public var isEvent: Bool { self.effect == nil }
+    public var isEvent: Bool { effect == nil }
 
     /// About how many bytes it takes in memory and in the store.
-    var size: Int { self.data.utf8.count + self.name.utf8.count + self.subject.utf8.count + 64 }
+    var size: Int { data.utf8.count + name.utf8.count + subject.utf8.count + 64 }
 }

@@ -13,7 +13,7 @@ public struct StoreFailure: Error, Sendable, Equatable, CustomStringConvertible 
         self.reason = reason
     }
 
-    public var description: String { "\(self.path): \(self.reason)" }
+    public var description: String { "\(path): \(reason)" }
 }
 
 /// How long the log keeps what.

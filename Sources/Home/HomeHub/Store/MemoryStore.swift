@@ -21,7 +21,7 @@ public final class MemoryStore: LocalStore {
         self.maximumBytes = maximumBytes
     }
 
-    public func lastSequence() -> Int64 { self.content.withLock { $0.entries.last?.sequence ?? 0 } }
+    public func lastSequence() -> Int64 { content.withLock { $0.entries.last?.sequence ?? 0 } }
 
     public func append(_ entries: [LogEntry]) {
         self.content.withLock { content in
@@ -34,7 +34,7 @@ public final class MemoryStore: LocalStore {
                 case nil: break
                 }
             }
-            guard content.bytes > self.maximumBytes else { return }
+            guard content.bytes > maximumBytes else { return }
             // A quarter at a time, so that it is not done for each entry.
             let count = max(1, content.entries.count / 4)
             content.dropped = content.entries[count - 1].sequence
@@ -51,8 +51,8 @@ public final class MemoryStore: LocalStore {
     }
 
     public func isComplete(after sequence: Int64, incarnation: Int64) -> Bool {
-        guard incarnation == self.identity.incarnation else { return false }
-        return self.content.withLock { $0.dropped <= sequence && sequence <= $0.entries.last?.sequence ?? 0 }
+        guard incarnation == identity.incarnation else { return false }
+        return content.withLock { $0.dropped <= sequence && sequence <= $0.entries.last?.sequence ?? 0 }
     }
 
     public func events(of subject: String, since: Date?, after sequence: Int64?, limit: Int) -> [LogEntry] {
@@ -66,7 +66,7 @@ public final class MemoryStore: LocalStore {
     }
 
     public func state() -> [LogEntry] {
-        self.content.withLock { $0.state.values.sorted { $0.sequence < $1.sequence } }
+        content.withLock { $0.state.values.sorted { $0.sequence < $1.sequence } }
     }
 }
 
@@ -80,14 +80,14 @@ extension LogIdentity {
 extension RandomAccessCollection {
     /// The first index whose element satisfies the condition, where all that satisfy it are at the end.
     func partitioningIndex(_ isAtEnd: (Element) -> Bool) -> Index {
-        var (low, count) = (self.startIndex, self.count)
+        var (low, count) = (startIndex, self.count)
         while count > 0 {
             let half = count / 2
-            let middle = self.index(low, offsetBy: half)
+            let middle = index(low, offsetBy: half)
             if isAtEnd(self[middle]) {
                 count = half
             } else {
-                low = self.index(after: middle)
+                low = index(after: middle)
                 count -= half + 1
             }
         }

@@ -83,7 +83,7 @@ public final class SQLiteLocalStore: LocalStore {
     // MARK: The log
 
     public func lastSequence() throws(StoreFailure) -> Int64 {
-        try self.reading { database in
+        try reading { database in
             // Entries may have been dropped; their numbers are not given out again.
             let newest = try Int64.fetchOne(database, sql: "SELECT MAX(sequence) FROM log") ?? 0
             return max(newest, try Self.trimmed(database))
@@ -93,9 +93,9 @@ public final class SQLiteLocalStore: LocalStore {
     public func append(_ entries: [LogEntry]) throws(StoreFailure) {
         guard let first = entries.first, let last = entries.last else { return }
         // What a failure has swallowed is missing for good, like what was trimmed.
-        let isGap = self.newest.withLock { first.sequence > $0 + 1 }
+        let isGap = newest.withLock { first.sequence > $0 + 1 }
         do {
-            try self.pool.write { database in
+            try pool.write { database in
                 if isGap { try Self.set(database, "trimmed", first.sequence - 1) }
                 let log = try database.cachedStatement(
                     sql: "INSERT OR IGNORE INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
@@ -120,27 +120,27 @@ public final class SQLiteLocalStore: LocalStore {
                 }
             }
         } catch {
-            throw DatabaseFile.failure(self.path, error)
+            throw DatabaseFile.failure(path, error)
         }
-        self.newest.withLock { $0 = last.sequence }
+        newest.withLock { $0 = last.sequence }
         let size = entries.reduce(0) { $0 + $1.size }
         let now = self.now()
         let isDue = self.bookkeeping.withLock { bookkeeping in
             bookkeeping.bytes += size
-            return bookkeeping.bytes > self.retention.bytes || now >= bookkeeping.trimAt
+            return bookkeeping.bytes > retention.bytes || now >= bookkeeping.trimAt
         }
-        if isDue { try self.trim() }
+        if isDue { try trim() }
     }
 
     public func entries(after sequence: Int64, limit: Int) throws(StoreFailure) -> [LogEntry] {
-        try self.reading { database in
+        try reading { database in
             try Self.entries(
                 database, "SELECT * FROM log WHERE sequence > ? ORDER BY sequence LIMIT ?", [sequence, limit])
         }
     }
 
     public func isComplete(after sequence: Int64, incarnation: Int64) throws(StoreFailure) -> Bool {
-        try self.reading { database in
+        try reading { database in
             let trimmed = try Self.trimmed(database)
             if sequence == trimmed, sequence == 0 { return true }
             guard sequence >= trimmed else { return false }
@@ -153,7 +153,7 @@ public final class SQLiteLocalStore: LocalStore {
     public func events(
         of subject: String, since: Date?, after sequence: Int64?, limit: Int
     ) throws(StoreFailure) -> [LogEntry] {
-        try self.reading { database in
+        try reading { database in
             try Self.entries(
                 database,
                 """
@@ -164,7 +164,7 @@ public final class SQLiteLocalStore: LocalStore {
     }
 
     public func state() throws(StoreFailure) -> [LogEntry] {
-        try self.reading { database in
+        try reading { database in
             try Self.entries(database, "SELECT * FROM state ORDER BY sequence", [])
         }
     }
@@ -182,7 +182,7 @@ public final class SQLiteLocalStore: LocalStore {
     }
 
     func reading<Value>(_ body: (Database) throws -> Value) throws(StoreFailure) -> Value {
-        do { return try self.pool.read(body) } catch { throw DatabaseFile.failure(self.path, error) }
+        do { return try pool.read(body) } catch { throw DatabaseFile.failure(path, error) }
     }
 
     // MARK: Retention
@@ -196,14 +196,14 @@ public final class SQLiteLocalStore: LocalStore {
     func trim() throws(StoreFailure) {
         let now = self.now()
         do {
-            let bytes = try self.pool.write { database in
+            let bytes = try pool.write { database in
                 try Self.drop(
                     database, "effect IS NOT NULL AND timestamp < ?",
-                    [now.timeIntervalSince1970 - self.retention.stateSeconds])
-                try Self.drop(database, "timestamp < ?", [now.timeIntervalSince1970 - self.retention.eventSeconds])
+                    [now.timeIntervalSince1970 - retention.stateSeconds])
+                try Self.drop(database, "timestamp < ?", [now.timeIntervalSince1970 - retention.eventSeconds])
                 var bytes = try Self.bytes(database)
                 var isState = true
-                while bytes > self.retention.bytes {
+                while bytes > retention.bytes {
                     // The older half of the changes of state, and when these are gone, the oldest fifth of all.
                     let bounds = try Row.fetchOne(
                         database, sql: "SELECT MIN(sequence) AS low, MAX(sequence) AS high FROM log")
@@ -219,10 +219,10 @@ public final class SQLiteLocalStore: LocalStore {
                 }
                 return bytes
             }
-            try self.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum") }
-            self.bookkeeping.withLock { $0 = (bytes, now + 3_600) }
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum") }
+            bookkeeping.withLock { $0 = (bytes, now + 3_600) }
         } catch {
-            throw DatabaseFile.failure(self.path, error)
+            throw DatabaseFile.failure(path, error)
         }
     }
 

@@ -44,18 +44,18 @@ public final class SQLiteSharedStore: SharedStore {
     }()
 
     public func object(_ kind: String, _ id: String) throws(StoreFailure) -> SharedObject? {
-        try self.fetch("SELECT * FROM objects WHERE kind = ? AND id = ?", [kind, id]).first
+        try fetch("SELECT * FROM objects WHERE kind = ? AND id = ?", [kind, id]).first
     }
 
     public func objects(_ kind: String) throws(StoreFailure) -> [SharedObject] {
-        try self.fetch("SELECT * FROM objects WHERE kind = ? ORDER BY id", [kind])
+        try fetch("SELECT * FROM objects WHERE kind = ? ORDER BY id", [kind])
     }
 
     public func write(
         _ kind: String, _ id: String, _ body: String, expecting version: Int64
     ) throws(StoreFailure) -> Int64? {
         do {
-            return try self.pool.write { database in
+            return try pool.write { database in
                 if version == 0 {
                     try database.execute(
                         sql: "INSERT OR IGNORE INTO objects VALUES (?, ?, 1, ?)", arguments: [kind, id, body])
@@ -68,19 +68,19 @@ public final class SQLiteSharedStore: SharedStore {
                 return database.changesCount == 1 ? version + 1 : nil
             }
         } catch {
-            throw DatabaseFile.failure(self.path, error)
+            throw DatabaseFile.failure(path, error)
         }
     }
 
     private func fetch(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) -> [SharedObject] {
         do {
-            return try self.pool.read { database in
+            return try pool.read { database in
                 try Row.fetchAll(database, sql: sql, arguments: arguments).map {
                     SharedObject(id: $0["id"], version: $0["version"], body: $0["body"])
                 }
             }
         } catch {
-            throw DatabaseFile.failure(self.path, error)
+            throw DatabaseFile.failure(path, error)
         }
     }
 }

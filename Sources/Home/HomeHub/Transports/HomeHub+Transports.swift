@@ -11,18 +11,18 @@ extension HomeHub {
     /// Takes what the connections report by themselves.
     func take(_ change: TransportChange) async {
         switch change {
-        case .connections(let device): await self.readConnections(of: device)
+        case .connections(let device): await readConnections(of: device)
         case .began(let device, let connection, let trigger, let number):
-            self.publish(
+            publish(
                 .recordingBegan(
-                    deviceID: device, at: self.now(),
+                    deviceID: device, at: now(),
                     .init(
                         connectionID: connection, triggerType: trigger.kind, activationReason: trigger.reason,
                         containerType: .cmaf, cmafSessionNumber: number)))
         case .ended(let device, let connection, let number, _):
-            self.publish(
+            publish(
                 .recordingEnded(
-                    deviceID: device, at: self.now(),
+                    deviceID: device, at: now(),
                     .init(connectionID: connection, containerType: .cmaf, cmafSessionNumber: number)))
         case .notKept: break
         }
@@ -32,9 +32,9 @@ extension HomeHub {
     /// that is not permitted.
     func readConnections(of deviceID: String) async {
         guard let transports, let table = transports.service.table(of: deviceID) else { return }
-        self.change(deviceID) { $0.update(Self.traits(of: table)) }
+        change(deviceID) { $0.update(Self.traits(of: table)) }
         // One after the other, and each with what is valid then.
-        let earlier = self.outputs[deviceID]
+        let earlier = outputs[deviceID]
         let task = Task {
             await earlier?.value
             guard let table = transports.service.table(of: deviceID) else { return }
@@ -43,7 +43,7 @@ extension HomeHub {
             await transports.setOutputs(deviceID, permitted)
             self.permitted[deviceID] = permitted
         }
-        self.outputs[deviceID] = task
+        outputs[deviceID] = task
         await task.value
     }
 
@@ -82,12 +82,12 @@ extension HomeHub {
 
     /// The traits of a device's connections; nil for a device without them.
     func connectionTraits(of deviceID: String) -> DeviceTraits? {
-        self.transports?.service.table(of: deviceID).map(Self.traits)
+        transports?.service.table(of: deviceID).map(Self.traits)
     }
 
     /// The connections of the home's devices, from now on.
     func setConnections(of devices: [DeviceDescription]) {
-        self.transports?.service.setCameras(
+        transports?.service.setCameras(
             Dictionary(devices.map { ($0.id, $0.recording) }, uniquingKeysWith: { first, _ in first }))
     }
 
@@ -96,7 +96,7 @@ extension HomeHub {
         _ name: String, of deviceID: String, for principal: String
     ) throws(HomeError) -> any Trait {
         let trait = try self.trait(name, of: deviceID)
-        guard var push = trait as? Push, let service = self.transports?.service,
+        guard var push = trait as? Push, let service = transports?.service,
             let table = service.table(of: deviceID)
         else { return trait }
         let own = (try? table.find(nil, for: principal)) ?? []
@@ -114,7 +114,7 @@ extension HomeHub {
         -> any Trait
     {
         let trait = try self.trait(name, of: deviceID)
-        guard trait is Streams, let service = self.transports?.service else {
+        guard trait is Streams, let service = transports?.service else {
             throw HomeError.unimplemented("trait \(name) has no attributes that can be written")
         }
         guard caller.scopes.contains(.control) else {
@@ -137,7 +137,7 @@ extension HomeHub {
         } catch {
             throw HomeError(error)
         }
-        await self.readConnections(of: deviceID)
+        await readConnections(of: deviceID)
         return try self.trait(name, of: deviceID)
     }
 
@@ -145,7 +145,7 @@ extension HomeHub {
 
     /// What a camera sends, which is what its connections can record.
     func describeStreams(_ status: CameraSourceStatus, of deviceID: String) {
-        guard let service = self.transports?.service, !status.tracks.isEmpty else { return }
+        guard let service = transports?.service, !status.tracks.isEmpty else { return }
         let video = status.tracks.filter { $0.kind == "video" }.prefix(2).enumerated().map { index, track in
             AllocatedStream(
                 id: index == 0 ? AllocatedStreams.mainVideo : AllocatedStreams.subVideo,
@@ -159,7 +159,7 @@ extension HomeHub {
 
     /// A press is a trigger.
     func trigger(pressOf deviceID: String, event: String) {
-        self.transports?.service.take(
+        transports?.service.take(
             .press(
                 RecordingTrigger(
                     kind: .command, reason: .doorbellPressed, words: "press of the button", events: [event])),
@@ -168,7 +168,7 @@ extension HomeHub {
 
     /// What a camera sees is a trigger.
     func trigger(_ detection: DetectionEvent, of deviceID: String, event: String) {
-        guard let service = self.transports?.service, detection.kind != .sound else { return }
+        guard let service = transports?.service, detection.kind != .sound else { return }
         guard detection.phase != .ended else {
             return service.take(.motionEnded(stay: detection.eventSessionId), of: deviceID)
         }

@@ -19,7 +19,7 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     public func load() throws(RecordingFault) -> [String: ConnectionTable] {
         var tables: [String: ConnectionTable] = [:]
-        for object in try Self.reporting({ () throws(StoreFailure) in try self.store.objects(Self.kind) }) {
+        for object in try Self.reporting({ () throws(StoreFailure) in try store.objects(Self.kind) }) {
             if object.body == Self.removed { continue }
             // What a newer version or a damaged disk has left is not a reason to lose the others. The camera gets its own
             // connection again, and stays off: it may have been off.
@@ -46,10 +46,10 @@ public struct SharedConnectionStorage: ConnectionStorage {
         // Nobody else writes them as long as there is one gateway. One that has written meanwhile is overwritten.
         for _ in 0..<3 {
             let version = try Self.reporting { () throws(StoreFailure) in
-                try self.store.object(Self.kind, device)?.version ?? 0
+                try store.object(Self.kind, device)?.version ?? 0
             }
             let written = try Self.reporting { () throws(StoreFailure) in
-                try self.store.write(Self.kind, device, body, expecting: version)
+                try store.write(Self.kind, device, body, expecting: version)
             }
             if written != nil { return }
         }
@@ -58,8 +58,8 @@ public struct SharedConnectionStorage: ConnectionStorage {
 
     public func remove(_ device: String) throws(RecordingFault) {
         _ = try Self.reporting { () throws(StoreFailure) -> Int64? in
-            guard let object = try self.store.object(Self.kind, device) else { return nil }
-            return try self.store.write(Self.kind, device, Self.removed, expecting: object.version)
+            guard let object = try store.object(Self.kind, device) else { return nil }
+            return try store.write(Self.kind, device, Self.removed, expecting: object.version)
         }
     }
 

@@ -37,8 +37,8 @@ struct OpenRecording: Sendable {
 
     /// The finished and the running segments, ordered by track and number.
     var snapshot: StoredRecording {
-        var snapshot = self.recording
-        snapshot.segments += self.running.values.map(\.segment)
+        var snapshot = recording
+        snapshot.segments += running.values.map(\.segment)
         snapshot.segments.sort { ($0.track, $0.number) < ($1.track, $1.number) }
         return snapshot
     }
@@ -48,25 +48,25 @@ struct OpenRecording: Sendable {
     /// Makes the files of the session in its folder, which exists and is empty. `session.json` comes first: a folder
     /// without one holds nothing that was promised.
     mutating func begin() throws(FileSystemFault) {
-        let description = SessionFile.encode(self.recording.session)
-        let path = "\(self.folder)/\(RecordingLayout.sessionFile)"
+        let description = SessionFile.encode(recording.session)
+        let path = "\(folder)/\(RecordingLayout.sessionFile)"
         let temporary = path + RecordingLayout.temporarySuffix
-        try self.fileSystem.writeNew(temporary, description)
-        try self.fileSystem.rename(temporary, to: path)
-        try self.synchronizeFolder()
-        self.counters.fileSynchronizations += 1
-        self.counters.metadataBytes += Int64(description.count)
-        for track in self.recording.session.tracks {
+        try fileSystem.writeNew(temporary, description)
+        try fileSystem.rename(temporary, to: path)
+        try synchronizeFolder()
+        counters.fileSynchronizations += 1
+        counters.metadataBytes += Int64(description.count)
+        for track in recording.session.tracks {
             let bytes = [UInt8](track.initializationSegment)
-            try self.fileSystem.writeNew(
-                self.recording.layout.initializationSegment(of: track.name, in: self.recording.session.id), bytes)
-            self.counters.fileSynchronizations += 1
-            self.counters.metadataBytes += Int64(bytes.count)
+            try fileSystem.writeNew(
+                recording.layout.initializationSegment(of: track.name, in: recording.session.id), bytes)
+            counters.fileSynchronizations += 1
+            counters.metadataBytes += Int64(bytes.count)
         }
         // The journal comes last: where it is, all of the others are.
-        try self.synchronizeFolder()
-        self.journal = try self.fileSystem.create(self.journalPath)
-        try self.synchronizeFolder()
+        try synchronizeFolder()
+        journal = try fileSystem.create(journalPath)
+        try synchronizeFolder()
     }
 
     // MARK: Segments
@@ -74,14 +74,14 @@ struct OpenRecording: Sendable {
     /// Appends a chunk. Returns where it is.
     mutating func append(_ chunk: RecordedChunk) throws(RecordingFault) -> RecordingPlace {
         if let fault = self.fault { throw fault }
-        guard self.recording.end == nil, self.recording.session.tracks.indices.contains(chunk.track) else {
+        guard recording.end == nil, recording.session.tracks.indices.contains(chunk.track) else {
             throw .unknownSession
         }
         do throws(FileSystemFault) {
             if let running = self.running[chunk.track], running.segment.number == chunk.segment, !chunk.beginsSegment {
-                return try self.extend(running, with: chunk)
+                return try extend(running, with: chunk)
             }
-            return try self.beginSegment(with: chunk)
+            return try beginSegment(with: chunk)
         } catch {
             let fault = RecordingFault(error)
             self.fault = fault
@@ -102,7 +102,7 @@ struct OpenRecording: Sendable {
             try? running.file.truncate(to: offset)
             throw error
         }
-        self.counters.fileSynchronizations += 1
+        counters.fileSynchronizations += 1
         running.segment.byteCount += Int64(chunk.bytes.count)
         running.segment.duration = max(
             running.segment.duration, chunk.decodeTime &+ chunk.duration &- running.segment.decodeTime)
@@ -111,23 +111,23 @@ struct OpenRecording: Sendable {
     }
 
     private mutating func beginSegment(with chunk: RecordedChunk) throws(FileSystemFault) -> RecordingPlace {
-        if let previous = self.running[chunk.track] { self.finish(previous) }
+        if let previous = running[chunk.track] { finish(previous) }
         let path = self.path(chunk.track, chunk.segment)
-        guard chunk.segment > self.newest[chunk.track] ?? 0 else {
+        guard chunk.segment > newest[chunk.track] ?? 0 else {
             throw FileSystemFault(path: path, operation: "create", code: EEXIST)
         }
-        let file = try self.fileSystem.create(path)
+        let file = try fileSystem.create(path)
         do throws(FileSystemFault) {
             try file.writeAll(chunk.bytes, at: 0, path: path)
             try file.synchronize()
-            try self.synchronizeFolder()
+            try synchronizeFolder()
         } catch {
-            try? self.fileSystem.remove(path)
+            try? fileSystem.remove(path)
             throw error
         }
-        self.counters.fileSynchronizations += 1
-        self.newest[chunk.track] = chunk.segment
-        self.running[chunk.track] = Running(
+        counters.fileSynchronizations += 1
+        newest[chunk.track] = chunk.segment
+        running[chunk.track] = Running(
             file: file, path: path,
             segment: StoredSegment(
                 track: chunk.track, number: chunk.segment, decodeTime: chunk.decodeTime, duration: chunk.duration,
@@ -139,77 +139,77 @@ struct OpenRecording: Sendable {
     mutating func end(_ segment: RecordedSegment) {
         guard var running = self.running[segment.track], running.segment.number == segment.segment else { return }
         running.segment.duration = max(running.segment.duration, segment.duration)
-        self.finish(running)
+        finish(running)
     }
 
     private mutating func finish(_ running: Running) {
         var segment = running.segment
         segment.isComplete = true
         self.running[segment.track] = nil
-        self.recording.segments.append(segment)
+        recording.segments.append(segment)
         // Without its line the segment is read box by box at the next start.
-        _ = try? self.write(JournalLine(segment: segment))
+        _ = try? write(JournalLine(segment: segment))
     }
 
     // MARK: The journal
 
     /// Records a gap.
     mutating func record(_ gap: RecordingGap) throws(RecordingFault) {
-        try self.writeDurably(JournalLine(gap: gap))
-        self.recording.gaps.append(gap)
+        try writeDurably(JournalLine(gap: gap))
+        recording.gaps.append(gap)
     }
 
     /// Records a later trigger.
     mutating func record(_ trigger: RecordingSession.Trigger) throws(RecordingFault) {
-        try self.writeDurably(JournalLine(trigger: trigger))
-        self.recording.triggers.append(trigger)
+        try writeDurably(JournalLine(trigger: trigger))
+        recording.triggers.append(trigger)
     }
 
     /// Ends the session. After a fault it may be called again.
     mutating func end(_ end: RecordingEnd) throws(RecordingFault) {
-        for running in self.running.values.sorted(by: { $0.segment.track < $1.segment.track }) { self.finish(running) }
-        try self.writeDurably(JournalLine(end: end))
-        self.recording.end = end
-        self.journal = nil
+        for running in self.running.values.sorted(by: { $0.segment.track < $1.segment.track }) { finish(running) }
+        try writeDurably(JournalLine(end: end))
+        recording.end = end
+        journal = nil
     }
 
     private mutating func writeDurably(_ line: JournalLine) throws(RecordingFault) {
-        guard self.recording.end == nil else { throw .unknownSession }
+        guard recording.end == nil else { throw .unknownSession }
         do throws(FileSystemFault) {
-            try self.write(line)
-            try self.journal?.synchronize()
+            try write(line)
+            try journal?.synchronize()
         } catch {
             throw RecordingFault(error)
         }
-        self.counters.fileSynchronizations += 1
+        counters.fileSynchronizations += 1
     }
 
     private mutating func write(_ line: JournalLine) throws(FileSystemFault) {
         guard let journal = self.journal else {
-            throw FileSystemFault(path: self.journalPath, operation: "write", code: EBADF)
+            throw FileSystemFault(path: journalPath, operation: "write", code: EBADF)
         }
         let bytes = RecordingJournal.encode(line)
         do throws(FileSystemFault) {
-            try journal.writeAll(bytes, at: self.journalLength, path: self.journalPath)
+            try journal.writeAll(bytes, at: journalLength, path: journalPath)
         } catch {
-            try? journal.truncate(to: self.journalLength)
+            try? journal.truncate(to: journalLength)
             throw error
         }
-        self.journalLength += Int64(bytes.count)
-        self.counters.metadataBytes += Int64(bytes.count)
+        journalLength += Int64(bytes.count)
+        counters.metadataBytes += Int64(bytes.count)
     }
 
     // MARK: Paths
 
-    private var journalPath: String { "\(self.folder)/\(RecordingLayout.journalFile)" }
+    private var journalPath: String { "\(folder)/\(RecordingLayout.journalFile)" }
 
     private func path(_ track: Int, _ segment: UInt32) -> String {
-        self.recording.layout.segment(
-            segment, of: self.recording.session.tracks[track].name, in: self.recording.session.id)
+        recording.layout.segment(
+            segment, of: recording.session.tracks[track].name, in: recording.session.id)
     }
 
     private mutating func synchronizeFolder() throws(FileSystemFault) {
-        try self.fileSystem.synchronizeFolder(self.folder)
-        self.counters.folderSynchronizations += 1
+        try fileSystem.synchronizeFolder(folder)
+        counters.folderSynchronizations += 1
     }
 }

@@ -47,7 +47,7 @@ extension RecordingFile {
             let written: Result<Int, FileSystemFault> = bytes.withUnsafeBytes { all in
                 do throws(FileSystemFault) {
                     return .success(
-                        try self.write(UnsafeRawBufferPointer(rebasing: all[done...]), at: offset + Int64(done)))
+                        try write(UnsafeRawBufferPointer(rebasing: all[done...]), at: offset + Int64(done)))
                 } catch {
                     return .failure(error)
                 }
@@ -69,13 +69,13 @@ extension RecordingFileSystem {
         guard status.kind == .file, status.size <= Int64(limit) else {
             throw FileSystemFault(path: path, operation: "read", code: EFBIG)
         }
-        return try self.read(path, from: 0, count: Int(status.size))
+        return try read(path, from: 0, count: Int(status.size))
     }
 
     /// Makes a file with these bytes, which are on the disk when this returns. Its name is so only after the folder was
     /// synchronized.
     func writeNew(_ path: String, _ bytes: [UInt8]) throws(FileSystemFault) {
-        let file = try self.create(path)
+        let file = try create(path)
         try file.writeAll(bytes, at: 0, path: path)
         try file.synchronize()
     }
@@ -129,12 +129,12 @@ public struct FileSystemFault: Error, Equatable, Sendable, CustomStringConvertib
     }
 
     /// Whether there was no room, or the quota of the user is used up.
-    public var isFull: Bool { self.code == ENOSPC || self.code == EDQUOT }
+    public var isFull: Bool { code == ENOSPC || code == EDQUOT }
 
     /// The system's words for the reason.
-    public var reason: String { String(cString: strerror(self.code)) }
+    public var reason: String { String(cString: strerror(code)) }
 
-    public var description: String { "\(self.path): \(self.operation): \(self.reason)" }
+    public var description: String { "\(path): \(operation): \(reason)" }
 }
 
 extension RecordingFault {

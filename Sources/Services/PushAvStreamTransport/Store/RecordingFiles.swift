@@ -66,9 +66,9 @@ struct RecordingFiles {
     // MARK: Segments
 
     private mutating func readSegments(_ names: Set<String>) {
-        let session = self.recording.session
+        let session = recording.session
         var lines: [String: StoredSegment] = [:]
-        for segment in self.journal.segments where session.tracks.indices.contains(segment.track) {
+        for segment in journal.segments where session.tracks.indices.contains(segment.track) {
             lines[RecordingLayout.segmentName(segment.number, of: session.tracks[segment.track].name)] = segment
         }
         for (index, track) in session.tracks.enumerated() {
@@ -77,27 +77,27 @@ struct RecordingFiles {
                 initializationSegment: [UInt8](track.initializationSegment))
             for number in numbers {
                 let name = RecordingLayout.segmentName(number, of: track.name)
-                let path = "\(self.folder)/\(name)"
+                let path = "\(folder)/\(name)"
                 let line = lines.removeValue(forKey: name)
                 do throws(FileSystemFault) {
-                    let size = try self.fileSystem.status(of: path)?.size ?? 0
+                    let size = try fileSystem.status(of: path)?.size ?? 0
                     if let line, line.byteCount == size {
-                        self.recording.segments.append(line)
+                        recording.segments.append(line)
                         continue
                     }
-                    let segment = try self.scan(
+                    let segment = try scan(
                         path, track: index, number: number, size: size, defaultDuration: defaultDuration, line: line)
                     guard let segment else { continue }
-                    self.recording.segments.append(segment)
-                    if line == nil { self.scanned.append(segment) }
+                    recording.segments.append(segment)
+                    if line == nil { scanned.append(segment) }
                 } catch {
-                    self.damage.append(UnreadableRecording(path: path, reason: "cannot be read: \(error.reason)"))
+                    damage.append(UnreadableRecording(path: path, reason: "cannot be read: \(error.reason)"))
                 }
             }
         }
         for name in lines.keys.sorted() {
-            self.damage.append(
-                UnreadableRecording(path: "\(self.folder)/\(name)", reason: "is missing, but the journal names it"))
+            damage.append(
+                UnreadableRecording(path: "\(folder)/\(name)", reason: "is missing, but the journal names it"))
         }
     }
 
@@ -117,20 +117,20 @@ struct RecordingFiles {
         }
         switch scan.tail {
         case .none: break
-        case .torn: self.torn.append((path, scan.validLength, size))
+        case .torn: torn.append((path, scan.validLength, size))
         case .garbled(let offset):
-            self.damage.append(
+            damage.append(
                 UnreadableRecording(
                     path: path, reason: "is damaged from byte \(offset) on; what comes before it is used"))
         }
         if let line, line.byteCount > scan.validLength {
-            self.damage.append(
+            damage.append(
                 UnreadableRecording(
                     path: path, reason: "has \(scan.validLength) usable bytes, but the journal names \(line.byteCount)")
             )
         }
         guard let first = scan.chunks.first, let last = scan.chunks.last else { return nil }
-        let session = self.recording.session
+        let session = recording.session
         let timescale = session.tracks[track].timescale
         let byClock = session.id.start * 1_000 + Int64(Double(first.decodeTime) * 1e6 / Double(timescale))
         return StoredSegment(
@@ -145,30 +145,30 @@ struct RecordingFiles {
     /// bytes were cut off.
     mutating func end(at now: Int64) throws(FileSystemFault) -> Int64 {
         var cut: Int64 = 0
-        for (path, length, size) in self.torn {
+        for (path, length, size) in torn {
             if length == 0 {
-                try self.fileSystem.remove(path)
+                try fileSystem.remove(path)
             } else {
-                let file = try self.fileSystem.open(path)
+                let file = try fileSystem.open(path)
                 try file.truncate(to: length)
                 try file.synchronize()
             }
             cut += size - length
         }
-        let tracks = self.recording.session.tracks
-        let last = self.recording.segments.map { $0.end(timescale: tracks[$0.track].timescale) }.max()
+        let tracks = recording.session.tracks
+        let last = recording.segments.map { $0.end(timescale: tracks[$0.track].timescale) }.max()
         let end = RecordingEnd(
-            at: min(last ?? self.recording.session.id.start * 1_000, max(now, 0) &* 1_000), reason: .interrupted)
-        var lines = self.scanned.map { JournalLine(segment: $0) }
+            at: min(last ?? recording.session.id.start * 1_000, max(now, 0) &* 1_000), reason: .interrupted)
+        var lines = scanned.map { JournalLine(segment: $0) }
         lines.append(JournalLine(end: end))
         let bytes = lines.flatMap(RecordingJournal.encode)
-        let path = "\(self.folder)/\(RecordingLayout.journalFile)"
-        let file = try self.hasJournal ? self.fileSystem.open(path) : self.fileSystem.create(path)
-        if self.journalSize > self.journal.validLength { try file.truncate(to: self.journal.validLength) }
-        try file.writeAll(bytes, at: self.journal.validLength, path: path)
+        let path = "\(folder)/\(RecordingLayout.journalFile)"
+        let file = try hasJournal ? fileSystem.open(path) : fileSystem.create(path)
+        if journalSize > journal.validLength { try file.truncate(to: journal.validLength) }
+        try file.writeAll(bytes, at: journal.validLength, path: path)
         try file.synchronize()
-        try self.fileSystem.synchronizeFolder(self.folder)
-        self.recording.end = end
+        try fileSystem.synchronizeFolder(folder)
+        recording.end = end
         return cut
     }
 }

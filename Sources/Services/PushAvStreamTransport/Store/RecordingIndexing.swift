@@ -37,7 +37,7 @@ public struct RecordingIndexFault: Error, Equatable, Sendable, CustomStringConve
         self.reason = reason
     }
 
-    public var description: String { "\(self.path): \(self.reason)" }
+    public var description: String { "\(path): \(reason)" }
 }
 
 /// What the index holds of a recording.
@@ -65,8 +65,8 @@ public struct IndexedRecording: Equatable, Sendable {
 
     /// The segments that overlap a time range.
     func segments(from: Int64, until: Int64) -> [StoredSegment] {
-        self.segments.filter { segment in
-            let timescale = self.timescales.indices.contains(segment.track) ? self.timescales[segment.track] : 1
+        segments.filter { segment in
+            let timescale = timescales.indices.contains(segment.track) ? timescales[segment.track] : 1
             return segment.wallTime < until && segment.end(timescale: timescale) > from
         }
     }
@@ -84,27 +84,27 @@ public final class MemoryRecordingIndex: RecordingIndexing {
     }
 
     public func remove(_ ids: [RecordingSession.ID]) throws(RecordingIndexFault) {
-        self.recordings.withLock { all in for id in ids { all[id] = nil } }
+        recordings.withLock { all in for id in ids { all[id] = nil } }
     }
 
     public func removeAll() throws(RecordingIndexFault) {
-        self.recordings.withLock { $0 = [:] }
+        recordings.withLock { $0 = [:] }
     }
 
     public func ids() throws(RecordingIndexFault) -> Set<RecordingSession.ID> {
-        self.recordings.withLock { Set($0.keys) }
+        recordings.withLock { Set($0.keys) }
     }
 
     public func recordings(_ query: RecordingQuery) throws(RecordingIndexFault) -> [RecordingSummary] {
-        query.apply(to: self.recordings.withLock { $0.values.map(\.summary) })
+        query.apply(to: recordings.withLock { $0.values.map(\.summary) })
     }
 
     public func recording(_ id: RecordingSession.ID) throws(RecordingIndexFault) -> IndexedRecording? {
-        self.recordings.withLock { $0[id] }
+        recordings.withLock { $0[id] }
     }
 
     public func spans(of device: String) throws(RecordingIndexFault) -> [Range<Int64>] {
-        self.recordings.withLock { all in
+        recordings.withLock { all in
             all.values.filter { $0.summary.id.device == device }.map {
                 $0.summary.from..<max($0.summary.from, $0.summary.until)
             }
@@ -112,7 +112,7 @@ public final class MemoryRecordingIndex: RecordingIndexing {
     }
 
     public func totals() throws(RecordingIndexFault) -> [String: RecordingTotals] {
-        self.recordings.withLock { all in
+        recordings.withLock { all in
             var totals: [String: RecordingTotals] = [:]
             for one in all.values {
                 totals[one.summary.id.device, default: RecordingTotals()].add(
@@ -126,14 +126,14 @@ public final class MemoryRecordingIndex: RecordingIndexing {
 extension RecordingQuery {
     /// Whether a recording is wanted.
     func matches(_ summary: RecordingSummary) -> Bool {
-        (self.device == nil || self.device == summary.id.device) && summary.from < self.until
-            && max(summary.until, summary.from + 1) > self.from
+        (device == nil || device == summary.id.device) && summary.from < until
+            && max(summary.until, summary.from + 1) > from
     }
 
     /// The wanted ones, in order.
     func apply(to summaries: [RecordingSummary]) -> [RecordingSummary] {
-        let sorted = summaries.filter(self.matches).sorted { RecordingSession.ID.isOrdered($0.id, $1.id) }
-        return Array((self.newestFirst ? sorted.reversed() : sorted).prefix(max(0, self.limit)))
+        let sorted = summaries.filter(matches).sorted { RecordingSession.ID.isOrdered($0.id, $1.id) }
+        return Array((newestFirst ? sorted.reversed() : sorted).prefix(max(0, limit)))
     }
 }
 

@@ -83,20 +83,20 @@ enum RecordingJournal {
 extension RecordingJournal.Contents {
     fileprivate mutating func take(_ line: JournalLine?) {
         guard let line else {
-            self.damagedLines += 1
+            damagedLines += 1
             return
         }
         if let segment = line.segment {
-            self.segments.append(segment)
+            segments.append(segment)
         } else if let gap = line.gap {
-            self.gaps.append(gap)
+            gaps.append(gap)
         } else if let trigger = line.trigger {
-            self.triggers.append(trigger)
+            triggers.append(trigger)
         } else if let end = line.end {
             // A second end is from a start that found the first one damaged.
             if self.end == nil { self.end = end }
         } else {
-            self.unknownLines += 1
+            unknownLines += 1
         }
     }
 }

@@ -18,21 +18,21 @@ public struct RecordingLayout: Hashable, Sendable {
     static let temporarySuffix = ".new"
 
     /// The folder of a device.
-    public func folder(ofDevice device: String) -> String { "\(self.root)/\(device)" }
+    public func folder(ofDevice device: String) -> String { "\(root)/\(device)" }
 
     /// The folder of a session.
     public func folder(of id: RecordingSession.ID) -> String {
-        "\(self.root)/\(id.device)/\(Self.day(id.start))/\(Self.name(id))"
+        "\(root)/\(id.device)/\(Self.day(id.start))/\(Self.name(id))"
     }
 
     /// The CMAF header of a track.
     public func initializationSegment(of track: String, in id: RecordingSession.ID) -> String {
-        "\(self.folder(of: id))/\(track).init"
+        "\(folder(of: id))/\(track).init"
     }
 
     /// A segment of a track.
     public func segment(_ number: UInt32, of track: String, in id: RecordingSession.ID) -> String {
-        "\(self.folder(of: id))/\(Self.segmentName(number, of: track))"
+        "\(folder(of: id))/\(Self.segmentName(number, of: track))"
     }
 
     static func segmentName(_ number: UInt32, of track: String) -> String {

@@ -39,9 +39,9 @@ public struct RecordingRetention: Equatable, Sendable {
     }
 
     /// Below so many free bytes recording stops.
-    public var stopsBelow: Int64 { self.headroom / 4 }
+    public var stopsBelow: Int64 { headroom / 4 }
     /// With so many free bytes it resumes.
-    public var resumesAt: Int64 { self.headroom / 2 }
+    public var resumesAt: Int64 { headroom / 2 }
 }
 
 /// Decides which recordings are deleted. It is pure: what is there and what the time is come from the caller.

@@ -3,7 +3,7 @@ import Transport
 
 extension RecordingStore {
     public func delete(_ id: RecordingSession.ID) throws(RecordingFault) {
-        try self.delete(id, for: .request)
+        try delete(id, for: .request)
     }
 
     /// Deletes a recording. First its tombstone is on the disk, then the index forgets it durably, and only then the files
@@ -12,30 +12,30 @@ extension RecordingStore {
         guard RecordingLayout.isSafe(device: id.device), RecordingLayout.times.contains(id.start) else {
             throw .unknownSession
         }
-        let folder = self.layout.folder(of: id)
-        guard self.claimForDeletion(id) else {
+        let folder = layout.folder(of: id)
+        guard claimForDeletion(id) else {
             throw .storage(path: folder, reason: "is being recorded; it can be deleted when it has ended")
         }
-        defer { self.releaseFromDeletion(id) }
+        defer { releaseFromDeletion(id) }
         do throws(FileSystemFault) {
-            let names = self.namesOrNone(in: folder)
+            let names = namesOrNone(in: folder)
             guard !names.isEmpty else {
-                try? self.index.remove([id])
+                try? index.remove([id])
                 throw FileSystemFault(path: folder, operation: "opendir", code: ENOENT)
             }
             var byteCount: Int64 = 0
             for name in names where name.hasSuffix(".m4s") {
-                byteCount += try self.fileSystem.status(of: "\(folder)/\(name)")?.size ?? 0
+                byteCount += try fileSystem.status(of: "\(folder)/\(name)")?.size ?? 0
             }
-            try self.bury(folder, reason)
-            do throws(RecordingIndexFault) { try self.index.remove([id]) } catch { self.hasFailed(error) }
-            self.counting.withLock { counters in
+            try bury(folder, reason)
+            do throws(RecordingIndexFault) { try index.remove([id]) } catch { hasFailed(error) }
+            counting.withLock { counters in
                 counters.deletedRecordings += 1
                 counters.deletedBytes += byteCount
             }
-            self.report(.deleted(id, byteCount: byteCount, reason))
-            self.hasDeleted(id)
-            try self.removeFiles(of: id)
+            report(.deleted(id, byteCount: byteCount, reason))
+            hasDeleted(id)
+            try removeFiles(of: id)
         } catch {
             if error.code == ENOENT, error.operation == "opendir" { throw .unknownSession }
             throw RecordingFault(error)
@@ -45,18 +45,18 @@ extension RecordingStore {
     /// Puts the tombstone into a folder. Where there is no room for a new file, the description of the session becomes it.
     private func bury(_ folder: String, _ reason: StoreEvent.Deletion) throws(FileSystemFault) {
         let path = "\(folder)/\(RecordingLayout.tombstone)"
-        if try self.fileSystem.status(of: path) == nil {
+        if try fileSystem.status(of: path) == nil {
             let text = #"{"at":\#(self.now()),"reason":"\#(reason.rawValue)"}"# + "\n"
             do throws(FileSystemFault) {
-                try self.fileSystem.writeNew(path, Array(text.utf8))
+                try fileSystem.writeNew(path, Array(text.utf8))
             } catch  where error.isFull {
-                if try self.fileSystem.status(of: path) == nil {
-                    try self.fileSystem.rename("\(folder)/\(RecordingLayout.sessionFile)", to: path)
+                if try fileSystem.status(of: path) == nil {
+                    try fileSystem.rename("\(folder)/\(RecordingLayout.sessionFile)", to: path)
                 }
             }
         }
-        try self.fileSystem.synchronizeFolder(folder)
-        self.counting.withLock { counters in
+        try fileSystem.synchronizeFolder(folder)
+        counting.withLock { counters in
             counters.fileSynchronizations += 1
             counters.folderSynchronizations += 1
         }
@@ -64,17 +64,17 @@ extension RecordingStore {
 
     /// Removes the files of a recording with a tombstone; the tombstone goes last.
     func removeFiles(of id: RecordingSession.ID) throws(FileSystemFault) {
-        let folder = self.layout.folder(of: id)
-        for name in self.namesOrNone(in: folder) where name != RecordingLayout.tombstone {
-            try self.fileSystem.remove("\(folder)/\(name)")
+        let folder = layout.folder(of: id)
+        for name in namesOrNone(in: folder) where name != RecordingLayout.tombstone {
+            try fileSystem.remove("\(folder)/\(name)")
         }
-        try self.fileSystem.synchronizeFolder(folder)
-        try self.fileSystem.remove("\(folder)/\(RecordingLayout.tombstone)")
-        try self.fileSystem.removeFolder(folder)
+        try fileSystem.synchronizeFolder(folder)
+        try fileSystem.remove("\(folder)/\(RecordingLayout.tombstone)")
+        try fileSystem.removeFolder(folder)
         // The folder of the day goes with its last recording. One that is not empty stays.
-        if let day = Self.parent(of: folder), self.namesOrNone(in: day).isEmpty {
-            self.forgetFolder(day)
-            try? self.fileSystem.removeFolder(day)
+        if let day = Self.parent(of: folder), namesOrNone(in: day).isEmpty {
+            forgetFolder(day)
+            try? fileSystem.removeFolder(day)
         }
     }
 }

@@ -16,9 +16,9 @@ extension RecordingStore {
     public func maintain() -> MaintenanceReport {
         var report = MaintenanceReport()
         // The index's faults are reported where they happen; the next round tries again.
-        try? self.deleteWhatIsDue(&report)
-        self.retryEnds()
-        self.updateCondition()
+        try? deleteWhatIsDue(&report)
+        retryEnds()
+        updateCondition()
         return report
     }
 
@@ -29,16 +29,16 @@ extension RecordingStore {
         var limit = 64
         while true {
             let totals = try self.totals()
-            let free = (try? self.fileSystem.space(at: self.layout.root).free) ?? .max
+            let free = (try? fileSystem.space(at: layout.root).free) ?? .max
             let candidates = try self.candidates(retention, now: now, free: free, totals: totals, limit: limit)
             let plan = RetentionPlan(
                 retention, now: now, free: free, bytes: totals.mapValues(\.byteCount), candidates: candidates,
-                isHeld: self.isHeld)
+                isHeld: isHeld)
             report.heldBytes = plan.heldBytes
             let before = report.deleted.count
             for (candidate, reason) in plan.deletions {
                 // One that cannot be deleted now is tried again in the next round.
-                guard (try? self.delete(candidate.id, for: reason)) != nil else { continue }
+                guard (try? delete(candidate.id, for: reason)) != nil else { continue }
                 report.deleted.append(candidate.id)
             }
             if report.deleted.count == before {
@@ -67,7 +67,7 @@ extension RecordingStore {
         }
         var found: [RecordingSession.ID: RetentionPlan.Candidate] = [:]
         for query in queries {
-            for summary in try self.asking({ index throws(RecordingIndexFault) in try index.recordings(query) }) {
+            for summary in try asking({ index throws(RecordingIndexFault) in try index.recordings(query) }) {
                 found[summary.id] = RetentionPlan.Candidate(
                     id: summary.id, end: (summary.end?.at ?? summary.until) / 1_000, byteCount: summary.byteCount)
             }

@@ -3,8 +3,8 @@ import Transport
 extension RecordingStore: RecordingReading {
     public func recordings(_ query: RecordingQuery) throws(RecordingFault) -> [RecordingSummary] {
         // The open ones first: one that ends in between is then in the index as well, and counts once.
-        let open = self.openRecordings().map(\.summary).filter(query.matches)
-        let indexed = try self.asking { index throws(RecordingIndexFault) in try index.recordings(query) }
+        let open = openRecordings().map(\.summary).filter(query.matches)
+        let indexed = try asking { index throws(RecordingIndexFault) in try index.recordings(query) }
         guard !open.isEmpty else { return indexed }
         let ended = Set(indexed.map(\.id))
         return query.apply(to: indexed + open.filter { !ended.contains($0.id) })
@@ -12,7 +12,7 @@ extension RecordingStore: RecordingReading {
 
     public func recording(_ id: RecordingSession.ID) throws(RecordingFault) -> StoredRecording {
         if let entry = self.entry(id) { return entry.recording.withLock { $0.snapshot } }
-        var recording = try self.files(of: id).recording
+        var recording = try files(of: id).recording
         // Without the end line the files hold a recording that the next start completes.
         if recording.end == nil { recording.segments = recording.segments.filter { $0.byteCount > 0 } }
         return recording
@@ -23,12 +23,12 @@ extension RecordingStore: RecordingReading {
     ) throws(RecordingFault) -> [RecordingPart] {
         let query = RecordingQuery(device: device, from: from, until: until)
         var parts: [RecordingPart] = []
-        for summary in try self.recordings(query) {
+        for summary in try recordings(query) {
             let recording: IndexedRecording?
             if let entry = self.entry(summary.id) {
                 recording = IndexedRecording(entry.recording.withLock { $0.snapshot })
             } else {
-                recording = try self.asking { index throws(RecordingIndexFault) in try index.recording(summary.id) }
+                recording = try asking { index throws(RecordingIndexFault) in try index.recording(summary.id) }
             }
             guard let segments = recording?.segments(from: from, until: until), !segments.isEmpty else { continue }
             parts.append(RecordingPart(id: summary.id, segments: segments))
@@ -39,10 +39,10 @@ extension RecordingStore: RecordingReading {
     public func days(
         of device: String, offset: @Sendable (Int64) -> Int
     ) throws(RecordingFault) -> [RecordingDay] {
-        let open = self.openRecordings().map(\.summary).filter { $0.id.device == device }.map {
+        let open = openRecordings().map(\.summary).filter { $0.id.device == device }.map {
             $0.from..<max($0.from, $0.until)
         }
-        let ended = try self.asking { index throws(RecordingIndexFault) in try index.spans(of: device) }
+        let ended = try asking { index throws(RecordingIndexFault) in try index.spans(of: device) }
         var days: [Int: RecordingDay] = [:]
         for span in ended + open {
             let shift = Int64(offset(span.lowerBound)) * 1_000_000
@@ -67,8 +67,8 @@ extension RecordingStore: RecordingReading {
     }
 
     public func totals() throws(RecordingFault) -> [String: RecordingTotals] {
-        let open = self.openRecordings().map(\.summary)
-        var totals = try self.asking { index throws(RecordingIndexFault) in try index.totals() }
+        let open = openRecordings().map(\.summary)
+        var totals = try asking { index throws(RecordingIndexFault) in try index.totals() }
         for summary in open {
             totals[summary.id.device, default: RecordingTotals()].add(
                 start: summary.id.start, byteCount: summary.byteCount)
@@ -79,7 +79,7 @@ extension RecordingStore: RecordingReading {
     public func unreadable() throws(RecordingFault) -> [UnreadableRecording] {
         var found: [UnreadableRecording] = []
         do throws(FileSystemFault) {
-            try self.forEachFolder { id, folder in
+            try forEachFolder { id, folder in
                 guard self.entry(id) == nil else { return }
                 do {
                     found += try self.files(of: id).damage
@@ -104,11 +104,11 @@ extension RecordingStore: RecordingReading {
         guard RecordingLayout.isSafe(device: id.device), RecordingLayout.times.contains(id.start) else {
             throw .unknownSession
         }
-        let folder = self.layout.folder(of: id)
-        let names = Set(self.namesOrNone(in: folder))
+        let folder = layout.folder(of: id)
+        let names = Set(namesOrNone(in: folder))
         guard !names.isEmpty, !names.contains(RecordingLayout.tombstone) else { throw .unknownSession }
         do {
-            return try RecordingFiles(id: id, layout: self.layout, fileSystem: self.fileSystem, names: names)
+            return try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
         } catch let error as UnreadableRecording {
             throw .storage(path: error.path, reason: error.reason)
         } catch let error as FileSystemFault {
@@ -122,9 +122,9 @@ extension RecordingStore: RecordingReading {
         _ body: (any RecordingIndexing) throws(RecordingIndexFault) -> Value
     ) throws(RecordingFault) -> Value {
         do throws(RecordingIndexFault) {
-            return try body(self.index)
+            return try body(index)
         } catch {
-            self.hasFailed(error)
+            hasFailed(error)
             throw .storage(path: error.path, reason: error.reason)
         }
     }

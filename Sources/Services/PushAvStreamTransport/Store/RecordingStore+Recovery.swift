@@ -29,12 +29,12 @@ extension RecordingStore {
     public func recover() throws(RecordingFault) -> RecoveryReport {
         var report = RecoveryReport()
         var known: Set<RecordingSession.ID> = []
-        do throws(RecordingIndexFault) { known = try self.index.ids() } catch { self.hasFailed(error) }
+        do throws(RecordingIndexFault) { known = try index.ids() } catch { hasFailed(error) }
         // Sessions that begin from here on are not in the list of folders, or are known to be open.
         var missing = known
         var batch: [IndexedRecording] = []
         do throws(FileSystemFault) {
-            try self.forEachFolder { id, folder in
+            try forEachFolder { id, folder in
                 if known.contains(id) {
                     missing.remove(id)
                     return
@@ -50,12 +50,12 @@ extension RecordingStore {
         } catch {
             throw RecordingFault(error)
         }
-        if !batch.isEmpty { self.addToIndex(batch) }
+        if !batch.isEmpty { addToIndex(batch) }
         // A session that ended meanwhile was open when its folder was not looked for.
-        missing = missing.filter { (try? self.fileSystem.status(of: self.layout.folder(of: $0))) == .some(nil) }
+        missing = missing.filter { (try? fileSystem.status(of: layout.folder(of: $0))) == .some(nil) }
         if !missing.isEmpty {
             report.vanished = missing.count
-            do throws(RecordingIndexFault) { try self.index.remove(Array(missing)) } catch { self.hasFailed(error) }
+            do throws(RecordingIndexFault) { try index.remove(Array(missing)) } catch { hasFailed(error) }
         }
         return report
     }
@@ -64,20 +64,20 @@ extension RecordingStore {
     @discardableResult
     public func rebuildIndex() throws(RecordingFault) -> RecoveryReport {
         do throws(RecordingIndexFault) {
-            try self.index.removeAll()
+            try index.removeAll()
         } catch {
             throw .storage(path: error.path, reason: error.reason)
         }
-        return try self.recover()
+        return try recover()
     }
 
     /// Calls `body` for each folder of a recording. Others are left alone.
     func forEachFolder(_ body: (RecordingSession.ID, String) -> Void) throws(FileSystemFault) {
-        for device in try self.fileSystem.names(in: self.layout.root).sorted()
+        for device in try fileSystem.names(in: layout.root).sorted()
         where RecordingLayout.isSafe(device: device) {
-            let deviceFolder = self.layout.folder(ofDevice: device)
-            for day in self.namesOrNone(in: deviceFolder) {
-                for name in self.namesOrNone(in: "\(deviceFolder)/\(day)") {
+            let deviceFolder = layout.folder(ofDevice: device)
+            for day in namesOrNone(in: deviceFolder) {
+                for name in namesOrNone(in: "\(deviceFolder)/\(day)") {
                     guard let id = RecordingLayout.id(device: device, day: day, name: name) else { continue }
                     body(id, "\(deviceFolder)/\(day)/\(name)")
                 }
@@ -87,7 +87,7 @@ extension RecordingStore {
 
     /// The names in a folder. What is not a folder, or cannot be read, has none.
     func namesOrNone(in path: String) -> [String] {
-        ((try? self.fileSystem.names(in: path)) ?? []).sorted()
+        ((try? fileSystem.names(in: path)) ?? []).sorted()
     }
 
     // MARK: One recording
@@ -95,26 +95,26 @@ extension RecordingStore {
     private func recover(
         _ id: RecordingSession.ID, _ folder: String, _ report: inout RecoveryReport
     ) -> StoredRecording? {
-        let names = Set(self.namesOrNone(in: folder))
+        let names = Set(namesOrNone(in: folder))
         if names.contains(RecordingLayout.tombstone) {
             // What fails here is tried again at the next start.
-            if (try? self.removeFiles(of: id)) != nil { report.deletions += 1 }
+            if (try? removeFiles(of: id)) != nil { report.deletions += 1 }
             return nil
         }
         if Self.hasNeverBegun(names) {
-            for name in names { try? self.fileSystem.remove("\(folder)/\(name)") }
-            try? self.fileSystem.removeFolder(folder)
+            for name in names { try? fileSystem.remove("\(folder)/\(name)") }
+            try? fileSystem.removeFolder(folder)
             return nil
         }
         do {
-            var files = try RecordingFiles(id: id, layout: self.layout, fileSystem: self.fileSystem, names: names)
+            var files = try RecordingFiles(id: id, layout: layout, fileSystem: fileSystem, names: names)
             report.unreadable += files.damage
             for one in files.damage { self.report(.unreadable(one)) }
             if files.recording.end == nil {
-                let cut = try files.end(at: self.now())
+                let cut = try files.end(at: now())
                 report.cutBytes += cut
                 report.interrupted += 1
-                self.counting.withLock { counters in
+                counting.withLock { counters in
                     counters.recoveredRecordings += 1
                     counters.cutBytes += cut
                 }

@@ -12,18 +12,18 @@ extension RecordingStore {
             recording = files.recording
             result.problems = files.damage
             if recording.end == nil {
-                result.add(self.layout.folder(of: id), "has no end; the next start of the gateway completes it")
+                result.add(layout.folder(of: id), "has no end; the next start of the gateway completes it")
             }
         }
         for track in recording.session.tracks {
-            let path = self.layout.initializationSegment(of: track.name, in: id)
+            let path = layout.initializationSegment(of: track.name, in: id)
             if !Self.isInitialization([UInt8](track.initializationSegment)) {
                 result.add(path, "is not a whole CMAF header")
             }
         }
         var ends: [Int: Int64] = [:]
         for segment in recording.segments {
-            self.verify(segment, of: recording, after: ends[segment.track], &result)
+            verify(segment, of: recording, after: ends[segment.track], &result)
             ends[segment.track] = segment.decodeTime &+ segment.duration
         }
         return result
@@ -93,6 +93,6 @@ extension RecordingStore {
 
 extension RecordingVerification {
     fileprivate mutating func add(_ path: String, _ reason: String) {
-        self.problems.append(UnreadableRecording(path: path, reason: reason))
+        problems.append(UnreadableRecording(path: path, reason: reason))
     }
 }

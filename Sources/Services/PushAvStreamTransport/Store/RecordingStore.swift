@@ -64,15 +64,15 @@ public final class RecordingStore: RecordingSink {
     }
 
     /// What the store has counted since its start.
-    public var counters: StoreCounters { self.counting.withLock { $0 } }
+    public var counters: StoreCounters { counting.withLock { $0 } }
 
     /// Whether the store can record.
-    public var condition: StoreCondition { self.state.withLock { $0.condition } }
+    public var condition: StoreCondition { state.withLock { $0.condition } }
 
     /// How long recordings are kept. A change counts from the next ``maintain()`` on.
     public var retention: RecordingRetention {
-        get { self.state.withLock { $0.retention } }
-        set { self.state.withLock { $0.retention = newValue } }
+        get { state.withLock { $0.retention } }
+        set { state.withLock { $0.retention = newValue } }
     }
 
     // MARK: Recording
@@ -81,53 +81,53 @@ public final class RecordingStore: RecordingSink {
         switch output {
         case .began(let description):
             guard description.id == session else { throw .unknownSession }
-            try self.begin(description)
-            self.follower?.wrote(output, of: session, at: nil)
+            try begin(description)
+            follower?.wrote(output, of: session, at: nil)
         case .chunk(let chunk):
-            let place = try self.append(chunk, to: session)
-            self.follower?.wrote(output, of: session, at: place)
+            let place = try append(chunk, to: session)
+            follower?.wrote(output, of: session, at: place)
         case .segmentEnded(let segment):
-            try self.change(session) { recording throws(RecordingFault) in recording.end(segment) }
-            self.follower?.wrote(output, of: session, at: nil)
+            try change(session) { recording throws(RecordingFault) in recording.end(segment) }
+            follower?.wrote(output, of: session, at: nil)
         case .gap(let gap):
-            try self.change(session) { recording throws(RecordingFault) in try recording.record(gap) }
-            self.follower?.wrote(output, of: session, at: nil)
+            try change(session) { recording throws(RecordingFault) in try recording.record(gap) }
+            follower?.wrote(output, of: session, at: nil)
         case .trigger(let trigger):
-            try self.change(session) { recording throws(RecordingFault) in try recording.record(trigger) }
-            self.follower?.wrote(output, of: session, at: nil)
+            try change(session) { recording throws(RecordingFault) in try recording.record(trigger) }
+            follower?.wrote(output, of: session, at: nil)
         case .ended(let end):
             try self.end(session, end)
         }
     }
 
     private func begin(_ session: RecordingSession) throws(RecordingFault) {
-        if let problem = session.layoutProblem { throw .storage(path: self.layout.root, reason: problem) }
+        if let problem = session.layoutProblem { throw .storage(path: layout.root, reason: problem) }
         let size = session.tracks.reduce(Int64(64 << 10)) { $0 + Int64($1.initializationSegment.count) }
-        try self.checkRoom(for: size)
-        let entry = Entry(OpenRecording(session: session, layout: self.layout, fileSystem: self.fileSystem))
+        try checkRoom(for: size)
+        let entry = Entry(OpenRecording(session: session, layout: layout, fileSystem: fileSystem))
         // First known, then on the disk: a recovery that runs meanwhile leaves it alone.
         let isNew = self.state.withLock { state in
             guard state.open[session.id] == nil else { return false }
             state.open[session.id] = entry
             return true
         }
-        guard isNew else { throw .storage(path: self.layout.folder(of: session.id), reason: "has begun already") }
+        guard isNew else { throw .storage(path: layout.folder(of: session.id), reason: "has begun already") }
         do throws(FileSystemFault) {
-            try self.makeFolder(of: session.id)
+            try makeFolder(of: session.id)
             let counters = try entry.recording.withLock { recording throws(FileSystemFault) in
                 try recording.begin()
                 return recording.takeCounters()
             }
-            self.counting.withLock { all in
+            counting.withLock { all in
                 all.add(counters)
                 all.sessionsBegun += 1
             }
         } catch {
             self.state.withLock { $0.open[session.id] = nil }
-            self.hasFailed(RecordingFault(error), chunk: false)
+            hasFailed(RecordingFault(error), chunk: false)
             throw RecordingFault(error)
         }
-        self.hasRecovered()
+        hasRecovered()
     }
 
     private func append(
@@ -135,20 +135,20 @@ public final class RecordingStore: RecordingSink {
     ) throws(RecordingFault) -> RecordingPlace {
         guard let entry = self.entry(session) else { throw .unknownSession }
         do throws(RecordingFault) {
-            try self.checkRoom(for: Int64(chunk.bytes.count))
+            try checkRoom(for: Int64(chunk.bytes.count))
             let (place, counters) = try entry.recording.withLock {
                 recording throws(RecordingFault) -> (RecordingPlace, StoreCounters) in
                 let place = try recording.append(chunk)
                 return (place, recording.takeCounters())
             }
-            self.counting.withLock { all in
+            counting.withLock { all in
                 all.add(counters)
                 all.chunks += 1
                 all.chunkBytes += Int64(chunk.bytes.count)
             }
             return place
         } catch {
-            self.hasFailed(error, chunk: true)
+            hasFailed(error, chunk: true)
             throw error
         }
     }
@@ -156,8 +156,8 @@ public final class RecordingStore: RecordingSink {
     private func end(_ session: RecordingSession.ID, _ end: RecordingEnd) throws(RecordingFault) {
         guard let entry = self.entry(session) else { throw .unknownSession }
         entry.pendingEnd.withLock { $0 = $0 ?? end }
-        try self.finish(session, entry)
-        self.follower?.wrote(.ended(end), of: session, at: nil)
+        try finish(session, entry)
+        follower?.wrote(.ended(end), of: session, at: nil)
     }
 
     /// Writes the end of a session, adds it to the index and forgets it. Without room it stays until ``maintain()`` or the
@@ -165,16 +165,16 @@ public final class RecordingStore: RecordingSink {
     private func finish(_ session: RecordingSession.ID, _ entry: Entry) throws(RecordingFault) {
         guard let end = entry.pendingEnd.withLock({ $0 }) else { return }
         do throws(RecordingFault) {
-            try self.change(session) { recording throws(RecordingFault) in
+            try change(session) { recording throws(RecordingFault) in
                 if recording.recording.end == nil { try recording.end(end) }
             }
         } catch {
-            self.hasFailed(error, chunk: false)
+            hasFailed(error, chunk: false)
             throw error
         }
-        self.addToIndex([IndexedRecording(entry.recording.withLock { $0.snapshot })])
-        self.state.withLock { $0.open[session] = nil }
-        self.counting.withLock { $0.sessionsEnded += 1 }
+        addToIndex([IndexedRecording(entry.recording.withLock { $0.snapshot })])
+        state.withLock { $0.open[session] = nil }
+        counting.withLock { $0.sessionsEnded += 1 }
     }
 
     private func change(
@@ -185,45 +185,45 @@ public final class RecordingStore: RecordingSink {
             try body(&recording)
             return recording.takeCounters()
         }
-        self.counting.withLock { $0.add(counters) }
+        counting.withLock { $0.add(counters) }
     }
 
     // MARK: Folders
 
     private func makeFolder(of id: RecordingSession.ID) throws(FileSystemFault) {
-        let device = self.layout.folder(ofDevice: id.device)
-        let session = self.layout.folder(of: id)
+        let device = layout.folder(ofDevice: id.device)
+        let session = layout.folder(of: id)
         guard let day = Self.parent(of: session) else { return }
-        if try self.fileSystem.status(of: session) != nil {
+        if try fileSystem.status(of: session) != nil {
             throw FileSystemFault(path: session, operation: "mkdir", code: EEXIST)
         }
         // A deletion may remove the day's folder in between, when its last recording goes. Then it is made again.
         for attempt in 1...3 {
             do throws(FileSystemFault) {
-                try self.makeLastingFolder(device, in: self.layout.root)
-                try self.makeLastingFolder(day, in: device)
-                try self.fileSystem.makeFolder(session)
+                try makeLastingFolder(device, in: layout.root)
+                try makeLastingFolder(day, in: device)
+                try fileSystem.makeFolder(session)
                 break
             } catch {
                 guard error.code == ENOENT, attempt < 3 else { throw error }
-                self.forgetFolder(day)
-                self.forgetFolder(device)
+                forgetFolder(day)
+                forgetFolder(device)
             }
         }
-        try self.fileSystem.synchronizeFolder(day)
-        self.counting.withLock { $0.folderSynchronizations += 1 }
+        try fileSystem.synchronizeFolder(day)
+        counting.withLock { $0.folderSynchronizations += 1 }
     }
 
     /// Makes a folder whose name is on the disk afterwards.
     private func makeLastingFolder(_ path: String, in parent: String) throws(FileSystemFault) {
         if self.state.withLock({ $0.folders.contains(path) }),
-            try self.fileSystem.status(of: path)?.kind == .folder
+            try fileSystem.status(of: path)?.kind == .folder
         {
             return
         }
-        try self.fileSystem.makeFolder(path)
-        try self.fileSystem.synchronizeFolder(parent)
-        self.counting.withLock { $0.folderSynchronizations += 1 }
+        try fileSystem.makeFolder(path)
+        try fileSystem.synchronizeFolder(parent)
+        counting.withLock { $0.folderSynchronizations += 1 }
         self.state.withLock { state in
             // A home has few devices, and a day is used for a day.
             if state.folders.count > 1_000 { state.folders = [] }
@@ -240,8 +240,8 @@ public final class RecordingStore: RecordingSink {
 
     /// Refuses when fewer bytes than the reserve would be left.
     private func checkRoom(for count: Int64) throws(RecordingFault) {
-        let (retention, condition) = self.state.withLock { ($0.retention, $0.condition) }
-        guard let space = try? self.fileSystem.space(at: self.layout.root) else { return }
+        let (retention, condition) = state.withLock { ($0.retention, $0.condition) }
+        guard let space = try? fileSystem.space(at: layout.root) else { return }
         var needed = retention.stopsBelow
         if case .full = condition { needed = retention.resumesAt }
         guard space.free - count < needed else {
@@ -249,24 +249,24 @@ public final class RecordingStore: RecordingSink {
             return
         }
         self.set(.full(free: space.free, resumesAt: retention.resumesAt))
-        throw .storageFull("\(self.layout.root): \(space.free) bytes are free")
+        throw .storageFull("\(layout.root): \(space.free) bytes are free")
     }
 
     /// Looks whether a full file system has room again, or the other way round.
     func updateCondition() {
-        try? self.checkRoom(for: 0)
+        try? checkRoom(for: 0)
     }
 
     private func hasFailed(_ fault: RecordingFault, chunk: Bool) {
         if chunk {
-            self.counting.withLock { counters in
+            counting.withLock { counters in
                 if case .storageFull = fault { counters.refusedFull += 1 } else { counters.refusedFaults += 1 }
             }
         }
         switch fault {
         case .storageFull:
-            let free = (try? self.fileSystem.space(at: self.layout.root).free) ?? 0
-            self.set(.full(free: free, resumesAt: self.retention.resumesAt))
+            let free = (try? fileSystem.space(at: layout.root).free) ?? 0
+            self.set(.full(free: free, resumesAt: retention.resumesAt))
         case .storage(let path, let reason): self.set(.failing(path: path, reason: reason))
         case .unknownSession: break
         }
@@ -285,27 +285,27 @@ public final class RecordingStore: RecordingSink {
             default: true
             }
         }
-        if isChange { self.report(.condition(condition)) }
+        if isChange { report(.condition(condition)) }
     }
 
     // MARK: Open recordings
 
-    func entry(_ session: RecordingSession.ID) -> Entry? { self.state.withLock { $0.open[session] } }
+    func entry(_ session: RecordingSession.ID) -> Entry? { state.withLock { $0.open[session] } }
 
     /// The recordings that are being made, as they are on the disk.
     func openRecordings() -> [StoredRecording] {
-        self.state.withLock { Array($0.open.values) }.map { $0.recording.withLock { $0.snapshot } }
+        state.withLock { Array($0.open.values) }.map { $0.recording.withLock { $0.snapshot } }
     }
 
-    var openSessions: Set<RecordingSession.ID> { self.state.withLock { Set($0.open.keys) } }
+    var openSessions: Set<RecordingSession.ID> { state.withLock { Set($0.open.keys) } }
 
     /// Writes the ends for which there was no room.
     func retryEnds() {
-        for (session, entry) in self.state.withLock({ $0.open }) {
+        for (session, entry) in state.withLock({ $0.open }) {
             guard let end = entry.pendingEnd.withLock({ $0 }) else { continue }
             // The fault was reported by the store's condition.
-            guard (try? self.finish(session, entry)) != nil else { continue }
-            self.follower?.wrote(.ended(end), of: session, at: nil)
+            guard (try? finish(session, entry)) != nil else { continue }
+            follower?.wrote(.ended(end), of: session, at: nil)
         }
     }
 
@@ -320,46 +320,46 @@ public final class RecordingStore: RecordingSink {
     }
 
     func releaseFromDeletion(_ id: RecordingSession.ID) {
-        self.state.withLock { _ = $0.deleting.remove(id) }
+        state.withLock { _ = $0.deleting.remove(id) }
     }
 
     /// A folder is gone, so its name has to be made and synchronized again.
     func forgetFolder(_ path: String) {
-        self.state.withLock { _ = $0.folders.remove(path) }
+        state.withLock { _ = $0.folders.remove(path) }
     }
 
-    func isHeld(_ id: RecordingSession.ID) -> Bool { self.follower?.holds(id) ?? false }
+    func isHeld(_ id: RecordingSession.ID) -> Bool { follower?.holds(id) ?? false }
 
-    func hasDeleted(_ id: RecordingSession.ID) { self.follower?.deleted(id) }
+    func hasDeleted(_ id: RecordingSession.ID) { follower?.deleted(id) }
 
     /// Adds recordings to the index. The files are what counts, so a fault is only reported.
     func addToIndex(_ recordings: [IndexedRecording]) {
         do throws(RecordingIndexFault) {
-            try self.index.add(recordings)
+            try index.add(recordings)
         } catch {
-            self.hasFailed(error)
+            hasFailed(error)
         }
     }
 
     func hasFailed(_ fault: RecordingIndexFault) {
-        self.counting.withLock { $0.indexFaults += 1 }
-        self.report(.indexFault(fault))
+        counting.withLock { $0.indexFaults += 1 }
+        report(.indexFault(fault))
     }
 }
 
 extension OpenRecording {
     /// What was counted since the last time.
     fileprivate mutating func takeCounters() -> StoreCounters {
-        defer { self.counters = StoreCounters() }
-        return self.counters
+        defer { counters = StoreCounters() }
+        return counters
     }
 }
 
 extension StoreCounters {
     /// Adds what writing counts.
     mutating func add(_ other: StoreCounters) {
-        self.metadataBytes += other.metadataBytes
-        self.fileSynchronizations += other.fileSynchronizations
-        self.folderSynchronizations += other.folderSynchronizations
+        metadataBytes += other.metadataBytes
+        fileSynchronizations += other.fileSynchronizations
+        folderSynchronizations += other.folderSynchronizations
     }
 }

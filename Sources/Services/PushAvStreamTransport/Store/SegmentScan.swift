@@ -102,7 +102,7 @@ struct SegmentScan: Equatable, Sendable {
 
     /// When the first sample of the first chunk was captured, in microseconds since 1970, UTC; nil when no chunk says so.
     func wallTime(timescale: Int) -> Int64? {
-        guard let first = self.chunks.first, let dated = self.chunks.first(where: { $0.reference != nil }),
+        guard let first = chunks.first, let dated = chunks.first(where: { $0.reference != nil }),
             let reference = dated.reference
         else { return nil }
         let (ticks, overflow) = first.decodeTime.subtractingReportingOverflow(reference.decodeTime)

@@ -55,14 +55,14 @@ struct SessionFile: Codable {
 extension RecordingSession {
     /// What keeps the session from having names on disk; nil if nothing does. The names themselves are not repeated.
     var layoutProblem: String? {
-        guard RecordingLayout.isSafe(device: self.id.device) else {
+        guard RecordingLayout.isSafe(device: id.device) else {
             return "the device's id cannot be the name of a folder; it may have 64 letters, digits, '.', '_' and '-'"
         }
-        guard RecordingLayout.times.contains(self.id.start) else {
+        guard RecordingLayout.times.contains(id.start) else {
             return "the start is not between the years 1970 and 9999; set the clock"
         }
-        guard (1...16).contains(self.tracks.count) else { return "a recording has 1 to 16 tracks" }
-        for (index, track) in self.tracks.enumerated() {
+        guard (1...16).contains(tracks.count) else { return "a recording has 1 to 16 tracks" }
+        for (index, track) in tracks.enumerated() {
             guard RecordingLayout.isSafe(track: track.name) else {
                 return "the name of track \(index) is not 1 to 16 letters, digits, '_' and '-'"
             }
@@ -71,7 +71,7 @@ extension RecordingSession {
             }
         }
         // A case-insensitive file system would make one file of two.
-        guard Set(self.tracks.map { $0.name.lowercased() }).count == self.tracks.count else {
+        guard Set(tracks.map { $0.name.lowercased() }).count == tracks.count else {
             return "two tracks have the same name"
         }
         return nil

@@ -104,7 +104,7 @@ public struct StoredRecording: Equatable, Sendable {
 
     /// The file of one of its segments. Only its first ``StoredSegment/byteCount`` bytes belong to it.
     public func path(of segment: StoredSegment) -> String {
-        self.layout.segment(segment.number, of: self.session.tracks[segment.track].name, in: self.session.id)
+        layout.segment(segment.number, of: session.tracks[segment.track].name, in: session.id)
     }
 
     /// What lists show of it.
@@ -112,32 +112,32 @@ public struct StoredRecording: Equatable, Sendable {
         var from: Int64?
         var until: Int64?
         var byteCount: Int64 = 0
-        for segment in self.segments {
+        for segment in segments {
             byteCount += segment.byteCount
-            guard self.session.tracks.indices.contains(segment.track) else { continue }
+            guard session.tracks.indices.contains(segment.track) else { continue }
             from = min(from ?? .max, segment.wallTime)
             until = max(
-                until ?? .min, segment.end(timescale: self.session.tracks[segment.track].timescale))
+                until ?? .min, segment.end(timescale: session.tracks[segment.track].timescale))
         }
-        let start = self.session.id.start * 1_000
-        var trigger = self.session.trigger
-        for event in self.triggers.flatMap(\.events) where !trigger.events.contains(event) {
+        let start = session.id.start * 1_000
+        var trigger = session.trigger
+        for event in triggers.flatMap(\.events) where !trigger.events.contains(event) {
             trigger.events.append(event)
         }
         return RecordingSummary(
-            id: self.session.id, connection: self.session.connection, number: self.session.number, trigger: trigger,
-            triggeredAt: self.session.triggeredAt, from: from ?? start, until: until ?? start, byteCount: byteCount,
-            segmentCount: self.segments.count, gapCount: self.gaps.count, end: self.end)
+            id: session.id, connection: session.connection, number: session.number, trigger: trigger,
+            triggeredAt: session.triggeredAt, from: from ?? start, until: until ?? start, byteCount: byteCount,
+            segmentCount: segments.count, gapCount: gaps.count, end: end)
     }
 }
 
 extension StoredSegment {
     /// When its last sample ends, in microseconds since 1970, UTC.
     public func end(timescale: Int) -> Int64 {
-        let (product, overflow) = self.duration.multipliedReportingOverflow(by: 1_000_000)
+        let (product, overflow) = duration.multipliedReportingOverflow(by: 1_000_000)
         let length = overflow ? 0 : product / Int64(max(1, timescale))
-        let (sum, tooLarge) = self.wallTime.addingReportingOverflow(length)
-        return tooLarge ? self.wallTime : sum
+        let (sum, tooLarge) = wallTime.addingReportingOverflow(length)
+        return tooLarge ? wallTime : sum
     }
 }
 
@@ -188,8 +188,8 @@ public struct RecordingTotals: Hashable, Sendable {
     }
 
     mutating func add(start: Int64, byteCount: Int64) {
-        self.recordings += 1
+        recordings += 1
         self.byteCount += byteCount
-        self.oldest = min(self.oldest ?? start, start)
+        oldest = min(oldest ?? start, start)
     }
 }

@@ -12,7 +12,7 @@ public struct SystemFileSystem: RecordingFileSystem {
     public func makeFolder(_ path: String) throws(FileSystemFault) {
         if mkdir(path, 0o700) == 0 { return }
         let code = errno
-        if code == EEXIST, try self.status(of: path)?.kind == .folder { return }
+        if code == EEXIST, try status(of: path)?.kind == .folder { return }
         throw FileSystemFault(path: path, operation: "mkdir", code: code)
     }
 
@@ -123,26 +123,26 @@ private final class SystemFile: RecordingFile {
     }
 
     deinit {
-        if self.descriptor >= 0 { close(self.descriptor) }
+        if descriptor >= 0 { close(descriptor) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileSystemFault) -> Int {
         while true {
-            let written = pwrite(self.descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+            let written = pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
             if written >= 0 { return written }
-            guard errno == EINTR else { throw FileSystemFault(path: self.path, operation: "write", code: errno) }
+            guard errno == EINTR else { throw FileSystemFault(path: path, operation: "write", code: errno) }
         }
     }
 
     func synchronize() throws(FileSystemFault) {
-        guard fdatasync(self.descriptor) == 0 else {
-            throw FileSystemFault(path: self.path, operation: "fdatasync", code: errno)
+        guard fdatasync(descriptor) == 0 else {
+            throw FileSystemFault(path: path, operation: "fdatasync", code: errno)
         }
     }
 
     func truncate(to length: Int64) throws(FileSystemFault) {
-        guard ftruncate(self.descriptor, off_t(length)) == 0 else {
-            throw FileSystemFault(path: self.path, operation: "ftruncate", code: errno)
+        guard ftruncate(descriptor, off_t(length)) == 0 else {
+            throw FileSystemFault(path: path, operation: "ftruncate", code: errno)
         }
     }
 }

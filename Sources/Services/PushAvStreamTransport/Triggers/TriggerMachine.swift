@@ -93,7 +93,7 @@ public struct TriggerMachine: Sendable {
     /// When to call again with ``Input/tick``; nil if only an input changes anything.
     public var deadline: Instant? {
         if let run { return run.end }
-        guard stopped == nil, let blindUntil, self.goingOn != nil else { return nil }
+        guard stopped == nil, let blindUntil, goingOn != nil else { return nil }
         return blindUntil
     }
 

@@ -51,28 +51,28 @@ public final class CameraEvents: Sendable {
     }
 
     /// Begins the subscription.
-    public func start() { self.onvif?.start() }
+    public func start() { onvif?.start() }
 
     /// Returns when the subscription has been ended properly, which takes a second at most.
-    public func stop() { self.onvif?.stop() }
+    public func stop() { onvif?.stop() }
 
     /// The state of the subscription; nil if the camera has none.
     public var status: Status? {
         if let failure = self.failure { return .unusable(reason: failure) }
-        return self.onvif.map { .subscription($0.status) }
+        return onvif.map { .subscription($0.status) }
     }
 
     /// Calls `handler` at each change from now on, under a number that must be unique here. It must not block.
     public func observe(as observer: Int, _ handler: @escaping @Sendable (Status) -> Void) {
-        self.observers.withLock { $0[observer] = handler }
+        observers.withLock { $0[observer] = handler }
     }
 
     /// Removes a handler.
     public func stopObserving(_ observer: Int) {
-        _ = self.observers.withLock { $0.removeValue(forKey: observer) }
+        _ = observers.withLock { $0.removeValue(forKey: observer) }
     }
 
     /// Accepts a reading that somebody reports.
     /// - Returns: whether it was new.
-    public func take(_ reading: SensorReading) -> Bool { self.intake.take(reading) }
+    public func take(_ reading: SensorReading) -> Bool { intake.take(reading) }
 }

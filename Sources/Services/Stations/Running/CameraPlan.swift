@@ -52,24 +52,24 @@ public struct CameraPlan: Equatable {
 extension CameraSettings {
     /// Whether the media comes from elsewhere or over another transport.
     fileprivate func differsInSource(from other: Self) -> Bool {
-        self.source != other.source || self.substream != other.substream || self.transport != other.transport
-            || self.keepAlive != other.keepAlive || self.looksForSpeaker != other.looksForSpeaker
+        source != other.source || substream != other.substream || transport != other.transport
+            || keepAlive != other.keepAlive || looksForSpeaker != other.looksForSpeaker
     }
 
     /// Whether its events come from elsewhere, or have another meaning.
     func differsInEvents(from other: Self) -> Bool {
-        self.events != other.events || self.isDoorbell != other.isDoorbell || self.onvifSource != other.onvifSource
+        events != other.events || isDoorbell != other.isDoorbell || onvifSource != other.onvifSource
     }
 
     /// The address of a source that also delivers events.
     private var onvifSource: String? {
-        guard case .onvif(let url) = self.source else { return nil }
+        guard case .onvif(let url) = source else { return nil }
         return url
     }
 
     /// Whether the difference affects what viewers were promised.
     fileprivate func differsForViewers(from other: Self) -> Bool {
-        self.pull != other.pull || self.pullsWhileOff != other.pullsWhileOff
-            || self.transcodesVideo != other.transcodesVideo
+        pull != other.pull || pullsWhileOff != other.pullsWhileOff
+            || transcodesVideo != other.transcodesVideo
     }
 }

@@ -49,59 +49,59 @@ public actor CameraRegistry {
     }
 
     /// The cameras that run, in the order in which they are wanted.
-    public var running: [RunningCamera] { self.order.compactMap { self.byID[$0] } }
+    public var running: [RunningCamera] { order.compactMap { byID[$0] } }
 
     /// Makes the running cameras match this list, in its order. A camera that is the same is not touched.
     /// - Returns: what happened to each camera that was touched; nil after ``stopAll()``.
     public func apply(_ cameras: [CameraSettings]) async -> StationChanges? {
-        guard !self.isStopped else { return nil }
-        self.order = cameras.map(\.id)
-        let known = (self.byID.values.map(\.settings) + self.failed.values.map(\.camera)).sorted { $0.id < $1.id }
+        guard !isStopped else { return nil }
+        order = cameras.map(\.id)
+        let known = (byID.values.map(\.settings) + failed.values.map(\.camera)).sorted { $0.id < $1.id }
         var changes = StationChanges()
         for step in CameraPlan(running: known, wanted: cameras).steps {
-            await self.take(step, &changes)
+            await take(step, &changes)
         }
         if !changes.removed.isEmpty {
-            let kept = Set(self.order)
-            self.profiles?.keepOnly(kept)
-            self.outputs = self.outputs.filter { kept.contains($0.key) }
+            let kept = Set(order)
+            profiles?.keepOnly(kept)
+            outputs = outputs.filter { kept.contains($0.key) }
         }
         return changes
     }
 
     /// Changes which outputs of a device are allowed, whether it runs now or not; see ``OutputPermits/set(_:)``.
     public func setOutputs(_ policy: OutputPolicy, of id: String) async {
-        await self.outputs(of: id).set(policy)
+        await outputs(of: id).set(policy)
     }
 
     /// The permits of a device, whether it runs now or not.
     public func outputs(of id: String) async -> OutputPermits {
-        if let known = self.outputs[id] { return known }
-        let made = OutputPermits(camera: id, policy: await self.savedOutputs(id))
+        if let known = outputs[id] { return known }
+        let made = OutputPermits(camera: id, policy: await savedOutputs(id))
         // Another call may have made them meanwhile.
-        if let known = self.outputs[id] { return known }
-        self.outputs[id] = made
+        if let known = outputs[id] { return known }
+        outputs[id] = made
         return made
     }
 
     /// What runs under this identifier.
-    public func camera(_ id: String) -> RunningCamera? { self.byID[id] }
+    public func camera(_ id: String) -> RunningCamera? { byID[id] }
 
     /// Reconnects to a camera, even one that was given up; its viewers stay. Returns false if no such camera runs.
     public func reconnect(_ id: String) async -> Bool {
-        guard !self.isStopped, let running = self.byID[id] else { return false }
+        guard !isStopped, let running = byID[id] else { return false }
         // A new source does not know how often the one before failed, or that the camera used to accept Digest.
-        self.profiles?.forgetDigest(of: id)
-        guard let source = try? self.makeSource(running.settings) else { return false }
+        profiles?.forgetDigest(of: id)
+        guard let source = try? makeSource(running.settings) else { return false }
         await Self.onThreadThatMayWait { running.source.replace(with: source) }
         return true
     }
 
     /// Stops every camera permanently.
     public func stopAll() async {
-        self.isStopped = true
-        let all = self.running
-        self.byID = [:]
+        isStopped = true
+        let all = running
+        byID = [:]
         // Each may wait a second for its camera.
         await withTaskGroup(of: Void.self) { group in
             for one in all { group.addTask { await Self.onThreadThatMayWait { one.events.stop() } } }
@@ -110,72 +110,72 @@ public actor CameraRegistry {
     }
 
     private func take(_ step: CameraPlan.Step, _ changes: inout StationChanges) async {
-        self.failed[step.id] = nil
+        failed[step.id] = nil
         switch step {
         case .remove(let id):
-            await self.end(id, because: .removed)
+            await end(id, because: .removed)
             changes.removed.append(id)
         case .add(let camera):
-            await self.begin(camera, &changes)
+            await begin(camera, &changes)
             changes.added.append(camera.id)
         case .restart(let camera):
-            self.profiles?.forgetDigest(of: camera.id)
-            await self.end(camera.id, because: .restarting)
-            await self.begin(camera, &changes)
+            profiles?.forgetDigest(of: camera.id)
+            await end(camera.id, because: .restarting)
+            await begin(camera, &changes)
             changes.changed.append(camera.id)
         case .replaceSource(let camera):
             changes.changed.append(camera.id)
-            guard let running = self.byID[camera.id] else { return await self.begin(camera, &changes) }
-            self.profiles?.forgetDigest(of: camera.id)
+            guard let running = byID[camera.id] else { return await begin(camera, &changes) }
+            profiles?.forgetDigest(of: camera.id)
             do {
-                let source = try self.makeSource(camera)
-                await self.describe(camera, &changes)
+                let source = try makeSource(camera)
+                await describe(camera, &changes)
                 await Self.onThreadThatMayWait { running.source.replace(with: source) }
             } catch {
-                await self.end(camera.id, because: .unusable)
-                self.note(error, of: camera, &changes)
+                await end(camera.id, because: .unusable)
+                note(error, of: camera, &changes)
             }
         case .relabel(let camera):
             changes.changed.append(camera.id)
-            guard self.byID[camera.id] != nil else { return await self.begin(camera, &changes) }
-            await self.describe(camera, &changes)
+            guard byID[camera.id] != nil else { return await begin(camera, &changes) }
+            await describe(camera, &changes)
         }
     }
 
     /// Adopts changes that do not affect the media: a camera's name, and where its events come from.
     private func describe(_ camera: CameraSettings, _ changes: inout StationChanges) async {
-        guard let running = self.byID[camera.id] else { return }
-        self.byID[camera.id]?.settings = camera
+        guard let running = byID[camera.id] else { return }
+        byID[camera.id]?.settings = camera
         guard running.settings.differsInEvents(from: camera) else { return }
         let events = CameraEvents(camera, station: running.station)
-        self.byID[camera.id]?.events = events
-        if let changed = self.byID[camera.id] { changes.begun.append(changed) }
+        byID[camera.id]?.events = events
+        if let changed = byID[camera.id] { changes.begun.append(changed) }
         await Self.onThreadThatMayWait { running.events.stop() }
         events.start()
     }
 
     private func begin(_ camera: CameraSettings, _ changes: inout StationChanges) async {
         do {
-            let source = ReplaceableSource(try self.makeSource(camera))
+            let source = ReplaceableSource(try makeSource(camera))
             let station = CameraStation(
-                id: camera.id, source: source, relay: self.relay,
-                configuration: .init(camera, transcoding: self.transcoding),
-                outputs: await self.outputs(of: camera.id))
+                id: camera.id, source: source, relay: relay,
+                configuration: .init(camera, transcoding: transcoding),
+                outputs: await outputs(of: camera.id))
             let events = CameraEvents(camera, station: station)
             let running = RunningCamera(settings: camera, station: station, source: source, events: events)
-            self.byID[camera.id] = running
-            for user in self.users { await user.add(station) }
+            byID[camera.id] = running
+            for user in users { await user.add(station) }
             changes.begun.append(running)
             station.start()
             events.start()
         } catch {
-            self.note(error, of: camera, &changes)
+            note(error, of: camera, &changes)
         }
     }
 
     private func end(_ id: String, because end: StationEnd) async {
-        guard let running = self.byID.removeValue(forKey: id) else { return }
-        for user in self.users { await user.remove(id, because: end) }
+        guard let running = byID.removeValue(forKey: id) else { return }
+        for user in users { await user.remove(id, because: end) }
         await Self.onThreadThatMayWait {
             running.station.stop()
             // It takes a second at most to end a subscription properly.
@@ -185,7 +185,7 @@ public actor CameraRegistry {
 
     /// A camera that cannot be made does not keep the others from running.
     private func note(_ failure: SourceMaker.Failure, of camera: CameraSettings, _ changes: inout StationChanges) {
-        self.failed[camera.id] = (camera, failure.description)
+        failed[camera.id] = (camera, failure.description)
         changes.failed.append((camera.id, failure.description))
     }
 

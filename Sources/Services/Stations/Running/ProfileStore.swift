@@ -74,7 +74,7 @@ public final class ProfileStore: Sendable {
 
     /// What the gateway knows about a camera at this address.
     public func profile(of id: String, at address: String) -> CameraProfile {
-        let entry = self.state.withLock { $0.entries[id] }
+        let entry = state.withLock { $0.entries[id] }
         guard let entry, entry.address == address else { return CameraProfile() }
         return CameraProfile(fields: entry.fields)
     }
@@ -83,7 +83,7 @@ public final class ProfileStore: Sendable {
     /// camera, so one fact is kept: that it accepts Digest.
     public func profile(ofMoving id: String, at address: String) -> CameraProfile {
         var profile = self.profile(of: id, at: address)
-        let known = self.state.withLock { $0.entries[id] }
+        let known = state.withLock { $0.entries[id] }
         if let known, CameraProfile(fields: known.fields).takesDigest { profile.takesDigest = true }
         return profile
     }
@@ -91,7 +91,7 @@ public final class ProfileStore: Sendable {
     /// Forgets that a camera and its streams accept Digest: its owner has changed its settings, or wants it
     /// reconnected.
     public func forgetDigest(of id: String) {
-        self.change { entries in
+        change { entries in
             for key in entries.keys where Self.camera(of: key) == id {
                 guard var entry = entries[key] else { continue }
                 var profile = CameraProfile(fields: entry.fields)
@@ -105,12 +105,12 @@ public final class ProfileStore: Sendable {
 
     /// Adopts what was learned.
     public func note(_ profile: CameraProfile, of id: String, at address: String) {
-        self.change { $0[id] = StoredProfile(address: address, fields: profile.fields) }
+        change { $0[id] = StoredProfile(address: address, fields: profile.fields) }
     }
 
     /// Forgets all cameras except these.
     public func keepOnly(_ ids: Set<String>) {
-        self.change { entries in entries = entries.filter { ids.contains(Self.camera(of: $0.key)) } }
+        change { entries in entries = entries.filter { ids.contains(Self.camera(of: $0.key)) } }
     }
 
     /// A camera's streams have separate profiles.
@@ -127,12 +127,12 @@ public final class ProfileStore: Sendable {
             return true
         }
         guard mustSchedule else { return }
-        self.queue.asyncAfter(deadline: .now() + Self.delay) { self.write() }
+        queue.asyncAfter(deadline: .now() + Self.delay) { self.write() }
     }
 
     /// Writes what has not been written yet, and returns when that is done.
     public func flush() {
-        self.queue.sync { self.write() }
+        queue.sync { self.write() }
     }
 
     private func write() {
@@ -142,9 +142,9 @@ public final class ProfileStore: Sendable {
         }
         guard let entries else { return }
         do {
-            try self.storage.write(entries)
+            try storage.write(entries)
         } catch {
-            self.report(.unwritable(error.reason))
+            report(.unwritable(error.reason))
         }
     }
 }

@@ -23,43 +23,43 @@ public final class ReplaceableSource: CameraSource {
     }
 
     /// The source inside.
-    public var current: any CameraSource { self.state.withLock { $0.source } }
+    public var current: any CameraSource { state.withLock { $0.source } }
 
-    public var speaker: (any CameraSpeaker)? { self.current.speaker }
+    public var speaker: (any CameraSpeaker)? { current.speaker }
 
-    public var publishing: (any PublicationTaker)? { self.current.publishing }
+    public var publishing: (any PublicationTaker)? { current.publishing }
 
-    public var button: (any CameraButton)? { self.current.button }
+    public var button: (any CameraButton)? { current.button }
 
-    public var speakerMeasurement: SpeakerMeasurement? { self.current.speakerMeasurement }
+    public var speakerMeasurement: SpeakerMeasurement? { current.speakerMeasurement }
 
-    public var report: CameraReport? { self.current.report }
+    public var report: CameraReport? { current.report }
 
-    public var awaitsTracks: Bool { self.current.awaitsTracks }
+    public var awaitsTracks: Bool { current.awaitsTracks }
 
     public func start(sink: any CameraSink) {
-        self.order.withLock { _ in
-            self.state.withLock { $0.sink = sink }
-            self.current.start(sink: sink)
+        order.withLock { _ in
+            state.withLock { $0.sink = sink }
+            current.start(sink: sink)
         }
     }
 
     public func stop() {
-        self.order.withLock { _ in
-            self.current.stop()
-            self.state.withLock { $0.sink = nil }
+        order.withLock { _ in
+            current.stop()
+            state.withLock { $0.sink = nil }
         }
     }
 
     public func requestKeyFrame(track: Int) {
-        self.current.requestKeyFrame(track: track)
+        current.requestKeyFrame(track: track)
     }
 
     /// Puts another source in. It runs if the one before did. Returns when the old source has ended, because it waits
     /// for its thread.
     public func replace(with source: any CameraSource) {
-        self.order.withLock { _ in
-            self.current.stop()
+        order.withLock { _ in
+            current.stop()
             let sink = self.state.withLock { state in
                 state.source = source
                 return state.sink

@@ -33,9 +33,9 @@ public struct SourceMaker: Sendable {
             return BuiltInCamera(
                 BuiltInCamera.Configuration(name: camera.name, isDoorbell: false, hasSound: false))
         case .rtsp(let url):
-            main = try self.source(url, of: camera, key: camera.id)
+            main = try source(url, of: camera, key: camera.id)
         case .onvif(let url):
-            main = try self.onvifSource(
+            main = try onvifSource(
                 url, of: camera, stream: camera.substream == .ofDevice ? .main : .best, key: camera.id)
         case .published:
             return WHIPSource()
@@ -45,11 +45,11 @@ public struct SourceMaker: Sendable {
         switch (substream, camera.source) {
         case (.ofDevice, .onvif(let url)):
             return MultiStreamSource(
-                main: main, substream: try self.onvifSource(url, of: camera, stream: .sub, key: key))
+                main: main, substream: try onvifSource(url, of: camera, stream: .sub, key: key))
         case (.ofDevice, _):
             throw Failure(description: "\(camera.id) has no ONVIF source that could name a substream")
         case (.rtsp(let url), _):
-            return MultiStreamSource(main: main, substream: try self.source(url, of: camera, key: key))
+            return MultiStreamSource(main: main, substream: try source(url, of: camera, key: key))
         }
     }
 
@@ -86,7 +86,7 @@ public struct SourceMaker: Sendable {
             // The address may hold a password, so it is not repeated here.
             throw Failure(description: "the source or the substream of \(camera.id) is not an RTSP address: \(error)")
         }
-        let address = self.masksSecrets(url.requestURI)
+        let address = masksSecrets(url.requestURI)
         var configuration = RTSPSource.Configuration(camera)
         configuration.profile = self.profiles.profile(of: key, at: address)
         let profiles = self.profiles

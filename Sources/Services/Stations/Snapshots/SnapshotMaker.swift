@@ -129,7 +129,7 @@ actor SnapshotMaker {
         self.ending = ending
         let task = Task {
             let taken = await Self.take(from: station, within: timeout, ending)
-            return self.settle(taken, camera: station.id, generation)
+            return settle(taken, camera: station.id, generation)
         }
         making = task
         return try await task.value.get()

@@ -27,11 +27,11 @@ extension CameraEntry {
         var result = self
         // Both streams usually have the same user at the same camera.
         for (key, other) in [("source", "substream"), ("substream", "source")] {
-            guard case .text(let given)? = self.values[key] else { continue }
+            guard case .text(let given)? = values[key] else { continue }
             let restored = try Self.restored(given, key: key, from: [known[key], known[other]].compactMap(\.self))
             result.values[key] = .text(restored)
         }
-        if case .group(let onvif)? = self.values["onvif"] {
+        if case .group(let onvif)? = values["onvif"] {
             result.values["onvif"] = .group(
                 try Self.restored(onvif, of: stored?.values["onvif"], shownAs: shown?.onvif))
         }
@@ -41,12 +41,12 @@ extension CameraEntry {
     private static func restored(_ given: String, key: String, from known: [Known]) throws(HomeError) -> String {
         let address = CameraAddress(text: given)
         let parts = address.secretParts
-        guard parts.contains(where: { self.isMask(given[$0.range]) }) else { return given }
+        guard parts.contains(where: { isMask(given[$0.range]) }) else { return given }
         if let same = known.first(where: { CameraAddress(text: $0.plain).masked == given }) { return same.written }
         for source in known where address.mayTakeSecrets(of: CameraAddress(text: source.plain)) {
-            if let restored = self.filled(given, parts, with: self.secrets(of: source)) { return restored }
+            if let restored = filled(given, parts, with: secrets(of: source)) { return restored }
         }
-        throw self.refusal(key)
+        throw refusal(key)
     }
 
     /// The text with a secret in place of each mask; nil if a secret is missing.
@@ -60,7 +60,7 @@ extension CameraEntry {
             // Among several with the same name, the one at the same position counts.
             let index = secrets.firstIndex { $0.name == part.name }
             let secret = index.map { secrets.remove(at: $0).text }
-            guard self.isMask(given[part.range]) else { continue }
+            guard isMask(given[part.range]) else { continue }
             guard let secret else { return nil }
             result += given[rest..<part.range.lowerBound] + secret
             rest = part.range.upperBound
@@ -91,11 +91,11 @@ extension CameraEntry {
             if let shown, case .text(let written)? = before["url"] {
                 known = [Known(written: written, plain: shown.url)]
             }
-            result["url"] = .text(try self.restored(url, key: "onvif.url", from: known))
+            result["url"] = .text(try restored(url, key: "onvif.url", from: known))
         }
-        guard case .text(let password)? = given["password"], self.isMask(password[...]) else { return result }
-        guard let shown, let kept = before["password"], self.isSameService(given, as: shown) else {
-            throw self.refusal("onvif.password")
+        guard case .text(let password)? = given["password"], isMask(password[...]) else { return result }
+        guard let shown, let kept = before["password"], isSameService(given, as: shown) else {
+            throw refusal("onvif.password")
         }
         result["password"] = kept
         return result
@@ -128,7 +128,7 @@ extension CameraEntry {
     func droppingForeignPassword(
         of stored: CameraEntry, shownAs shown: GatewayConfiguration.Camera, patch: CameraEntry
     ) -> CameraEntry {
-        guard case .group(var now)? = self.values["onvif"], case .group(let written)? = stored.values["onvif"],
+        guard case .group(var now)? = values["onvif"], case .group(let written)? = stored.values["onvif"],
             let before = shown.onvif, now["url"] != written["url"],
             !Self.isSameService(["url": now["url"] ?? .none], as: before)
         else { return self }

@@ -38,7 +38,7 @@ struct CameraEntry: Sendable, Equatable {
 
     /// The entry with its keys replaced by those of `patch`; `none` removes a key (RFC 7396).
     func merged(with patch: CameraEntry) -> CameraEntry {
-        CameraEntry(values: Self.merge(self.values, patch.values))
+        CameraEntry(values: Self.merge(values, patch.values))
     }
 
     private static func merge(_ old: [String: Value], _ new: [String: Value]) -> [String: Value] {
@@ -46,7 +46,7 @@ struct CameraEntry: Sendable, Equatable {
         for (key, value) in new {
             switch (old[key], value) {
             case (_, .none): result[key] = nil
-            case (.group(let before)?, .group(let after)): result[key] = .group(self.merge(before, after))
+            case (.group(let before)?, .group(let after)): result[key] = .group(merge(before, after))
             default: result[key] = value
             }
         }
@@ -57,8 +57,8 @@ struct CameraEntry: Sendable, Equatable {
     func node(id: String) -> Node {
         var pairs = [(Node("id"), Self.quoted(id))]
         let known = ConfigurationLoader.cameraKeys
-        let keys = known.filter { self.values[$0] != nil } + self.values.keys.filter { !known.contains($0) }.sorted()
-        for key in keys where key != "id" { pairs.append((Node(key), Self.node(self.values[key] ?? .none))) }
+        let keys = known.filter { values[$0] != nil } + values.keys.filter { !known.contains($0) }.sorted()
+        for key in keys where key != "id" { pairs.append((Node(key), Self.node(values[key] ?? .none))) }
         return Node(pairs)
     }
 
@@ -66,10 +66,10 @@ struct CameraEntry: Sendable, Equatable {
 
     private static func node(_ value: Value) -> Node {
         switch value {
-        case .text(let text): self.quoted(text)
+        case .text(let text): quoted(text)
         case .flag(let flag): Node(flag ? "true" : "false", Tag(.bool))
         case .group(let values):
-            Node(values.sorted { $0.key < $1.key }.map { (Node($0.key), self.node($0.value)) })
+            Node(values.sorted { $0.key < $1.key }.map { (Node($0.key), node($0.value)) })
         case .list: Node([Node]())
         // In any other style it would be the word `null`.
         case .none: Node("null", Tag(.null), .plain)

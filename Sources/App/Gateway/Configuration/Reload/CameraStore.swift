@@ -26,27 +26,27 @@ public struct CameraStore: Sendable {
     }
 
     /// The file's path.
-    public var path: String { self.directory.file(Self.fileName) }
+    public var path: String { directory.file(Self.fileName) }
 
     /// How many cameras the file holds; nil when there is none.
     /// - Throws: `ConfigurationError` with every problem of it.
     public func check(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> Int? {
-        try self.read(environment: environment)?.count
+        try read(environment: environment)?.count
     }
 
     /// The contents of the file, in its order; nil if there is none.
     func read(environment: [String: String]) throws(ConfigurationError) -> [StoredCamera]? {
         let text: String?
         do {
-            text = try self.directory.readPrivate(Self.fileName)
+            text = try directory.readPrivate(Self.fileName)
         } catch {
-            throw ConfigurationError(file: self.path, problems: [.init(line: 0, key: "", reason: error.reason)])
+            throw ConfigurationError(file: path, problems: [.init(line: 0, key: "", reason: error.reason)])
         }
         guard let text else { return nil }
         let configuration = try GatewayConfiguration(
-            yaml: text, file: self.path, directory: self.directory.path, environment: environment, keys: ["cameras"])
+            yaml: text, file: path, directory: directory.path, environment: environment, keys: ["cameras"])
         let nodes = (try? Yams.compose(yaml: text))?["cameras"]?.sequence.map(Array.init) ?? []
         // By the id, which is checked to be unique. An entry that is left out on one side must not shift the other
         // side.
@@ -60,7 +60,7 @@ public struct CameraStore: Sendable {
         for camera in configuration.cameras {
             guard let entry = entries[camera.id] else {
                 throw ConfigurationError(
-                    file: self.path,
+                    file: path,
                     problems: [.init(line: 0, key: "cameras", reason: "the entry of \(camera.id) is missing")])
             }
             stored.append(StoredCamera(camera: camera, entry: entry))
@@ -75,9 +75,9 @@ public struct CameraStore: Sendable {
         do {
             text = try Yams.serialize(node: Node([(Node("cameras"), list)]), allowUnicode: true)
         } catch {
-            throw StateDirectory.Failure(path: self.path, reason: "cannot be written as YAML: \(error)")
+            throw StateDirectory.Failure(path: path, reason: "cannot be written as YAML: \(error)")
         }
-        try self.directory.writePrivate(Self.fileName, Self.head + text)
+        try directory.writePrivate(Self.fileName, Self.head + text)
     }
 }
 

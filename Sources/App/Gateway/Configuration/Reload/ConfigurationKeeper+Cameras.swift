@@ -5,7 +5,7 @@ import HomeTypes
 extension ConfigurationKeeper {
     /// The camera with this `id`, and where it is written.
     func entry(of id: String) throws(HomeError) -> Entry {
-        guard let entry = self.entries.first(where: { $0.camera.id == id }) else {
+        guard let entry = entries.first(where: { $0.camera.id == id }) else {
             throw HomeError.notFound(
                 "no camera has the id \(id.prefix(64).debugDescription); GET /v1/cameras lists them")
         }
@@ -15,13 +15,13 @@ extension ConfigurationKeeper {
     /// Adds a camera, or replaces the one with this id.
     /// - Returns: the camera, and whether it is new.
     func put(_ entry: CameraEntry, id: String) async throws(HomeError) -> (entry: Entry, isNew: Bool) {
-        await self.takeTurn()
-        defer { self.endTurn() }
-        var stored = try self.changeable(id)
+        await takeTurn()
+        defer { endTurn() }
+        var stored = try changeable(id)
         let index = stored.firstIndex { $0.camera.id == id }
         let shown = index.map { stored[$0] }
         let entry = try entry.restoringSecrets(of: shown?.entry, shownAs: shown?.camera)
-        let camera = try self.checked(entry, id: id)
+        let camera = try checked(entry, id: id)
         let made = StoredCamera(camera: camera, entry: entry)
         if let index {
             stored[index] = made
@@ -31,16 +31,16 @@ extension ConfigurationKeeper {
             }
             stored.append(made)
         }
-        try await self.store(stored)
+        try await store(stored)
         return (try self.entry(of: id), index == nil)
     }
 
     /// Changes some keys of a camera (RFC 7396).
     func patch(_ patch: CameraEntry, id: String) async throws(HomeError) -> Entry {
-        await self.takeTurn()
-        defer { self.endTurn() }
+        await takeTurn()
+        defer { endTurn() }
         _ = try self.entry(of: id)
-        var stored = try self.changeable(id)
+        var stored = try changeable(id)
         guard let index = stored.firstIndex(where: { $0.camera.id == id }) else {
             throw HomeError.internal("the camera \(id) is not in \(CameraStore.fileName)")
         }
@@ -48,28 +48,28 @@ extension ConfigurationKeeper {
         let restored = try patch.restoringSecrets(of: before.entry, shownAs: before.camera)
         let entry = before.entry.merged(with: restored)
             .droppingForeignPassword(of: before.entry, shownAs: before.camera, patch: restored)
-        stored[index] = StoredCamera(camera: try self.checked(entry, id: id), entry: entry)
-        try await self.store(stored)
+        stored[index] = StoredCamera(camera: try checked(entry, id: id), entry: entry)
+        try await store(stored)
         return try self.entry(of: id)
     }
 
     /// Removes a camera; its sessions end.
     func remove(_ id: String) async throws(HomeError) {
-        await self.takeTurn()
-        defer { self.endTurn() }
-        _ = try self.entry(of: id)
-        try await self.store(try self.changeable(id).filter { $0.camera.id != id })
+        await takeTurn()
+        defer { endTurn() }
+        _ = try entry(of: id)
+        try await store(try changeable(id).filter { $0.camera.id != id })
     }
 
     /// The cameras of the API, if the camera with this `id` may be changed there.
     private func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
-        if let file, self.current.cameras.contains(where: { $0.id == id }) {
+        if let file, current.cameras.contains(where: { $0.id == id }) {
             throw HomeError.failedPrecondition(
                 "the camera \(id) is defined in the config file \(file); change it there, which takes effect at once")
         }
         // With the first change, the built-in doorbell becomes one of the API's cameras, so that it can be removed.
-        guard self.stored.isEmpty, self.entries.contains(where: { $0.origin == .builtin }) else { return self.stored }
-        return self.current.cameras.map { camera in
+        guard stored.isEmpty, entries.contains(where: { $0.origin == .builtin }) else { return stored }
+        return current.cameras.map { camera in
             StoredCamera(
                 camera: camera,
                 entry: CameraEntry(values: [
@@ -90,7 +90,7 @@ extension ConfigurationKeeper {
         }
         for (key, value) in entry.values.sorted(by: { $0.key < $1.key }) { try Self.checkLengths(value, key) }
         do {
-            return try GatewayConfiguration.Camera(id: id, checking: entry, environment: self.environment)
+            return try GatewayConfiguration.Camera(id: id, checking: entry, environment: environment)
         } catch {
             throw HomeError.invalidArgument(
                 error.problems.map { $0.key.isEmpty ? $0.reason : "\($0.key): \($0.reason)" }.joined(separator: "; "))
@@ -103,7 +103,7 @@ extension ConfigurationKeeper {
             throw HomeError.invalidArgument("\(key.prefix(64)): longer than 2048 bytes")
         case .group(let values):
             for (inner, value) in values.sorted(by: { $0.key < $1.key }) {
-                try self.checkLengths(value, "\(key).\(inner)")
+                try checkLengths(value, "\(key).\(inner)")
             }
         case .text, .flag, .list, .none: break
         }

@@ -99,9 +99,9 @@ public actor ConfigurationKeeper {
         var result: [Entry] = []
         var ids: Set<String> = []
         // The built-in config is for people who have nothing yet.
-        if self.file != nil || !self.hasStoreFile {
-            let origin: Origin = self.file == nil ? .builtin : .file
-            for camera in self.current.cameras where ids.insert(camera.id).inserted {
+        if file != nil || !hasStoreFile {
+            let origin: Origin = file == nil ? .builtin : .file
+            for camera in current.cameras where ids.insert(camera.id).inserted {
                 result.append(Entry(camera: camera, origin: origin))
             }
         }
@@ -112,27 +112,27 @@ public actor ConfigurationKeeper {
     }
 
     /// The state of the config and of the cameras' file.
-    public var configurationStatus: ConfigurationStatus { self.status }
+    public var configurationStatus: ConfigurationStatus { status }
 
     /// What the gateway found out about a camera.
-    func findings(of id: String) async -> CameraFindings? { await self.running.findings(of: id) }
+    func findings(of id: String) async -> CameraFindings? { await running.findings(of: id) }
 
     /// Reconnects to a camera.
     func reconnect(_ id: String) async throws(HomeError) {
-        _ = try self.entry(of: id)
-        await self.takeTurn()
-        defer { self.endTurn() }
-        guard await self.running.reconnect(id) else {
+        _ = try entry(of: id)
+        await takeTurn()
+        defer { endTurn() }
+        guard await running.reconnect(id) else {
             throw HomeError.failedPrecondition("\(id) is not running; GET /v1/cameras/\(id) says why")
         }
     }
 
     /// Starts the cameras.
     public func begin() async {
-        await self.takeTurn()
-        defer { self.endTurn() }
-        await self.applyInTurn()
-        self.hasBegun = true
+        await takeTurn()
+        defer { endTurn() }
+        await applyInTurn()
+        hasBegun = true
     }
 
     // MARK: The files
@@ -140,8 +140,8 @@ public actor ConfigurationKeeper {
     /// Whether a file differs from the one that was read, and has rested since the last look. This avoids reading a
     /// file that is only half written.
     func lookAtFiles(seenBefore: [FileStamp?]) -> (hasChanged: Bool, seen: [FileStamp?]) {
-        let now = self.stampsNow
-        let hasChanged = self.isFileNew || now != self.stamps
+        let now = stampsNow
+        let hasChanged = isFileNew || now != stamps
         let seen = [now.file, now.store]
         return (hasChanged && seen == seenBefore, seen)
     }
@@ -152,77 +152,77 @@ public actor ConfigurationKeeper {
 
     /// Reads the files again and applies what has changed.
     public func reload(because reason: String) async {
-        await self.takeTurn()
-        defer { self.endTurn() }
-        self.stamps = self.stampsNow
-        self.isFileNew = false
+        await takeTurn()
+        defer { endTurn() }
+        stamps = stampsNow
+        isFileNew = false
         let configuration: GatewayConfiguration
         let stored: [StoredCamera]?
         do throws(ConfigurationError) {
             if let file {
-                configuration = try GatewayConfiguration(contentsOfFile: file, environment: self.environment)
+                configuration = try GatewayConfiguration(contentsOfFile: file, environment: environment)
             } else {
-                configuration = self.current
+                configuration = current
             }
-            stored = try self.store.read(environment: self.environment)
+            stored = try store.read(environment: environment)
         } catch {
-            self.status.problems = error.problems.map {
+            status.problems = error.problems.map {
                 .init(file: error.file, line: $0.line, key: $0.key, reason: $0.reason)
             }
-            self.logger.error(
+            logger.error(
                 "the config has problems, so nothing was changed",
                 metadata: ["because": "\(reason)", "problems": "\(error)"])
             return
         }
-        self.current = configuration
+        current = configuration
         self.stored = stored ?? []
-        self.hasStoreFile = stored != nil
-        self.storeInForce = self.stamps.store
-        self.status.problems = []
-        self.status.loadedAt = Date()
-        self.logger.notice("config read again", metadata: ["because": "\(reason)"])
-        await self.applyInTurn()
+        hasStoreFile = stored != nil
+        storeInForce = stamps.store
+        status.problems = []
+        status.loadedAt = Date()
+        logger.notice("config read again", metadata: ["because": "\(reason)"])
+        await applyInTurn()
     }
 
     private func applyInTurn() async {
         let entries = self.entries
         let cameras = entries.map(\.camera)
-        self.secrets.add(cameras.flatMap(\.secrets) + self.current.media.iceServers.compactMap(\.credential))
-        let needsRestart = self.current.keysThatNeedRestart(comparedTo: self.started)
-        if needsRestart != self.status.needsRestart, !needsRestart.isEmpty {
-            self.logger.warning(
+        secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
+        let needsRestart = current.keysThatNeedRestart(comparedTo: started)
+        if needsRestart != status.needsRestart, !needsRestart.isEmpty {
+            logger.warning(
                 "changes that take effect at the next start",
                 metadata: ["keys": "\(needsRestart.joined(separator: ", "))"])
         }
-        self.status.needsRestart = needsRestart
-        let shadowed = Set(self.current.cameras.map(\.id)).intersection(self.stored.map(\.camera.id))
-        self.status.notes =
-            self.file == nil
+        status.needsRestart = needsRestart
+        let shadowed = Set(current.cameras.map(\.id)).intersection(stored.map(\.camera.id))
+        status.notes =
+            file == nil
             ? []
             : shadowed.sorted().map {
                 "camera \($0) is in both the config file and \(CameraStore.fileName); the config file's entry is used"
             }
         do {
-            try self.webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: self.store.directory)
-            self.secrets.add(self.webhooks.secrets)
+            try webhooks.use(cameras.filter(\.acceptsWebhook).map(\.id), in: store.directory)
+            secrets.add(webhooks.secrets)
         } catch {
-            self.logger.error("webhook tokens cannot be written", metadata: ["reason": "\(error)"])
+            logger.error("webhook tokens cannot be written", metadata: ["reason": "\(error)"])
         }
-        let changes = await self.running.apply(cameras)
+        let changes = await running.apply(cameras)
         // What is recorded takes effect at the next start, as the section does.
-        let recording = self.started.recording ?? .init()
+        let recording = started.recording ?? .init()
         let devices = cameras.map {
             DeviceDescription(
                 id: $0.id, name: $0.name, kind: $0.kind, recording: OwnConnection(recording.rules(of: $0.id)))
         }
-        await self.hub.setDevices(devices, drivers: changes.drivers)
+        await hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }
         // The line that says that the gateway is ready counts the cameras of the start.
-        guard self.hasBegun else { return }
+        guard hasBegun else { return }
         for (message, cameras) in [
             ("camera added", changes.added), ("camera changed", changes.changed), ("camera removed", changes.removed),
         ] {
-            for camera in cameras { self.logger.notice("\(message)", metadata: ["camera": "\(camera)"]) }
+            for camera in cameras { logger.notice("\(message)", metadata: ["camera": "\(camera)"]) }
         }
     }
 
@@ -232,48 +232,48 @@ public actor ConfigurationKeeper {
     /// a restart would forget.
     func store(_ cameras: [StoredCamera]) async throws(HomeError) {
         // Does not overwrite somebody's edit: the new text is based on what was read before that edit.
-        guard FileStamp(path: self.store.path) == self.storeInForce else {
+        guard FileStamp(path: store.path) == storeInForce else {
             throw HomeError.failedPrecondition(
-                self.status.problems.isEmpty
-                    ? "the file \(self.store.path) was just edited and has not been read yet; try again in a second"
-                    : "the file \(self.store.path) was edited and has problems; fix them first (GET /v1/configuration "
+                status.problems.isEmpty
+                    ? "the file \(store.path) was just edited and has not been read yet; try again in a second"
+                    : "the file \(store.path) was edited and has problems; fix them first (GET /v1/configuration "
                         + "lists them)")
         }
         do {
-            try self.store.write(cameras)
+            try store.write(cameras)
         } catch {
             if error.isTooLarge {
                 throw HomeError.resourceExhausted(
                     "\(CameraStore.fileName) would be larger than 1 MiB; remove a camera first")
             }
-            self.logger.error("cameras cannot be written", metadata: ["reason": "\(error)"])
+            logger.error("cameras cannot be written", metadata: ["reason": "\(error)"])
             throw HomeError.internal("the cameras cannot be written: \(error)")
         }
-        self.stored = cameras
-        self.hasStoreFile = true
+        stored = cameras
+        hasStoreFile = true
         // The config file's stamp stays: an edit of it that has not been read yet is still to be read.
-        self.stamps.store = FileStamp(path: self.store.path)
-        self.storeInForce = self.stamps.store
-        self.status.problems.removeAll { $0.file == self.store.path }
-        self.status.loadedAt = Date()
-        await self.applyInTurn()
+        stamps.store = FileStamp(path: store.path)
+        storeInForce = stamps.store
+        status.problems.removeAll { $0.file == store.path }
+        status.loadedAt = Date()
+        await applyInTurn()
     }
 
     // MARK: One after the other
 
     func takeTurn() async {
-        if self.isBusy {
+        if isBusy {
             await withCheckedContinuation { self.waiting.append($0) }
         } else {
-            self.isBusy = true
+            isBusy = true
         }
     }
 
     func endTurn() {
-        if self.waiting.isEmpty {
-            self.isBusy = false
+        if waiting.isEmpty {
+            isBusy = false
         } else {
-            self.waiting.removeFirst().resume()
+            waiting.removeFirst().resume()
         }
     }
 }

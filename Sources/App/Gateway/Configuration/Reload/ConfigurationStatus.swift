@@ -32,17 +32,17 @@ extension GatewayConfiguration {
     /// The keys outside of `cameras` that differ from another config: they cannot be changed while the gateway runs.
     func keysThatNeedRestart(comparedTo other: GatewayConfiguration) -> [String] {
         let pairs: [(String, Bool)] = [
-            ("http.host", self.http.host == other.http.host), ("http.port", self.http.port == other.http.port),
-            ("http.https", self.http.https == other.http.https),
-            ("http.origins", self.http.origins == other.http.origins),
-            ("media.port", self.media.port == other.media.port),
-            ("media.addresses", self.media.addresses == other.media.addresses),
-            ("media.iceServers", self.media.iceServers == other.media.iceServers),
-            ("media.shards", self.media.shards == other.media.shards),
-            ("stateDirectory", self.stateDirectory == other.stateDirectory),
-            ("sessions", self.sessions == other.sessions), ("log", self.log == other.log),
-            ("rtsp", self.rtsp == other.rtsp),
-            ("recording", self.recording == other.recording),
+            ("http.host", http.host == other.http.host), ("http.port", http.port == other.http.port),
+            ("http.https", http.https == other.http.https),
+            ("http.origins", http.origins == other.http.origins),
+            ("media.port", media.port == other.media.port),
+            ("media.addresses", media.addresses == other.media.addresses),
+            ("media.iceServers", media.iceServers == other.media.iceServers),
+            ("media.shards", media.shards == other.media.shards),
+            ("stateDirectory", stateDirectory == other.stateDirectory),
+            ("sessions", sessions == other.sessions), ("log", log == other.log),
+            ("rtsp", rtsp == other.rtsp),
+            ("recording", recording == other.recording),
         ]
         return pairs.filter { !$0.1 }.map(\.0)
     }

@@ -16,13 +16,13 @@ struct ConfigurationWatcher: Service {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for await _ in await UnixSignalsSequence(trapping: .sighup) {
-                        await self.keeper.reload(because: "SIGHUP")
+                        await keeper.reload(because: "SIGHUP")
                     }
                 }
                 group.addTask {
                     var seen: [FileStamp?] = []
                     while (try? await Task.sleep(for: Self.interval)) != nil {
-                        if await self.look(&seen) { await self.keeper.reload(because: "a file has changed") }
+                        if await look(&seen) { await keeper.reload(because: "a file has changed") }
                     }
                 }
             }
@@ -30,7 +30,7 @@ struct ConfigurationWatcher: Service {
     }
 
     private func look(_ seen: inout [FileStamp?]) async -> Bool {
-        let (hasChanged, now) = await self.keeper.lookAtFiles(seenBefore: seen)
+        let (hasChanged, now) = await keeper.lookAtFiles(seenBefore: seen)
         seen = now
         return hasChanged
     }

@@ -4,7 +4,7 @@ import Yams
 extension GatewayConfiguration.Camera {
     /// The source as the config's key has it. It may hold a password: never print it.
     var sourceText: String {
-        switch self.source {
+        switch source {
         case .builtInDoorbell: "builtin:doorbell"
         case .builtInSilent: "builtin:silent"
         case .rtsp(let url), .onvif(let url): url

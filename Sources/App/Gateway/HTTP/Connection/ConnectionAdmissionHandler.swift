@@ -55,63 +55,63 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let connection = self.unwrapInboundIn(data)
+        let connection = unwrapInboundIn(data)
         let peer = Self.peer(connection.remoteAddress)
         let isAdmitted = self.connections.enter(
             connection, from: peer, close: { connection.close(promise: nil) })
         guard isAdmitted else {
             connection.close(promise: nil)
-            if self.connections.isFull { self.pause(context, for: Self.fullPause) }
-            if self.filter.noteRefusal(of: peer, at: MonotonicClock.now) { self.applyFilter(context) }
+            if self.connections.isFull { pause(context, for: Self.fullPause) }
+            if filter.noteRefusal(of: peer, at: MonotonicClock.now) { applyFilter(context) }
             return
         }
         connection.closeFuture.whenComplete { [connections = self.connections] _ in connections.leave(connection) }
-        self.waiting.append(connection, of: ConnectionLedger.host(of: peer))
+        waiting.append(connection, of: ConnectionLedger.host(of: peer))
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.handOn(context)
-        self.acceptMore(context)
+        handOn(context)
+        acceptMore(context)
     }
 
     func read(context: ChannelHandlerContext) {
-        self.isWanted = true
-        if !self.waiting.isEmpty { self.handOnLater(context) }
-        self.acceptMore(context)
+        isWanted = true
+        if !waiting.isEmpty { handOnLater(context) }
+        acceptMore(context)
     }
 
     /// Hands over as many as the server above accepts; the others wait here.
     private func acceptMore(_ context: ChannelHandlerContext) {
-        if self.resumption == nil { context.read() }
+        if resumption == nil { context.read() }
     }
 
     private func handOn(_ context: ChannelHandlerContext) {
-        guard self.isWanted, !self.waiting.isEmpty, self.starting < ConnectionStarts.atOnce else { return }
+        guard isWanted, !waiting.isEmpty, starting < ConnectionStarts.atOnce else { return }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
-        while self.starting < ConnectionStarts.atOnce, let connection = self.waiting.popFirst() {
+        while starting < ConnectionStarts.atOnce, let connection = waiting.popFirst() {
             // A connection that was closed meanwhile to make room.
-            guard self.connections.contains(connection) else { continue }
-            self.starting += 1
+            guard connections.contains(connection) else { continue }
+            starting += 1
             self.starts.begin(connection) { [eventLoop = context.eventLoop] in
                 eventLoop.execute { bound.value.handler.oneHasStarted(bound.value.context) }
             }
             connection.closeFuture.whenComplete { [starts = self.starts] _ in starts.end(connection) }
-            context.fireChannelRead(self.wrapInboundOut(connection))
+            context.fireChannelRead(wrapInboundOut(connection))
         }
-        self.isWanted = false
+        isWanted = false
         context.fireChannelReadComplete()
-        self.handOnLater(context)
+        handOnLater(context)
     }
 
     private func oneHasStarted(_ context: ChannelHandlerContext) {
-        self.starting -= 1
-        if context.channel.isActive { self.handOn(context) }
+        starting -= 1
+        if context.channel.isActive { handOn(context) }
     }
 
     /// Asks the server above whether it accepts more. It answers with a read, at once or later.
     private func handOnLater(_ context: ChannelHandlerContext) {
-        guard !self.isHandingOnLater else { return }
-        self.isHandingOnLater = true
+        guard !isHandingOnLater else { return }
+        isHandingOnLater = true
         context.eventLoop.assumeIsolated().execute {
             self.isHandingOnLater = false
             guard context.channel.isActive else { return }
@@ -127,15 +127,15 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
             return context.fireErrorCaught(error)
         }
-        let closed = self.connections.shed(Self.shedCount)
+        let closed = connections.shed(Self.shedCount)
         let now = MonotonicClock.now
-        if self.toldOfExhaustion.map({ now - $0 >= Self.exhaustedInterval }) ?? true {
-            self.toldOfExhaustion = now
-            self.logger.warning(
+        if toldOfExhaustion.map({ now - $0 >= Self.exhaustedInterval }) ?? true {
+            toldOfExhaustion = now
+            logger.warning(
                 "there are no descriptors for more connections; those without a sign-in are closed",
                 metadata: ["reason": "\(error)", "closed": "\(closed)"])
         }
-        self.pause(context, for: Self.exhaustedPause)
+        pause(context, for: Self.exhaustedPause)
     }
 
     /// Makes the kernel drop packets of hosts that are refused all the time, for a moment.
@@ -143,9 +143,9 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
         try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
             _ = self.filter.apply(to: $0)
         }
-        guard self.hearing == nil, let deadline = self.filter.nextDeadline else { return }
+        guard hearing == nil, let deadline = filter.nextDeadline else { return }
         let delay: Duration = max(deadline - MonotonicClock.now, .milliseconds(1))
-        self.hearing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+        hearing = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
             self.hearing = nil
             guard context.channel.isActive else { return }
             _ = self.filter.expire(at: MonotonicClock.now)
@@ -154,18 +154,18 @@ final class ConnectionAdmissionHandler: ChannelDuplexHandler, RemovableChannelHa
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        self.resumption?.cancel()
-        self.resumption = nil
-        self.hearing?.cancel()
-        self.hearing = nil
+        resumption?.cancel()
+        resumption = nil
+        hearing?.cancel()
+        hearing = nil
     }
 
     private func pause(_ context: ChannelHandlerContext, for time: TimeAmount) {
-        guard self.resumption == nil else { return }
+        guard resumption == nil else { return }
         // The library's own pause leaves the socket in the selector, which then wakes the event loop again and again
         // and keeps a core busy. Only this removes it.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
-        self.resumption = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+        resumption = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
             self.resumption = nil
             guard context.channel.isActive else { return }
             try? context.channel.syncOptions?.setOption(.autoRead, value: true)

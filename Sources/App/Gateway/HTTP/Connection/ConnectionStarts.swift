@@ -10,11 +10,11 @@ final class ConnectionStarts: Sendable {
 
     /// Records that a connection was handed to the server. `whenStarted` is called once, on any thread.
     func begin(_ connection: AnyObject, whenStarted: @escaping @Sendable () -> Void) {
-        self.begun.withLock { $0[ObjectIdentifier(connection)] = whenStarted }
+        begun.withLock { $0[ObjectIdentifier(connection)] = whenStarted }
     }
 
     /// Records that the connection's task has begun, or that there will be none. A second call has no effect.
     func end(_ connection: AnyObject) {
-        self.begun.withLock { $0.removeValue(forKey: ObjectIdentifier(connection)) }?()
+        begun.withLock { $0.removeValue(forKey: ObjectIdentifier(connection)) }?()
     }
 }

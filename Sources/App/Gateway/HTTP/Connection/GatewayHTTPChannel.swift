@@ -38,7 +38,7 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try Self.setOptions(of: channel)
-            try Self.addHandlers(to: channel, turns: self.turns)
+            try Self.addHandlers(to: channel, turns: turns)
             try channel.pipeline.syncOperations.addHandlers([
                 HTTP1ToHTTPServerCodec(secure: false), RequestDeadlineHandler(),
                 HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger),
@@ -49,8 +49,8 @@ struct GatewayHTTPChannel: ServerChildChannel, HTTPChannelHandler {
     }
 
     func handle(value: Value, logger: Logger) async {
-        self.starts.end(value.channel)
-        await self.handleHTTP(asyncChannel: value, logger: logger)
+        starts.end(value.channel)
+        await handleHTTP(asyncChannel: value, logger: logger)
     }
 
     /// The part of the pipeline that handles bytes and HTTP/1.1, in order from the socket up.

@@ -10,26 +10,26 @@ struct HostQueue<Element> {
     private var hosts: [TransportAddress] = []
     private var prefersFew = false
 
-    var isEmpty: Bool { self.hosts.isEmpty }
+    var isEmpty: Bool { hosts.isEmpty }
 
     mutating func append(_ element: Element, of host: TransportAddress) {
-        if self.elements[host] == nil { self.hosts.append(host) }
-        self.elements[host, default: []].append(element)
+        if elements[host] == nil { hosts.append(host) }
+        elements[host, default: []].append(element)
     }
 
     mutating func popFirst() -> Element? {
-        self.prefersFew.toggle()
-        let index = self.prefersFew ? self.indexOfFewest : self.hosts.indices.first
+        prefersFew.toggle()
+        let index = prefersFew ? indexOfFewest : hosts.indices.first
         guard let index else { return nil }
-        let host = self.hosts.remove(at: index)
-        let first = self.elements[host]?.removeFirst()
-        if self.elements[host]?.isEmpty == true { self.elements[host] = nil } else { self.hosts.append(host) }
+        let host = hosts.remove(at: index)
+        let first = elements[host]?.removeFirst()
+        if elements[host]?.isEmpty == true { elements[host] = nil } else { hosts.append(host) }
         return first
     }
 
     private var indexOfFewest: Int? {
-        self.hosts.indices.min {
-            (self.elements[self.hosts[$0]]?.count ?? 0) < (self.elements[self.hosts[$1]]?.count ?? 0)
+        hosts.indices.min {
+            (elements[hosts[$0]]?.count ?? 0) < (elements[hosts[$1]]?.count ?? 0)
         }
     }
 }

@@ -17,39 +17,39 @@ final class RequestDeadlineHandler: ChannelInboundHandler, RemovableChannelHandl
     private var received = 0
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch self.unwrapInboundIn(data) {
-        case .head: self.schedule(context)
-        case .body(let bytes): self.received += bytes.readableBytes
-        case .end: self.cancel()
+        switch unwrapInboundIn(data) {
+        case .head: schedule(context)
+        case .body(let bytes): received += bytes.readableBytes
+        case .end: cancel()
         }
         context.fireChannelRead(data)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.cancel()
+        cancel()
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        self.cancel()
+        cancel()
     }
 
     private func schedule(_ context: ChannelHandlerContext) {
-        self.cancel()
-        self.received = 0
-        self.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.limit) { self.look(context) }
+        cancel()
+        received = 0
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.limit) { self.look(context) }
     }
 
     private func look(_ context: ChannelHandlerContext) {
-        if self.received >= Self.progress {
-            self.schedule(context)
+        if received >= Self.progress {
+            schedule(context)
         } else {
             context.close(promise: nil)
         }
     }
 
     private func cancel() {
-        self.deadline?.cancel()
-        self.deadline = nil
+        deadline?.cancel()
+        deadline = nil
     }
 }

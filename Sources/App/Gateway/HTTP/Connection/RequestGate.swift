@@ -65,31 +65,31 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .open = self.state else { return }
-        switch self.unwrapInboundIn(data) {
+        guard case .open = state else { return }
+        switch unwrapInboundIn(data) {
         case .head(let head):
-            self.exchange = Exchange(head)
-            if let refusal = RequestRules.refusal(of: head) { return self.refuse(refusal, context) }
+            exchange = Exchange(head)
+            if let refusal = RequestRules.refusal(of: head) { return refuse(refusal, context) }
             if head.headers.contains(name: "transfer-encoding") {
-                self.pacer.expectBody(.chunked)
+                pacer.expectBody(.chunked)
             } else if let length = head.headers.first(name: "content-length").flatMap({ Int($0) }), length > 0 {
-                self.pacer.expectBody(.length(length))
+                pacer.expectBody(.length(length))
             }
-            self.takeTurn(context)
+            takeTurn(context)
         case .body:
-            self.exchange?.hasBodyBegun = true
+            exchange?.hasBodyBegun = true
         case .end:
-            self.exchange?.isReadingRequest = false
-            self.pacer.endRequest()
+            exchange?.isReadingRequest = false
+            pacer.endRequest()
         }
-        if self.turn.isAwaited { return self.turn.keep(self.unwrapInboundIn(data)) }
-        self.exchange?.wasHandedOn = true
+        if turn.isAwaited { return turn.keep(unwrapInboundIn(data)) }
+        exchange?.wasHandedOn = true
         context.fireChannelRead(data)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed, self.turn.isAwaited {
-            self.turn.hasInputEnded = true
+        if event as? ChannelEvent == .inputClosed, turn.isAwaited {
+            turn.hasInputEnded = true
         } else {
             context.fireUserInboundEventTriggered(event)
         }
@@ -97,39 +97,39 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Requests of strangers wait for each other; nothing more of a waiting request is read.
     private func takeTurn(_ context: ChannelHandlerContext) {
-        if self.isSignedIn { return }
+        if isSignedIn { return }
         let bound = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
-        let isTaken = self.turn.take(context) { bound.value.gate.turnHasCome(bound.value.context) }
-        if !isTaken { self.pacer.pause() }
+        let isTaken = turn.take(context) { bound.value.gate.turnHasCome(bound.value.context) }
+        if !isTaken { pacer.pause() }
     }
 
     private func turnHasCome(_ context: ChannelHandlerContext) {
-        guard let parts = self.turn.begin(context.eventLoop) else { return }
-        self.exchange?.wasHandedOn = true
-        for part in parts { context.fireChannelRead(self.wrapInboundOut(part)) }
+        guard let parts = turn.begin(context.eventLoop) else { return }
+        exchange?.wasHandedOn = true
+        for part in parts { context.fireChannelRead(wrapInboundOut(part)) }
         context.fireChannelReadComplete()
-        if self.turn.hasInputEnded {
-            self.turn.hasInputEnded = false
+        if turn.hasInputEnded {
+            turn.hasInputEnded = false
             context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         }
-        self.pacer.resume()
+        pacer.resume()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
-        guard case .open = self.state else { return }
-        self.refuse(RequestRules.refusal(error, inFirstLine: self.pacer.isInFirstLine), context)
+        guard case .open = state else { return }
+        refuse(RequestRules.refusal(error, inFirstLine: pacer.isInFirstLine), context)
     }
 
     private func refuse(_ refusal: RequestRefusal, _ context: ChannelHandlerContext) {
-        let wasHandedOn = self.exchange.map { $0.isReadingRequest && $0.wasHandedOn } ?? false
-        self.pacer.discard()
-        self.turn.giveBack()
-        if self.exchange?.hasResponseBegun == true {
-            self.exchange?.closesAfterwards = true
+        let wasHandedOn = exchange.map { $0.isReadingRequest && $0.wasHandedOn } ?? false
+        pacer.discard()
+        turn.giveBack()
+        if exchange?.hasResponseBegun == true {
+            exchange?.closesAfterwards = true
         } else {
-            self.state = .refusing
-            self.write(refusal, context)
+            state = .refusing
+            write(refusal, context)
         }
         // A reader that waits for the rest of a body must not mistake the part that arrived for the whole.
         if wasHandedOn { context.fireErrorCaught(RequestBrokenOff()) }
@@ -144,24 +144,24 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
             "content-type": "application/json", "content-length": "\(body.count)", "cache-control": "no-store",
             "x-content-type-options": "nosniff", "connection": "close",
         ]
-        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
-        context.write(self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { _ in self.linger(context) }
-        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: written)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
     }
 
     // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard case .open = self.state else {
+        guard case .open = state else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        switch self.unwrapOutboundIn(data) {
+        switch unwrapOutboundIn(data) {
         case .head(var head):
-            self.complete(&head)
-            context.write(self.wrapOutboundOut(.head(head)), promise: promise)
+            complete(&head)
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body:
             context.write(data, promise: promise)
         case .end:
@@ -174,7 +174,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     private func complete(_ head: inout HTTPResponseHead) {
         guard head.status.code >= 200, let exchange else { return }
         self.exchange?.hasResponseBegun = true
-        self.turn.giveBack()
+        turn.giveBack()
         if exchange.isHTTP10 {
             head.version = .http1_0
             // Only the end of the connection would mark the end of the body.
@@ -190,29 +190,29 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func responseWasWritten(_ context: ChannelHandlerContext) {
-        guard case .open = self.state, let exchange else { return }
+        guard case .open = state, let exchange else { return }
         self.exchange = nil
         if exchange.closesAfterwards || exchange.isReadingRequest {
-            self.linger(context)
+            linger(context)
         } else {
-            self.pacer.beginNextRequest()
+            pacer.beginNextRequest()
         }
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         if event is SignedIn {
-            self.isSignedIn = true
-            if !self.turn.isAwaited { self.turn.giveBack() }
+            isSignedIn = true
+            if !turn.isAwaited { turn.giveBack() }
             promise?.succeed()
             return
         }
         guard event is ContinueRequest else { return context.triggerUserOutboundEvent(event, promise: promise) }
         promise?.succeed()
-        guard case .open = self.state, let exchange, exchange.expectsContinue, exchange.isReadingRequest,
+        guard case .open = state, let exchange, exchange.expectsContinue, exchange.isReadingRequest,
             !exchange.hasResponseBegun, !exchange.hasBodyBegun
         else { return }
         let head = HTTPResponseHead(version: .http1_1, status: .continue)
-        context.writeAndFlush(self.wrapOutboundOut(.head(head)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
     // MARK: The end
@@ -220,11 +220,11 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     /// Signals that nothing more comes, and closes a moment later. A connection that is closed while bytes of the
     /// client are unread is reset, and the client may never see the response.
     private func linger(_ context: ChannelHandlerContext) {
-        if case .lingering = self.state { return }
+        if case .lingering = state { return }
         guard context.channel.isActive else { return }
-        self.state = .lingering
-        self.pacer.discard()
-        self.lingering = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
+        state = .lingering
+        pacer.discard()
+        lingering = context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) {
             self.lingering = nil
             context.close(promise: nil)
         }
@@ -232,25 +232,25 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        guard self.lingering != nil else { return context.close(mode: mode, promise: promise) }
-        if let promise { self.closePromises.append(promise) }
+        guard lingering != nil else { return context.close(mode: mode, promise: promise) }
+        if let promise { closePromises.append(promise) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.end()
+        end()
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        self.end()
+        end()
     }
 
     private func end() {
-        self.turn.giveBack()
-        self.lingering?.cancel()
-        self.lingering = nil
-        let promises = self.closePromises
-        self.closePromises = []
+        turn.giveBack()
+        lingering?.cancel()
+        lingering = nil
+        let promises = closePromises
+        closePromises = []
         for promise in promises { promise.succeed() }
     }
 }

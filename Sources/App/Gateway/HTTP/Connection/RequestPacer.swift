@@ -58,122 +58,122 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The head that was passed on last announces a body.
     func expectBody(_ framing: Framing) {
-        if case .head = self.phase { self.phase = .body(framing) }
+        if case .head = phase { phase = .body(framing) }
     }
 
     /// The request has ended.
     func endRequest() {
-        if case .discarding = self.phase { return }
-        self.phase = .answering
+        if case .discarding = phase { return }
+        phase = .answering
     }
 
     /// The response has been written; the next request may come.
     func beginNextRequest() {
-        guard case .answering = self.phase else { return }
-        self.phase = .head
-        self.requestCount &+= 1
-        self.isInFirstLine = true
-        guard let context, !self.isHandingOn else { return }
-        if self.handOn(context) { context.fireChannelReadComplete() }
-        self.readIfWanted(context)
+        guard case .answering = phase else { return }
+        phase = .head
+        requestCount &+= 1
+        isInFirstLine = true
+        guard let context, !isHandingOn else { return }
+        if handOn(context) { context.fireChannelReadComplete() }
+        readIfWanted(context)
     }
 
     /// Passes on and reads nothing until ``resume()``: the request that has begun has to wait.
     func pause() {
-        self.isPaused = true
+        isPaused = true
     }
 
     /// Continues the request.
     func resume() {
-        self.isPaused = false
-        guard let context, !self.isHandingOn else { return }
-        if self.handOn(context) { context.fireChannelReadComplete() }
-        self.readIfWanted(context)
+        isPaused = false
+        guard let context, !isHandingOn else { return }
+        if handOn(context) { context.fireChannelReadComplete() }
+        readIfWanted(context)
     }
 
     /// Stops passing anything on.
     func discard() {
-        self.phase = .discarding
-        self.discarded = self.held.readableBytes
-        self.held = ByteBuffer()
-        if let context, !self.isHandingOn { self.readIfWanted(context) }
+        phase = .discarding
+        discarded = held.readableBytes
+        held = ByteBuffer()
+        if let context, !isHandingOn { readIfWanted(context) }
     }
 
     // MARK: Reading
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = self.unwrapInboundIn(data)
-        if case .discarding = self.phase {
-            self.discarded += bytes.readableBytes
-            if self.discarded > Self.maximumDiscarded { context.close(promise: nil) }
+        var bytes = unwrapInboundIn(data)
+        if case .discarding = phase {
+            discarded += bytes.readableBytes
+            if discarded > Self.maximumDiscarded { context.close(promise: nil) }
             return
         }
-        if self.held.readableBytes == 0 { self.held = bytes } else { self.held.writeBuffer(&bytes) }
-        _ = self.handOn(context)
-        if self.held.readableBytes > Self.maximumHeld { context.close(promise: nil) }
+        if held.readableBytes == 0 { held = bytes } else { held.writeBuffer(&bytes) }
+        _ = handOn(context)
+        if held.readableBytes > Self.maximumHeld { context.close(promise: nil) }
     }
 
     func read(context: ChannelHandlerContext) {
-        if self.mayRead { context.read() } else { self.isReadWanted = true }
+        if mayRead { context.read() } else { isReadWanted = true }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event as? ChannelEvent == .inputClosed else { return context.fireUserInboundEventTriggered(event) }
-        if case .discarding = self.phase { return context.close(promise: nil) }
-        if self.held.readableBytes > 0 {
-            self.hasInputEnded = true
+        if case .discarding = phase { return context.close(promise: nil) }
+        if held.readableBytes > 0 {
+            hasInputEnded = true
         } else {
             context.fireUserInboundEventTriggered(event)
         }
     }
 
     private var mayRead: Bool {
-        switch self.phase {
-        case .head, .body: self.held.readableBytes == 0 && !self.isPaused
+        switch phase {
+        case .head, .body: held.readableBytes == 0 && !isPaused
         case .answering: false
         case .discarding: true
         }
     }
 
     private func readIfWanted(_ context: ChannelHandlerContext) {
-        guard self.isReadWanted, self.mayRead else { return }
-        self.isReadWanted = false
+        guard isReadWanted, mayRead else { return }
+        isReadWanted = false
         context.read()
     }
 
     /// Passes on what is held, as far as the request reaches.
     /// - Returns: whether anything was passed on.
     private func handOn(_ context: ChannelHandlerContext) -> Bool {
-        guard !self.isHandingOn else { return false }
-        self.isHandingOn = true
-        defer { self.isHandingOn = false }
+        guard !isHandingOn else { return false }
+        isHandingOn = true
+        defer { isHandingOn = false }
         var hasHandedOn = false
-        while let slice = self.nextSlice() {
+        while let slice = nextSlice() {
             hasHandedOn = true
-            let request = self.requestCount
+            let request = requestCount
             let isWholeLine = slice.readableBytesView.last == 0x0A
-            context.fireChannelRead(self.wrapInboundOut(slice))
+            context.fireChannelRead(wrapInboundOut(slice))
             // After the parser has seen the line, because its errors are about it.
-            if isWholeLine, request == self.requestCount { self.isInFirstLine = false }
+            if isWholeLine, request == requestCount { isInFirstLine = false }
         }
-        if self.held.readableBytes == 0, self.hasInputEnded {
-            self.hasInputEnded = false
+        if held.readableBytes == 0, hasInputEnded {
+            hasInputEnded = false
             context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         }
         return hasHandedOn
     }
 
     private func nextSlice() -> ByteBuffer? {
-        let available = self.held.readableBytes
-        guard available > 0, !self.isPaused else { return nil }
-        switch self.phase {
+        let available = held.readableBytes
+        guard available > 0, !isPaused else { return nil }
+        switch phase {
         case .head, .body(.chunked):
-            return self.held.readSlice(length: self.lineLength ?? available)
+            return held.readSlice(length: lineLength ?? available)
         case .body(.length(let remaining)):
             let count = min(remaining, available)
-            self.phase = .body(.length(remaining - count))
+            phase = .body(.length(remaining - count))
             // A parser that has seen the whole body reports it; if it does not, it has to see what follows.
-            return self.held.readSlice(length: count > 0 ? count : available)
+            return held.readSlice(length: count > 0 ? count : available)
         case .answering, .discarding:
             return nil
         }
@@ -181,7 +181,7 @@ final class RequestPacer: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The bytes up to and including the first line feed.
     private var lineLength: Int? {
-        let view = self.held.readableBytesView
+        let view = held.readableBytesView
         guard let end = view.firstIndex(of: 0x0A) else { return nil }
         return end - view.startIndex + 1
     }

@@ -7,7 +7,7 @@ struct RequestRefusal: Error, Equatable {
     /// What was wrong, for a person.
     var message: String
     /// The error in the body.
-    var error: HomeError { .invalidArgument(self.message) }
+    var error: HomeError { .invalidArgument(message) }
 }
 
 /// Whether a request is well-formed enough to be answered (RFC 9110 and 9112).
@@ -17,8 +17,8 @@ enum RequestRules {
 
     /// What is wrong with a head, or nil.
     static func refusal(of head: HTTPRequestHead) -> RequestRefusal? {
-        if head.uri.utf8.count > self.maximumTarget { return self.targetTooLong }
-        return self.refusalOfHost(head) ?? self.refusalOfLength(head) ?? self.refusalOfExpectation(head)
+        if head.uri.utf8.count > maximumTarget { return targetTooLong }
+        return refusalOfHost(head) ?? refusalOfLength(head) ?? refusalOfExpectation(head)
     }
 
     /// RFC 9112, section 3.2: one `Host`, exactly one from HTTP/1.1 on.
@@ -83,7 +83,7 @@ enum RequestRules {
     /// What a parser's error means for the client.
     static func refusal(_ error: HTTPParserError, inFirstLine: Bool) -> RequestRefusal {
         switch error {
-        case .headerOverflow where inFirstLine: return self.targetTooLong
+        case .headerOverflow where inFirstLine: return targetTooLong
         case .headerOverflow:
             return RequestRefusal(
                 status: .requestHeaderFieldsTooLarge,

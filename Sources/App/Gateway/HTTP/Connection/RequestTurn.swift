@@ -26,7 +26,7 @@ final class RequestTurn {
     }
 
     var isAwaited: Bool {
-        if case .waiting = self.state { return true }
+        if case .waiting = state { return true }
         return false
     }
 
@@ -36,43 +36,43 @@ final class RequestTurn {
     func take(_ context: ChannelHandlerContext, begin: @escaping @Sendable () -> Void) -> Bool {
         let host = ConnectionLedger.host(of: ConnectionAdmissionHandler.peer(context.remoteAddress))
         let eventLoop = context.eventLoop
-        if self.turns.take(for: host, begin: { eventLoop.execute(begin) }) {
-            self.hold(eventLoop)
+        if turns.take(for: host, begin: { eventLoop.execute(begin) }) {
+            hold(eventLoop)
             return true
         }
-        self.state = .waiting
+        state = .waiting
         return false
     }
 
     /// Keeps a part that arrives while the request waits for its turn.
     func keep(_ part: HTTPServerRequestPart) {
-        self.parts.append(part)
+        parts.append(part)
     }
 
     /// Begins the turn.
     /// - Returns: The parts that were kept; nil if the request no longer waits.
     func begin(_ eventLoop: any EventLoop) -> [HTTPServerRequestPart]? {
-        guard self.isAwaited else {
-            self.turns.giveBack()
+        guard isAwaited else {
+            turns.giveBack()
             return nil
         }
-        self.hold(eventLoop)
-        defer { self.parts = [] }
-        return self.parts
+        hold(eventLoop)
+        defer { parts = [] }
+        return parts
     }
 
     /// Gives the turn back, or stops waiting for it.
     func giveBack() {
-        if case .taken(let limit) = self.state {
+        if case .taken(let limit) = state {
             limit.cancel()
-            self.turns.giveBack()
+            turns.giveBack()
         }
-        self.state = .none
-        self.parts = []
+        state = .none
+        parts = []
     }
 
     private func hold(_ eventLoop: any EventLoop) {
         let limit = eventLoop.assumeIsolated().scheduleTask(in: RequestTurns.longest) { self.giveBack() }
-        self.state = .taken(limit)
+        state = .taken(limit)
     }
 }

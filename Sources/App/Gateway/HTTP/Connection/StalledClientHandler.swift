@@ -17,36 +17,36 @@ final class StalledClientHandler: ChannelOutboundHandler, RemovableChannelHandle
     private var look: Scheduled<Void>?
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        self.written &+= self.unwrapOutboundIn(data).readableBytes
+        written &+= unwrapOutboundIn(data).readableBytes
         context.write(data, promise: promise)
-        if self.look == nil {
-            self.since = context.eventLoop.now
-            self.schedule(context)
+        if look == nil {
+            since = context.eventLoop.now
+            schedule(context)
         }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        self.look?.cancel()
-        self.look = nil
+        look?.cancel()
+        look = nil
     }
 
     private func schedule(_ context: ChannelHandlerContext) {
-        self.look = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { self.check(context) }
+        look = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { self.check(context) }
     }
 
     private func check(_ context: ChannelHandlerContext) {
-        self.look = nil
+        look = nil
         guard context.channel.isActive,
             let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0
         else { return }
-        let accepted = self.written &- waiting
+        let accepted = written &- waiting
         let now = context.eventLoop.now
         if accepted != self.accepted {
             self.accepted = accepted
-            self.since = now
-        } else if now - self.since >= Self.limit {
+            since = now
+        } else if now - since >= Self.limit {
             return context.close(promise: nil)
         }
-        self.schedule(context)
+        schedule(context)
     }
 }

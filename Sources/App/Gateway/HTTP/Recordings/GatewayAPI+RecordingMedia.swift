@@ -21,10 +21,10 @@ extension GatewayAPI {
 
     func addRecordingMediaRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/v1/devices/:device/recordings/links") { request, context in
-            let (_, device) = try await self.recordings(context)
+            let (_, device) = try await recordings(context)
             let range = try RecordingQueries.range(request)
-            let secret = try self.recordingLinks.make(
-                device: device, range: range, principal: self.principal(context), now: MonotonicClock.now)
+            let secret = try recordingLinks.make(
+                device: device, range: range, principal: principal(context), now: MonotonicClock.now)
             let base = "/v1/recording-links/\(secret)"
             let expires = WallClock.milliseconds + RecordingLinks.lifetime.components.seconds * 1_000
             return try JSONBody.response(
@@ -54,10 +54,10 @@ extension GatewayAPI {
                 }
             }
             router.get(RouterPath("\(base)/recordings/export.mp4")) { request, context in
-                try await self.export(try await self.viewer(context), request)
+                try await export(try await self.viewer(context), request)
             }
             router.get(RouterPath("\(base)/recordings/:recording/tracks/:track/:file")) { request, context in
-                try await self.segment(try await self.viewer(context), request, context)
+                try await segment(try await self.viewer(context), request, context)
             }
         }
         router.get("/v1/devices/:device/recordings/thumbnail.jpg") { request, context in
@@ -70,7 +70,7 @@ extension GatewayAPI {
                 try RecordingPicture.recording(of: device, at: moment, in: store)
             }
             let permit = try await viewer.access.permit(device, stored.end == nil)
-            return try await self.thumbnail(viewer, request, permit) { () throws(PlaybackError) in
+            return try await thumbnail(viewer, request, permit) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
         }
@@ -80,7 +80,7 @@ extension GatewayAPI {
             // The moment of the trigger, unless another one is asked for.
             let moment = try RecordingQueries.time("at", request) ?? stored.session.triggeredAt * 1_000
             let permit = try await viewer.access.permit(viewer.device, stored.end == nil)
-            return try await self.thumbnail(viewer, request, permit) { () throws(PlaybackError) in
+            return try await thumbnail(viewer, request, permit) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
         }
@@ -88,14 +88,14 @@ extension GatewayAPI {
 
     private func viewer(_ context: GatewayRequestContext) async throws -> Viewer {
         guard let secret = context.parameters.get("link") else {
-            let (access, device) = try await self.recordings(context)
-            return Viewer(access: access, device: device, principal: try self.principal(context))
+            let (access, device) = try await recordings(context)
+            return Viewer(access: access, device: device, principal: try principal(context))
         }
-        guard let link = self.recordingLinks.link(secret, now: MonotonicClock.now) else {
+        guard let link = recordingLinks.link(secret, now: MonotonicClock.now) else {
             throw HomeError.notFound("this link to a recording has expired; make another one")
         }
         return Viewer(
-            access: try await self.recordings(of: link.device), device: link.device, principal: link.principal,
+            access: try await recordings(of: link.device), device: link.device, principal: link.principal,
             range: link.range)
     }
 
@@ -109,7 +109,7 @@ extension GatewayAPI {
         _ viewer: Viewer, _ request: Request
     ) async throws -> (RecordingPlaylists, RecordingAccess.Permit) {
         let range = try viewer.range ?? RecordingQueries.range(request)
-        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let place = try recordingPlaces.take(for: viewer.principal)
         defer { withExtendedLifetime(place) {} }
         let device = viewer.device
         let footage = try await viewer.access.read { store throws(PlaybackError) in
@@ -123,7 +123,7 @@ extension GatewayAPI {
     private func export(_ viewer: Viewer, _ request: Request) async throws -> Response {
         let range = try viewer.range ?? RecordingQueries.range(request)
         let gaps = try RecordingQueries.word("gaps", request, otherwise: RecordingExport.Gaps.keep)
-        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let place = try recordingPlaces.take(for: viewer.principal)
         let device = viewer.device
         let (export, isRunning) = try await viewer.access.read { store throws(PlaybackError) in
             let footage = try RecordedRange(of: device, from: range.lowerBound, until: range.upperBound, in: store)
@@ -149,7 +149,7 @@ extension GatewayAPI {
     private func segment(
         _ viewer: Viewer, _ request: Request, _ context: GatewayRequestContext
     ) async throws -> Response {
-        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let place = try recordingPlaces.take(for: viewer.principal)
         let stored = try await Self.stored(viewer.access, viewer.device, context)
         if let range = viewer.range {
             let summary = stored.summary
@@ -191,7 +191,7 @@ extension GatewayAPI {
     ) async throws -> Response {
         let width = try RecordingQueries.number("width", request, in: 16...3_840, otherwise: 320)
         try permit.check()
-        let place = try self.recordingPlaces.take(for: viewer.principal)
+        let place = try recordingPlaces.take(for: viewer.principal)
         let picture: (jpeg: [UInt8], time: Int64)
         do {
             picture = try await RecordingPicture.jpeg(maximumWidth: width, make)

@@ -14,8 +14,8 @@ extension GatewayAPI {
 
     func addRecordingRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices/:device/recordings") { request, context in
-            let (access, device) = try await self.recordings(context)
-            let place = try self.recordingPlaces.take(for: self.principal(context))
+            let (access, device) = try await recordings(context)
+            let place = try recordingPlaces.take(for: principal(context))
             defer { withExtendedLifetime(place) {} }
             let limit = try RecordingQueries.number(
                 "limit", request, in: 1...Self.maximumRecordings, otherwise: 100)
@@ -36,7 +36,7 @@ extension GatewayAPI {
                     next: page.hasMore ? page.recordings.last.map { RecordingQueries.cursor($0.id) } : nil))
         }
         router.get("/v1/devices/:device/recordings/days") { request, context in
-            let (access, device) = try await self.recordings(context)
+            let (access, device) = try await recordings(context)
             let name = request.uri.queryParameters["timeZone"].map(String.init) ?? "UTC"
             guard let zone = TimeZone(identifier: name) else {
                 throw HomeError.invalidArgument("timeZone: expected a name like Europe/Berlin")
@@ -53,7 +53,7 @@ extension GatewayAPI {
             return try JSONBody.response(RecordingDayList(days))
         }
         router.get("/v1/devices/:device/recordings/footage") { request, context in
-            let (access, device) = try await self.recordings(context)
+            let (access, device) = try await recordings(context)
             let range = try RecordingQueries.range(request)
             guard range.count <= 3_600 * 1_000_000 else {
                 throw HomeError.invalidArgument("the range is longer than an hour")
@@ -69,19 +69,19 @@ extension GatewayAPI {
             return try JSONBody.response(footage)
         }
         router.get("/v1/devices/:device/recordings/:recording") { _, context in
-            let (access, device) = try await self.recordings(context)
+            let (access, device) = try await recordings(context)
             return try JSONBody.response(RecordingDetails(try await Self.stored(access, device, context)))
         }
         router.get("/v1/devices/:device/recordings/:recording/segments") { _, context in
-            let (access, device) = try await self.recordings(context)
+            let (access, device) = try await recordings(context)
             let stored = try await Self.stored(access, device, context)
             return try JSONBody.response(
                 RecordingSegmentList(
                     segments: stored.segments.map { RecordingSegmentAnswer($0, of: stored.session) }))
         }
         router.delete("/v1/devices/:device/recordings/:recording") { _, context in
-            let (access, device) = try await self.recordings(context)
-            try self.requireOwner(context)
+            let (access, device) = try await recordings(context)
+            try requireOwner(context)
             let id = try Self.identifier(context, device)
             try await access.read { store throws(PlaybackError) in
                 do throws(RecordingFault) {
@@ -99,15 +99,15 @@ extension GatewayAPI {
             return Response(status: .noContent)
         }
         router.delete("/v1/devices/:device/recordings") { request, context in
-            let (access, device) = try await self.recordings(context)
-            try self.requireOwner(context)
+            let (access, device) = try await recordings(context)
+            try requireOwner(context)
             let range = try RecordingQueries.range(request)
             let answer = try await access.read { store throws(PlaybackError) in
                 try RecordingDeletion(of: device, range, in: store)
             }
             return try JSONBody.response(answer)
         }
-        self.addRecordingMediaRoutes(to: router)
+        addRecordingMediaRoutes(to: router)
     }
 
     private static let running = "it is being recorded; it can be deleted when it has ended"
@@ -115,16 +115,16 @@ extension GatewayAPI {
     /// The store, and the device that the path names. A device that is gone may still have recordings.
     func recordings(_ context: GatewayRequestContext) async throws -> (RecordingAccess, String) {
         let device = try context.parameters.require("device")
-        return (try await self.recordings(of: device), device)
+        return (try await recordings(of: device), device)
     }
 
     func recordings(of device: String) async throws -> RecordingAccess {
-        guard let access = self.recordingAccess else {
-            try await self.hub.requireDevice(device)
+        guard let access = recordingAccess else {
+            try await hub.requireDevice(device)
             throw HomeError.unimplemented("this gateway keeps no recordings")
         }
         do {
-            try await self.hub.requireDevice(device)
+            try await hub.requireDevice(device)
         } catch {
             let known = try await access.read { store throws(PlaybackError) in
                 do throws(RecordingFault) { return try store.totals()[device] != nil } catch { throw .store(error) }
@@ -155,7 +155,7 @@ extension GatewayAPI {
 
     /// Footage is the owner's: other tokens may watch it, and not delete it.
     private func requireOwner(_ context: GatewayRequestContext) throws {
-        guard try self.principal(context) == PlaceShares.owner else {
+        guard try principal(context) == PlaceShares.owner else {
             throw HomeError.permissionDenied("only the owner's token may delete recordings")
         }
     }

@@ -27,28 +27,28 @@ struct RecordingBody: Sendable {
         to request: Request, permit: RecordingAccess.Permit, place: SnapshotPlaces.Place
     ) throws -> Response {
         var headers: HTTPFields = [
-            .contentType: self.mediaType, .eTag: self.entityTag, .acceptRanges: "bytes",
+            .contentType: mediaType, .eTag: entityTag, .acceptRanges: "bytes",
             // Whether footage may be shown can change, so what is kept is asked for again.
             .cacheControl: "private, no-cache",
         ]
-        if let known = request.headers[.ifNoneMatch], known == "*" || known.contains(self.entityTag) {
+        if let known = request.headers[.ifNoneMatch], known == "*" || known.contains(entityTag) {
             return Response(status: .notModified, headers: headers)
         }
-        if let name = self.fileName { headers[.contentDisposition] = "attachment; filename=\"\(name)\"" }
-        var range = 0..<self.length
+        if let name = fileName { headers[.contentDisposition] = "attachment; filename=\"\(name)\"" }
+        var range = 0..<length
         var status = HTTPResponse.Status.ok
-        let isCurrent = request.headers[.ifRange].map { $0 == self.entityTag } ?? true
+        let isCurrent = request.headers[.ifRange].map { $0 == entityTag } ?? true
         if isCurrent, let text = request.headers[.range] {
-            switch Self.range(text, length: self.length) {
+            switch Self.range(text, length: length) {
             case .whole: break
             case .part(let part):
                 range = part
                 status = .partialContent
-                headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(self.length)"
+                headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)"
             case .impossible:
                 throw HTTPFailure(
                     error: .outOfRange("the range of bytes begins after the end of the file"),
-                    status: .rangeNotSatisfiable, headers: [.contentRange: "bytes */\(self.length)"])
+                    status: .rangeNotSatisfiable, headers: [.contentRange: "bytes */\(length)"])
             }
         }
         let (reader, sent) = (self.reader, range)

@@ -14,7 +14,7 @@ public enum RecordingIndexFile {
             let store = try RecordingStore(
                 root: directory.file("recordings"), index: MemoryRecordingIndex(), now: { WallClock.milliseconds })
             let report = try store.recover()
-            for suffix in ["", "-wal", "-shm"] { unlink(directory.file(self.fileName) + suffix) }
+            for suffix in ["", "-wal", "-shm"] { unlink(directory.file(fileName) + suffix) }
             return report
         } catch {
             throw PlaybackError.store(error)

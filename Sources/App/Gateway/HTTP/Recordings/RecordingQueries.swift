@@ -11,7 +11,7 @@ enum RecordingQueries {
     /// A time in microseconds since 1970; nil when the query does not have it.
     static func time(_ name: String, _ request: Request) throws(HomeError) -> Int64? {
         guard let text = request.uri.queryParameters[name[...]].map(String.init) else { return nil }
-        guard let time = self.microseconds(text) else {
+        guard let time = microseconds(text) else {
             throw .invalidArgument("\(name): expected a time like 2026-01-31T12:00:00.250Z")
         }
         return time
@@ -19,11 +19,11 @@ enum RecordingQueries {
 
     /// Both ends of a range.
     static func range(_ request: Request) throws(HomeError) -> Range<Int64> {
-        guard let from = try self.time("from", request), let until = try self.time("until", request) else {
+        guard let from = try time("from", request), let until = try time("until", request) else {
             throw .invalidArgument("from and until are needed: times like 2026-01-31T12:00:00Z")
         }
         guard from < until else { throw .invalidArgument("until must be later than from") }
-        guard until - from <= self.longestRange else { throw .invalidArgument("the range is longer than 31 days") }
+        guard until - from <= longestRange else { throw .invalidArgument("the range is longer than 31 days") }
         return from..<until
     }
 
