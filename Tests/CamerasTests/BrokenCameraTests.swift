@@ -56,7 +56,7 @@ import Transport
             Issue.record("unexpected states: \(items.states)")
             return
         }
-        #expect(!reason.isEmpty)
+        #expect(!reason.words.isEmpty)
         // Complete packets were passed on.
         #expect(items.packets(ofTrack: 0).count <= 2)
     }

@@ -68,7 +68,7 @@ import Testing
             Issue.record("the first event is \(String(describing: sink.collected.events.first))")
             return
         }
-        #expect(reason.contains("VP8"))
+        #expect(reason.words.contains("VP8"))
         #expect(sink.collected.events.last == .state(.stopped))
     }
 

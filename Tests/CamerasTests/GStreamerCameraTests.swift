@@ -70,7 +70,7 @@ struct GStreamerCameraTests {
             source.stop()
             #expect((items.states.last == .flowing) == isRight)
             guard case .backingOff(_, let reason)? = items.states.last else { continue }
-            #expect(reason == "the camera does not accept the user name and password")
+            #expect(reason.words == "the camera does not accept the user name and password")
         }
     }
 

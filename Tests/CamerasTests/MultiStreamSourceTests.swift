@@ -91,9 +91,9 @@ private final class ToldSource: CameraSource {
 
     @Test func theStateOfTheSubstreamIsKnown() {
         main.tell(.state(.flowing))
-        sub.tell(.state(.backingOff(seconds: 2, reason: "gone")))
+        sub.tell(.state(.backingOff(seconds: 2, reason: .unreachable(CameraUnreachable("gone")))))
         #expect(sink.states.last == .flowing)
-        #expect(source.substreamState == .backingOff(seconds: 2, reason: "gone"))
+        #expect(source.substreamState == .backingOff(seconds: 2, reason: .unreachable(CameraUnreachable("gone"))))
     }
 
     @Test func theTracksOfBothStreamsBelongToOneCamera() {
@@ -134,7 +134,7 @@ private final class ToldSource: CameraSource {
 
     @Test func aStreamThatFailsIsNotAwaited() {
         main.open([Self.video])
-        sub.tell(.state(.backingOff(seconds: 1, reason: "unreachable")))
+        sub.tell(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("unreachable")))))
         #expect(!source.awaitsTracks)
     }
 
@@ -142,7 +142,7 @@ private final class ToldSource: CameraSource {
         main.open([Self.video])
         sub.open([Self.video])
         let before = sink.tracks.map(\.connection)
-        sub.tell(.state(.backingOff(seconds: 1, reason: "reset")))
+        sub.tell(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("reset")))))
         sub.open([Self.video])
         let after = sink.tracks.map(\.connection)
         #expect(after[0] == before[0] && after[1] != before[1])
@@ -157,9 +157,9 @@ private final class ToldSource: CameraSource {
     @Test func theCameraFlowsWhileOneOfItsStreamsDoes() {
         main.tell(.state(.connecting))
         sub.tell(.state(.flowing))
-        main.tell(.state(.backingOff(seconds: 1, reason: "reset")))
+        main.tell(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("reset")))))
         main.tell(.state(.flowing))
-        sub.tell(.state(.backingOff(seconds: 1, reason: "reset")))
+        sub.tell(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("reset")))))
         #expect(sink.states == [.connecting, .flowing])
         main.tell(.state(.stalled(track: 0)))
         #expect(sink.states.last == .stalled(track: 0))

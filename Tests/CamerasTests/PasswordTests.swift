@@ -64,7 +64,7 @@ import Transport
 
     private static func reason(_ state: SourceState?) -> String? {
         guard case .backingOff(_, let reason)? = state else { return nil }
-        return reason
+        return reason.words
     }
 
     @Test func aCameraThatAcceptedDigestIsNotSentThePasswordLater() async throws {
@@ -282,6 +282,6 @@ import Transport
             Issue.record("it did not fail")
             return
         }
-        #expect(reason.contains("rtsp://169.254.169.254/x") && reason.contains("not followed"))
+        #expect(reason.words.contains("rtsp://169.254.169.254/x") && reason.words.contains("not followed"))
     }
 }

@@ -45,8 +45,8 @@ import Transport
         let items = await sink.rest()
         #expect(
             items.states == [
-                .backingOff(seconds: 0, reason: "waiting for a publisher"), .connecting, .flowing,
-                .backingOff(seconds: 0, reason: "its consent ran out; waiting for a publisher"), .stopped,
+                .backingOff(seconds: 0, reason: .noPublisher(after: nil)), .connecting, .flowing,
+                .backingOff(seconds: 0, reason: .noPublisher(after: "its consent ran out")), .stopped,
             ])
         #expect(items.contains(.event(.tracks(Self.tracks))))
         #expect(items.packets(ofTrack: 0).count == 1 && items.packets(ofTrack: 1).count == 1)

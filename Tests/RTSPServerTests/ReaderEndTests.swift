@@ -1,4 +1,5 @@
 import RTSPServer
+import Stations
 import Testing
 
 @Suite struct ReaderEndTests {

@@ -1,4 +1,5 @@
 import MediaRelay
+import PeerConnection
 import SDP
 import StationFakes
 import Testing

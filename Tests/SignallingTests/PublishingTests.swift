@@ -37,9 +37,9 @@ private struct PublishingWorld {
     /// How many publishers the relay has, after all that was asked of it has been done.
     func publisherCount() async -> Int { await world.relay.counters().publishers }
 
-    static let waiting = SourceState.backingOff(seconds: 0, reason: "waiting for a publisher")
+    static let waiting = SourceState.backingOff(seconds: 0, reason: .noPublisher(after: nil))
     static let stopped = SourceState.backingOff(
-        seconds: 0, reason: "the publisher has stopped; waiting for a publisher")
+        seconds: 0, reason: .noPublisher(after: "the publisher has stopped"))
 }
 
 @Suite(.ownThread) struct PublishingTests {

@@ -155,7 +155,8 @@ import Transport
         #expect(await world.service.sessions().first?.cameraState == "flowing")
         #expect(await world.service.sessions().first?.cameraReason == nil)
         world.camera.tell(.state(.stalled(track: 0)))
-        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tell(
+            .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
         for _ in 0..<20 {
             world.clock.advance(by: .seconds(10))
             _ = try await world.service.extendLiveView(
@@ -172,7 +173,8 @@ import Transport
     @Test func aCameraThatReturnsWithAnotherVideoCodecEndsItsSessions() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
-        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tell(
+            .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
         world.camera.tellTracks([.h265, .opus])
         await world.announcements.waitForEnd()
         #expect(world.announcements.ends == [.relay(.trackGone)])
@@ -181,10 +183,12 @@ import Transport
     @Test func aCameraThatReturnsWithoutItsSoundKeepsItsPicture() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()
-        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tell(
+            .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
         world.camera.tellTracks([.vp8])
         #expect(await world.viewerCount() == 1)
-        world.camera.tell(.state(.backingOff(seconds: 4, reason: "connection refused")))
+        world.camera.tell(
+            .state(.backingOff(seconds: 4, reason: .unreachable(CameraUnreachable("connection refused")))))
         world.camera.tellTracks([.vp8, .pcma])
         #expect(await world.viewerCount() == 1)
         #expect(world.announcements.ends.isEmpty)

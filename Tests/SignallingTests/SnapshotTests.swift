@@ -118,7 +118,7 @@ private enum PicturesOfTheBuiltInCamera {
         #expect(
             await failure { _ = try await world.snapshots.snapshot(of: "attic", maximumWidth: nil) }
                 == .unknownDevice("attic"))
-        world.camera.tell(.state(.backingOff(seconds: 3, reason: "no route to host")))
+        world.camera.tell(.state(.backingOff(seconds: 3, reason: .unreachable(CameraUnreachable("no route to host")))))
         let gone = await failure { _ = try await world.snapshots.snapshot(of: "door", maximumWidth: nil) }
         guard case .cameraUnavailable(let reason) = gone else {
             Issue.record("\(String(describing: gone))")

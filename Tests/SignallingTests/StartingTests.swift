@@ -109,7 +109,8 @@ import Transport
 
     @Test func aCameraThatIsNotThereIsNamedWithItsState() async throws {
         let world = try await ServiceWorld(codecs: [])
-        world.camera.tell(.state(.backingOff(seconds: 2, reason: "connection refused")))
+        world.camera.tell(
+            .state(.backingOff(seconds: 2, reason: .unreachable(CameraUnreachable("connection refused")))))
         let error = await failure { _ = try await world.start() }
         guard case .cameraUnavailable(let message) = error else {
             Issue.record("\(String(describing: error))")

@@ -50,10 +50,10 @@ public enum SourceState: Sendable, Equatable {
     /// The track with this index has stopped, so the source restarts.
     case stalled(track: Int)
     /// The last attempt failed for `reason`; the next one begins in `seconds`.
-    case backingOff(seconds: Double, reason: String)
+    case backingOff(seconds: Double, reason: CameraFailure)
     /// The camera has failed in the same way so often that the next attempt waits until `until`: `failures` times, the
     /// last time for `reason`.
-    case givenUp(until: Instant, failures: Int, reason: String)
+    case givenUp(until: Instant, failures: Int, reason: CameraFailure)
     /// Stopped by its owner.
     case stopped
 }

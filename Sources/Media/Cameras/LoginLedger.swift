@@ -18,7 +18,7 @@ struct LoginLedger: Sendable {
     private var hasTriedOther = false
     private var blockedUntil: Instant?
     /// Why the last login was refused.
-    private(set) var reason = ""
+    private(set) var reason = CameraFailure.rtsp(.unauthorized(""))
 
     /// Why a source may not log in now: until when, and the state that it reports meanwhile. Nil if it may log in.
     mutating func admit(at now: Instant) -> (until: Instant, state: SourceState)? {
@@ -50,7 +50,7 @@ struct LoginLedger: Sendable {
 
     /// Records that a source has failed because the camera does not accept the credentials.
     mutating func fail(
-        _ reason: String, at now: Instant, random: inout RandomSource
+        _ reason: CameraFailure, at now: Instant, random: inout RandomSource
     ) -> (until: Instant, state: SourceState) {
         self.reason = reason
         switch circuit.fail(.credentialsRefused, at: now, random: &random) {

@@ -28,10 +28,10 @@ extension SourceState {
         case .playing: "it has agreed to play but has sent nothing yet"
         case .flowing: "it is sending media"
         case .stalled(let track): "track \(track) has stalled"
-        case .backingOff(0, let reason): reason
-        case .backingOff(let seconds, let reason): "\(reason); the next try is in \(Int(seconds.rounded(.up))) s"
+        case .backingOff(0, let reason): reason.words
+        case .backingOff(let seconds, let reason): "\(reason.words); the next try is in \(Int(seconds.rounded(.up))) s"
         case .givenUp(_, let failures, let reason):
-            "\(reason); it is given up for a while after \(failures) such failures"
+            "\(reason.words); it is given up for a while after \(failures) such failures"
         case .stopped: "it has been stopped"
         }
     }

@@ -12,7 +12,6 @@ public final class WHIPSource: CameraSource, PublicationTaker {
     }
 
     private let state = Locked(State())
-    private static let waiting = "waiting for a publisher"
 
     /// A camera without a publisher.
     public init() {}
@@ -24,7 +23,7 @@ public final class WHIPSource: CameraSource, PublicationTaker {
 
     public func start(sink: any CameraSink) {
         state.withLock { $0.sink = sink }
-        sink.handle(.state(.backingOff(seconds: 0, reason: Self.waiting)))
+        sink.handle(.state(.backingOff(seconds: 0, reason: .noPublisher(after: nil))))
     }
 
     public func stop() {
@@ -66,7 +65,7 @@ public final class WHIPSource: CameraSource, PublicationTaker {
             state.current = nil
             return state.sink
         }
-        sink?.handle(.state(.backingOff(seconds: 0, reason: "\(reason); \(Self.waiting)")))
+        sink?.handle(.state(.backingOff(seconds: 0, reason: .noPublisher(after: reason))))
     }
 }
 

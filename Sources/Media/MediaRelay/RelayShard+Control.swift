@@ -126,7 +126,7 @@ extension RelayShard {
         makeRole: (inout RandomSource) -> SessionRole
     ) {
         let peer: PeerConnection
-        do {
+        do throws(PeerConnectionError) {
             var configuration = configuration.peer
             if links.count > 1 { configuration.transactionMark = UInt8(truncatingIfNeeded: index) }
             peer = try PeerConnection(

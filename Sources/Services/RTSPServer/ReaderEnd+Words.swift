@@ -1,3 +1,5 @@
+import Stations
+
 extension ReaderEnd {
     /// Why the reader has gone, as the log says it.
     public var words: String {

@@ -1,3 +1,6 @@
+import MediaRelay
+import Stations
+
 extension SessionEnd {
     /// Why the session ended, as its viewer or publisher reads it.
     public var words: String {

@@ -40,7 +40,9 @@ import Transport
         init(_ url: RTSPURL, _ starts: AsyncStream<RTSPURL>.Continuation) { (self.url, self.starts) = (url, starts) }
         var speaker: (any CameraSpeaker)? { nil }
         func start(sink: any CameraSink) {
-            for _ in 0..<4 { sink.handle(.state(.backingOff(seconds: 1, reason: "no media"))) }
+            for _ in 0..<4 {
+                sink.handle(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("no media")))))
+            }
             starts.yield(url)
         }
         func stop() {}
@@ -74,9 +76,9 @@ import Transport
         let control = try #require(SourceControl())
         let watch = FailureWatch(sink: RecordingSink(), control: control)
         let end = Instant.zero + .seconds(300)
-        watch.handle(.state(.backingOff(seconds: 1, reason: "")))
+        watch.handle(.state(.backingOff(seconds: 1, reason: .unreachable(CameraUnreachable("")))))
         #expect(watch.nextQuestion == .distantFuture)
-        watch.handle(.state(.givenUp(until: end, failures: 10, reason: "")))
+        watch.handle(.state(.givenUp(until: end, failures: 10, reason: .unreachable(CameraUnreachable("")))))
         #expect(watch.nextQuestion == end)
         watch.handle(.state(.flowing))
         #expect(watch.nextQuestion == .distantFuture)

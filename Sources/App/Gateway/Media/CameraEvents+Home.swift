@@ -37,7 +37,7 @@ extension EventSourceStatus {
         case .idle, .connecting: self.init(state: .connecting)
         case .subscribed: self.init(state: .subscribed)
         case .backingOff(let seconds, let reason):
-            self.init(state: .backingOff, reason: "\(reason); the next try is in \(Int(seconds.rounded(.up))) s")
+            self.init(state: .backingOff, reason: "\(reason.words); the next try is in \(Int(seconds.rounded(.up))) s")
         case .stopped: self.init(state: .stopped)
         }
         self.manufacturer = information?.manufacturer

@@ -118,15 +118,16 @@ extension CameraSourceStatus {
         case .flowing: self.init(state: .flowing, reason: snapshot.reason?.onOneLine, tracks: tracks)
         case .stalled(let track):
             self.init(state: .stalled, reason: "track \(track) has sent nothing for a while", tracks: tracks)
-        case .backingOff(0, let reason): self.init(state: .backingOff, reason: reason.onOneLine, tracks: tracks)
+        case .backingOff(0, let reason): self.init(state: .backingOff, reason: reason.words.onOneLine, tracks: tracks)
         case .backingOff(let seconds, let reason):
             self.init(
-                state: .backingOff, reason: "\(reason.onOneLine)\(Self.nextTry)\(Int(seconds.rounded(.up))) s",
+                state: .backingOff, reason: "\(reason.words.onOneLine)\(Self.nextTry)\(Int(seconds.rounded(.up))) s",
                 tracks: tracks)
         case .givenUp(let until, let failures, let reason):
             let left = max(0, (until - MonotonicClock.now).inSeconds)
             self.init(
-                state: .givenUp, reason: "\(reason.onOneLine)\(Self.givenUp)\(failures) such failures", tracks: tracks,
+                state: .givenUp, reason: "\(reason.words.onOneLine)\(Self.givenUp)\(failures) such failures",
+                tracks: tracks,
                 retryAt: Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + left).rounded()))
         case .stopped: self.init(state: .stopped, tracks: tracks)
         }

@@ -11,7 +11,7 @@ struct BackChannelSession: ~Copyable {
         case finished
         case redirected(RTSPURL)
         /// The camera refused the credentials, with this login where it says how.
-        case loginRefused(reason: String, RTSPClient.RefusedLogin?)
+        case loginRefused(CameraFailure, RTSPClient.RefusedLogin?)
         case refused(SpeakerRefusal)
     }
 
@@ -51,7 +51,7 @@ struct BackChannelSession: ~Copyable {
         if let previous { talk.control.wait(forEndOf: previous, upTo: .seconds(2)) }
         // While an attempt would only help to lock the account, the talk is refused as the last login was.
         let refusal = dialer.findings.logins.withLock { $0.admit(at: monotonicNow()) == nil ? nil : $0.reason }
-        if let refusal { return talk.refuse(.unauthorized(refusal)) }
+        if let refusal { return talk.refuse(.unauthorized(refusal.words)) }
         var dialer = dialer
         var random = RandomSource.system
         var target = dialer.url
@@ -70,11 +70,11 @@ struct BackChannelSession: ~Copyable {
                 if dialer.findings.logins.withLock({ $0.refuse(login) }) { continue }
                 let reason = dialer.reason(reason, ofRefusalAt: target)
                 dialer.findings.logins.withLock { _ = $0.fail(reason, at: monotonicNow(), random: &random) }
-                return talk.refuse(.unauthorized(reason))
+                return talk.refuse(.unauthorized(reason.words))
             case .redirected(let next):
                 redirections += 1
                 guard redirections <= CameraDialer.maximumRedirections else {
-                    return talk.refuse(.unreachable("the camera redirects in a circle"))
+                    return talk.refuse(.unreachable(CameraFailure.redirectionCircle.words))
                 }
                 target = next
             }
@@ -87,7 +87,7 @@ struct BackChannelSession: ~Copyable {
     ) -> Ending {
         switch dialer.connect(target, isTunnelled: isTunnelled, control: talk.control, random: &random) {
         case .stopped, .abandoned: return .finished
-        case .failed(let error) where error.isRefused: return .loginRefused(reason: error.description, nil)
+        case .failed(let error) where error.isRefused: return .loginRefused(.unreachable(error), nil)
         case .failed(let error): return .refused(.unreachable(error.description))
         case .connected(let connection):
             var configuration = dialer.clientConfiguration(for: target)
@@ -185,7 +185,7 @@ struct BackChannelSession: ~Copyable {
             case .redirected(let target):
                 end(.redirected(target))
             case .tornDown:
-                breakOff("the camera ended the session")
+                breakOff(CameraFailure.sessionEnded.words)
             default:
                 // Receiver reports, and anything else on the interleaved channels.
                 break
@@ -225,8 +225,8 @@ struct BackChannelSession: ~Copyable {
     private mutating func fail(_ error: RTSPError) {
         if hasEnded { return }
         if sender != nil { return end(.refused(.brokenOff(error.description))) }
-        if case .unauthorized(let reason) = error {
-            return end(.loginRefused(reason: reason, driver.client.refusedLogin))
+        if case .unauthorized = error {
+            return end(.loginRefused(.rtsp(error), driver.client.refusedLogin))
         }
         // The client throws before it has reported why the track was refused.
         if case .noTrack = error, let event = try? driver.client.nextEvent(at: monotonicNow()),

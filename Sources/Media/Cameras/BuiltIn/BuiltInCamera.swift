@@ -57,7 +57,7 @@ public final class BuiltInCamera: CameraSource, CameraButton {
             guard result == 0 else {
                 retained.release()
                 sink.handle(
-                    .state(.backingOff(seconds: 0, reason: "no thread for the built-in camera: error \(result)")))
+                    .state(.backingOff(seconds: 0, reason: .noBuiltInThread(errorNumber: result))))
                 return
             }
             controls.isRunning.store(true, ordering: .releasing)
@@ -130,7 +130,7 @@ extension BuiltInCamera {
                     try stream(&random)
                 } catch {
                     let seconds = 5
-                    sink.handle(.state(.backingOff(seconds: Double(seconds), reason: error.description)))
+                    sink.handle(.state(.backingOff(seconds: Double(seconds), reason: .encoding(error))))
                     wait(seconds)
                 }
             }

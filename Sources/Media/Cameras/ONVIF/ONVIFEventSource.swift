@@ -14,7 +14,7 @@ public final class ONVIFEventSource: Sendable {
         /// Subscribed: events come.
         case subscribed
         /// The last attempt failed for `reason`; the next one begins in `seconds`.
-        case backingOff(seconds: Double, reason: String)
+        case backingOff(seconds: Double, reason: CameraFailure)
         /// Stopped by its owner.
         case stopped
     }
@@ -99,7 +99,7 @@ public final class ONVIFEventSource: Sendable {
             report: { [weak self] state, information in self?.report(state, information, from: control) })
         if !startDetachedThread(name: "camera-events", { worker.run() }) {
             shared.withLock { $0.control = nil }
-            report(.backingOff(seconds: 0, reason: "no thread could be started"), nil, from: nil)
+            report(.backingOff(seconds: 0, reason: .noThread), nil, from: nil)
         }
     }
 
@@ -160,7 +160,7 @@ private struct Worker: Sendable {
         case .information(let information): report(.connecting, information)
         case .subscribed: report(.subscribed, nil)
         case .failed(let error, let pause):
-            report(.backingOff(seconds: pause.inSeconds, reason: error.description), nil)
+            report(.backingOff(seconds: pause.inSeconds, reason: .onvif(error)), nil)
         case .notification(let notification):
             for reading in notification.readings {
                 guard let subject = subject(reading.subject) else { continue }

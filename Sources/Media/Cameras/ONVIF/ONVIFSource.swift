@@ -79,7 +79,7 @@ public final class ONVIFSource: CameraSource {
         }
         if !isRunning {
             shared.withLock { $0.control = nil }
-            sink.handle(.state(.backingOff(seconds: 0, reason: "no thread could be started")))
+            sink.handle(.state(.backingOff(seconds: 0, reason: .noThread)))
         }
     }
 
@@ -115,10 +115,10 @@ public final class ONVIFSource: CameraSource {
                 let now = monotonicNow()
                 switch circuit.fail(error.asCircuitFailure, at: now, random: &random) {
                 case .retry(let pause):
-                    sink.handle(.state(.backingOff(seconds: pause.inSeconds, reason: error.description)))
+                    sink.handle(.state(.backingOff(seconds: pause.inSeconds, reason: .onvif(error))))
                     wait(until: now + pause, control)
                 case .giveUp(let end, let failures):
-                    sink.handle(.state(.givenUp(until: end, failures: failures, reason: error.description)))
+                    sink.handle(.state(.givenUp(until: end, failures: failures, reason: .onvif(error))))
                     wait(until: end, control)
                 }
             case .found(let url):

@@ -68,7 +68,7 @@ final class ProbeSink: CameraSink {
         case .state(.playing):
             watched.withLock { $0.playingAt = monotonicNow() }
         case .state(.backingOff(_, let reason)), .state(.givenUp(_, _, let reason)):
-            watched.withLock { $0.failures.append(reason) }
+            watched.withLock { $0.failures.append(reason.words) }
             wake()
         case .senderReport(let track, let ntp, _):
             let offset = NTPTimestamp(rawValue: ntp).unixNanoseconds &- wallClock()

@@ -36,7 +36,7 @@ struct CameraDescription: Sendable {
     /// In words: what is not pulled, and why.
     var notes: [String] = []
     /// Why nothing of the camera can be played; nil where something can be.
-    var refusal: String?
+    var refusal: CameraFailure?
     /// The camera's speaker, where it describes one.
     var backChannel: BackChannelDescription?
 

@@ -120,8 +120,8 @@ extension CameraDialer {
     }
 
     /// Why `target` refused the credentials, where a redirection led there.
-    func reason(_ reason: String, ofRefusalAt target: RTSPURL) -> String {
-        target.credentials == nil && url.credentials != nil ? Redirection.withheldReason(target) : reason
+    func reason(_ reason: CameraFailure, ofRefusalAt target: RTSPURL) -> CameraFailure {
+        target.credentials == nil && url.credentials != nil ? .passwordWithheld(address: "\(target)") : reason
     }
 }
 

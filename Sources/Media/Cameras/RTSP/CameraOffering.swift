@@ -88,11 +88,7 @@ public struct CameraOffering: Sendable {
     }
 
     /// Why nothing of the camera can be played; nil where something can be.
-    public var refusal: String? {
-        guard pulled.isEmpty else { return nil }
-        return "the camera offers nothing that can be played: "
-            + (notes.isEmpty ? "there is no m= line" : notes.joined(separator: "; "))
-    }
+    public var refusal: CameraFailure? { pulled.isEmpty ? .nothingToPlay(notes: notes) : nil }
 
     /// In words: what is not pulled, and why.
     public var notes: [String] {

@@ -2,12 +2,13 @@ import Glibc
 import Transport
 
 /// Why a camera cannot be reached, in words.
-struct CameraUnreachable: Error, Equatable, CustomStringConvertible {
-    var description: String
+public struct CameraUnreachable: Error, Hashable, CustomStringConvertible {
+    public var description: String
     /// The credentials were refused.
     var isRefused = false
 
-    init(_ description: String) { self.description = description }
+    /// Names the reason.
+    public init(_ description: String) { self.description = description }
 
     /// Makes an error from one of the system's error numbers.
     init(_ what: String, errorNumber: Int32) {

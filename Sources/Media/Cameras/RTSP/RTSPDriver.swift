@@ -14,10 +14,13 @@ struct RTSPDriver: ~Copyable {
         /// It broke, with one of the system's error numbers.
         case broken(Int32)
 
-        var description: String {
+        var description: String { failure.words }
+
+        /// The same as a failure of the camera.
+        var failure: CameraFailure {
             switch self {
-            case .closed: "the camera closed the connection"
-            case .broken(let number): CameraUnreachable("the connection was lost", errorNumber: number).description
+            case .closed: .connectionClosed
+            case .broken(let number): .connectionBroken(errorNumber: number)
             }
         }
     }

@@ -26,14 +26,12 @@ extension RTSPSession {
         checkSilence(playing, output, at: now)
         guard stallDeadline(playing) <= now else { return }
         output.tell(.stalled(track: 0))
-        let kind = output.descriptions.first?.kind == .audio ? "audio" : "video"
+        let kind = output.descriptions.first?.kind ?? .video
         guard playing.flowingSince == nil else {
             // Servers that end a session for lack of a keep-alive often just stop sending.
-            return fail("the \(kind) has stalled", endedByCamera: playing.tracks.first?.lastPacket)
+            return fail(.stalled(kind), endedByCamera: playing.tracks.first?.lastPacket)
         }
-        fail(
-            "the camera agreed to play but sent no \(kind) \(playing.transport == .udp ? "over UDP" : "over TCP")",
-            kind: .nothingCame)
+        fail(.nothingCame(kind, playing.transport), kind: .nothingCame)
     }
 
     /// Records tracks other than the first that have gone silent. The picture goes on: nothing restarts for the sake of
@@ -63,7 +61,7 @@ extension RTSPSession {
     }
 
     mutating func fail(_ error: RTSPError) {
-        var failure = SessionFailure(error.description)
+        var failure = SessionFailure(.rtsp(error))
         switch error {
         case .unauthorized:
             failure.kind = .credentialsRefused
@@ -86,7 +84,7 @@ extension RTSPSession {
     }
 
     /// Ends the session with a failure. `endedByCamera` is when the camera seems to have ended it.
-    mutating func fail(_ reason: String, kind: SessionFailure.Kind = .other, endedByCamera end: Instant? = nil) {
+    mutating func fail(_ reason: CameraFailure, kind: SessionFailure.Kind = .other, endedByCamera end: Instant? = nil) {
         var failure = SessionFailure(reason, kind: kind)
         if let end, let playing {
             failure.failedKeepAlive = keepAliveToBlame(playing, at: end)
@@ -101,12 +99,12 @@ extension RTSPSession {
     }
 
     /// The camera has ended the session.
-    mutating func failClosed(_ reason: String) {
+    mutating func failClosed(_ reason: CameraFailure) {
         fail(reason, kind: isAwaitingFeature ? .featureSuspected : .other, endedByCamera: monotonicNow())
     }
 
     /// The connection was lost.
-    mutating func fail(_ loss: RTSPDriver.Loss) { failClosed(loss.description) }
+    mutating func fail(_ loss: RTSPDriver.Loss) { failClosed(loss.failure) }
 
     /// The camera has not answered a request for its session description with the back channel.
     private var isAwaitingFeature: Bool {

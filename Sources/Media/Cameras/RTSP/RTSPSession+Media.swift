@@ -135,7 +135,7 @@ extension RTSPSession {
                         rtpTimestamp: box.track.timeline.outgoing(report.rtpTimestamp)))
             case .goodbye(let goodbye):
                 if index == 0, let ssrc = box.track.timeline.ssrc, goodbye.contains(ssrc) {
-                    failClosed("the camera ended the stream (RTCP BYE)")
+                    failClosed(.streamEnded)
                 }
             default:
                 break

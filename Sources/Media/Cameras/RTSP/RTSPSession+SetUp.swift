@@ -14,7 +14,7 @@ extension RTSPSession {
             stage = .settingUp(agreement)
             output.tell(.settingUp)
             if transport == .udp {
-                guard let pairs = bindPairs(for: camera.tracks) else { return fail("no pair of UDP ports is free") }
+                guard let pairs = bindPairs(for: camera.tracks) else { return fail(.noPorts) }
                 agreement.pairs = pairs
                 stage = .settingUp(agreement)
             }
@@ -24,7 +24,7 @@ extension RTSPSession {
                 camera.tracks.map(\.controlURI) + [speaker].compactMap(\.self), presentationURI: camera.presentationURI,
                 clientPorts: agreement.pairs.map(\.port), channels: agreement.channels, at: now)
         } catch {
-            fail("the camera's description cannot be read: \(error)", kind: .mediaRefused)
+            fail(.unreadableDescription(error), kind: .mediaRefused)
         }
     }
 
@@ -91,7 +91,7 @@ extension RTSPSession {
     mutating func beginPlaying(_ output: inout SourceOutput, _ random: inout RandomSource, at now: Instant) {
         guard case .settingUp(let agreement) = stage else { return }
         guard !agreement.agreed.isEmpty else {
-            return fail("the camera accepts sound but sends no media", kind: .tracksRefused)
+            return fail(.noMedia, kind: .tracksRefused)
         }
         let tracks = PlayingTracks(agreement, requested: transport, nextReport: now + Self.reportInterval, at: now)
         output.announce(

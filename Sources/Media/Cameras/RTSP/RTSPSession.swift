@@ -217,7 +217,7 @@ struct RTSPSession: ~Copyable {
             case .redirected(let target):
                 end(.redirected(target))
             case .tornDown:
-                failClosed("the camera ended the session")
+                failClosed(.sessionEnded)
             }
         }
     }

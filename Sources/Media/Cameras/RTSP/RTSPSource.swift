@@ -141,7 +141,7 @@ public final class RTSPSource: CameraSource {
         shared.withLock { shared in
             guard shared.control == nil else { return }
             guard let control = SourceControl() else {
-                sink.handle(.state(.backingOff(seconds: 0, reason: "the process has no file descriptor left")))
+                sink.handle(.state(.backingOff(seconds: 0, reason: .noFileDescriptor)))
                 return
             }
             shared.control = control
@@ -155,7 +155,7 @@ public final class RTSPSource: CameraSource {
             }
             if !isRunning {
                 shared.control = nil
-                sink.handle(.state(.backingOff(seconds: 0, reason: "no thread could be started")))
+                sink.handle(.state(.backingOff(seconds: 0, reason: .noThread)))
             }
         }
     }

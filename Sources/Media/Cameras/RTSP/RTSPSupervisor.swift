@@ -181,7 +181,7 @@ struct RTSPSupervisor: ~Copyable {
         case .stopped: return .stopped
         case .abandoned: return .abandoned
         case .failed(let error):
-            return .failed(SessionFailure(error.description, kind: error.isRefused ? .credentialsRefused : .other))
+            return .failed(SessionFailure(.unreachable(error), kind: error.isRefused ? .credentialsRefused : .other))
         }
     }
 
@@ -221,14 +221,14 @@ extension RTSPSupervisor {
     /// Handles the end of a session with a talk. A camera may need a moment before it accepts the next session, so one
     /// failure before the talk is open is forgiven.
     private mutating func settle(_ talk: SharedTalk, _ ending: SessionEnding) {
-        guard case .failed(let failure) = ending.asFailure, !talk.breakOff(failure.reason) else {
+        guard case .failed(let failure) = ending.asFailure, !talk.breakOff(failure.reason.words) else {
             failedTalks = 0
             return
         }
         failedTalks += 1
         guard failedTalks > 1 else { return }
         failedTalks = 0
-        talk.refuse(.sessionRefused(failure.reason))
+        talk.refuse(.sessionRefused(failure.reason.words))
     }
 }
 

@@ -29,7 +29,7 @@ enum Redirection {
             + "camera is there, write that address into the config"
     }
 
-    static func withheldReason(_ target: RTSPURL) -> String {
+    static func withheldReason(_ target: String) -> String {
         "the camera redirects to \(target), which asks for a password. The one of the config is for the configured "
             + "address alone and is not sent there. If the camera is there, write that address into the config"
     }

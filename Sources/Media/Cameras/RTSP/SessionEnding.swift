@@ -16,7 +16,7 @@ enum SessionEnding {
     /// The same, with one redirection too many as a failure.
     var asFailure: SessionEnding {
         guard case .redirected = self else { return self }
-        return .failed(SessionFailure("the camera redirects in a circle"))
+        return .failed(SessionFailure(.redirectionCircle))
     }
 }
 
@@ -39,7 +39,7 @@ struct SessionFailure {
         case mediaRefused
     }
 
-    var reason: String
+    var reason: CameraFailure
     var kind = Kind.other
     /// How long packets had been coming.
     var playedFor: Duration = .zero
@@ -50,7 +50,7 @@ struct SessionFailure {
     /// How old the session became, where the camera ended it in spite of a keep-alive.
     var age: SessionAge?
 
-    init(_ reason: String, kind: Kind = .other) {
+    init(_ reason: CameraFailure, kind: Kind = .other) {
         self.reason = reason
         self.kind = kind
     }

@@ -36,7 +36,7 @@ extension DescriptionExplainer {
         let media = description.media.firstIndex { $0.kind == .video || $0.kind == .audio } ?? 0
         return DescriptionExplanation(
             role: .camera, endpoint: nil, lines: lines,
-            fault: Self.fault(refusal, line: description.lineNumber(ofMediaAt: media), in: description))
+            fault: Self.fault(refusal.words, line: description.lineNumber(ofMediaAt: media), in: description))
     }
 
     /// How a track reaches viewers.

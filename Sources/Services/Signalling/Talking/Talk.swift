@@ -49,8 +49,8 @@ final class Talk: Sendable {
     /// The sound on its way to the camera, now or at the end.
     var snapshot: TalkbackSnapshot {
         switch state.withLock({ $0 }) {
-        case .opening: delivery(state: .opening)
-        case .open: delivery(state: .talking)
+        case .opening: return delivery(state: .opening)
+        case .open: return delivery(state: .talking)
         case .ended(let end, var last):
             last.reason = end.words
             return last

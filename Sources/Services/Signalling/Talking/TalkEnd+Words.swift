@@ -1,3 +1,5 @@
+import Cameras
+
 extension TalkEnd {
     /// Why the talk ended, as its talker reads it.
     public var words: String {

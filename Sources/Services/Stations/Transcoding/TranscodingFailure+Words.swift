@@ -1,3 +1,6 @@
+import Codecs
+import MediaRelay
+
 extension TranscodingFailure {
     /// The failure as a person reads it beside the camera's name.
     public var words: String {

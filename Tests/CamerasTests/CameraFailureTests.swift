@@ -1,0 +1,30 @@
+import Cameras
+import RTSP
+import SDP
+import Testing
+
+/// What people read when a camera sends nothing.
+@Suite struct CameraFailureTests {
+    @Test(arguments: [
+        (CameraFailure.unreachable(CameraUnreachable("no route to host")), "no route to host"),
+        (.connectionClosed, "the camera closed the connection"),
+        (.connectionBroken(errorNumber: 104), "the connection was lost: Connection reset by peer"),
+        (.redirectionCircle, "the camera redirects in a circle"),
+        (.rtsp(.refused(method: .describe, status: 404, reason: "")), "the camera refused DESCRIBE with status 404"),
+        (.nothingToPlay(notes: []), "the camera offers nothing that can be played: there is no m= line"),
+        (.noMedia, "the camera accepts sound but sends no media"),
+        (.stalled(.audio), "the audio has stalled"),
+        (.nothingCame(.video, .udp), "the camera agreed to play but sent no video over UDP"),
+        (.nothingCame(.audio, .tcp), "the camera agreed to play but sent no audio over TCP"),
+        (.sessionEnded, "the camera ended the session"),
+        (.streamEnded, "the camera ended the stream (RTCP BYE)"),
+        (.noPorts, "no pair of UDP ports is free"),
+        (.noThread, "no thread could be started"),
+        (.noPublisher(after: nil), "waiting for a publisher"),
+        (.noPublisher(after: "the publisher has stopped"), "the publisher has stopped; waiting for a publisher"),
+    ])
+    func aFailureHasItsWords(_ failure: CameraFailure, _ words: String) {
+        #expect(failure.words == words)
+        #expect(SourceState.backingOff(seconds: 2.2, reason: failure).words == "\(words); the next try is in 3 s")
+    }
+}
