@@ -105,6 +105,31 @@ struct StoreDamageTests {
         #expect(throws: RecordingFault.self) { try store.recording(ids[0]) }
     }
 
+    @Test("Lines that a newer version wrote are passed over, and stay in the journal")
+    func linesOfANewerVersion() throws {
+        let (fileSystem, ids) = try self.disk(seed: 5)
+        let before = try self.store(fileSystem).recording(ids[0])
+        let path = "\(RecordingLayout(root: "/state/recordings").folder(of: ids[0]))/journal.jsonl"
+        let known = try fileSystem.readAll(path, limit: 1 << 20)
+        // FNV-1a of the rest, as in every line.
+        let rest = Array(#""thumbnail":{"at":1}}"#.utf8)
+        let check = rest.reduce(UInt32(0x811C_9DC5)) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+        let digits = String(check, radix: 16)
+        let line =
+            Array(#"{"check":""#.utf8) + Array(String(repeating: "0", count: 8 - digits.count).utf8)
+            + Array(digits.utf8) + Array(#"","#.utf8) + rest + [0x0A]
+        let bytes = line + known
+        try fileSystem.remove(path)
+        try fileSystem.create(path).writeAll(bytes, at: 0, path: path)
+        let contents = RecordingJournal.parse(bytes)
+        #expect(contents.unknownLines == 1 && contents.damagedLines == 0)
+        let store = try self.store(fileSystem)
+        let report = try store.recover()
+        #expect(report.unreadable.isEmpty)
+        #expect(try store.recording(ids[0]) == before)
+        #expect(try fileSystem.readAll(path, limit: 1 << 20) == bytes)
+    }
+
     @Test("A journal that is gone is made again from the segments")
     func journalGone() throws {
         let (fileSystem, ids) = try self.disk(seed: 2)
@@ -140,6 +165,24 @@ struct StoreDamageTests {
         #expect(report.unreadable.isEmpty)
         #expect(try store.recording(ids[2]).segments.count == before.segments.count)
         #expect(try store.verify(ids[2]).problems.isEmpty)
+    }
+
+    @Test("A session that was ended while it began is nothing to worry about, and goes at the next start")
+    func endedWhileItBegan() throws {
+        let (fileSystem, ids) = try self.disk(seed: 4)
+        let layout = RecordingLayout(root: "/state/recordings")
+        let id = RecordingSession.ID(device: "camera", start: Self.now, epoch: 9, sequence: 1)
+        let folder = layout.folder(of: id)
+        try fileSystem.makeFolder(layout.folder(ofDevice: "camera") + "/" + RecordingLayout.day(Self.now))
+        try fileSystem.makeFolder(folder)
+        try fileSystem.create("\(folder)/session.json.new").writeAll([0x7B], at: 0, path: folder)
+        let store = try self.store(fileSystem)
+        #expect(try store.idsOfFolders().contains(id))
+        let found = try store.verify(id)
+        #expect(found.problems.map(\.path) == [folder])
+        #expect(found.problems.first?.reason.hasPrefix("has no end") == true)
+        #expect(try store.recover().unreadable.isEmpty)
+        #expect(try store.idsOfFolders().sorted { $0.start < $1.start } == ids)
     }
 
     @Test("A deletion removes what cannot be read, too, if its owner asks for it")

@@ -84,7 +84,14 @@ struct RecordingsVerifyCommand: AsyncParsableCommand {
         do throws(RecordingFault) {
             for id in try store.idsOfFolders() where device == nil || device == id.device {
                 answer.recordings += 1
-                let found = try store.verify(id)
+                let found: RecordingVerification
+                do throws(RecordingFault) {
+                    found = try store.verify(id)
+                } catch .storage(let path, let reason) {
+                    // The others are still worth a look.
+                    answer.problems.append(Problem(recording: id.name, path: path, reason: reason))
+                    continue
+                }
                 answer.segments += found.segments
                 answer.chunks += found.chunks
                 answer.bytes += found.byteCount

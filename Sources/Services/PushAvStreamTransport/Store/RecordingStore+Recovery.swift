@@ -134,7 +134,7 @@ extension RecordingStore {
 
     /// Whether a folder holds only what an unfinished beginning leaves. The journal is the last file that a beginning makes,
     /// so without it and without segments nothing was promised.
-    private static func hasNeverBegun(_ names: Set<String>) -> Bool {
+    static func hasNeverBegun(_ names: Set<String>) -> Bool {
         let known = [
             RecordingLayout.sessionFile, RecordingLayout.sessionFile + RecordingLayout.temporarySuffix,
             RecordingLayout.journalFile,

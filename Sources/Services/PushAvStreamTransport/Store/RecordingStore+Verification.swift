@@ -8,6 +8,13 @@ extension RecordingStore {
         if let entry = self.entry(id) {
             recording = entry.recording.withLock { $0.snapshot }
         } else {
+            // The process was ended while it made the first files.
+            let folder = self.layout.folder(of: id)
+            let names = Set(self.namesOrNone(in: folder))
+            if !names.isEmpty, Self.hasNeverBegun(names) {
+                result.add(folder, "has no end and no footage; the next start of the gateway removes it")
+                return result
+            }
             let files = try self.files(of: id)
             recording = files.recording
             result.problems = files.damage
