@@ -22,6 +22,8 @@ struct TestGateway: Sendable {
     let liveView = FakeLiveView()
     let camera = FakeCamera("door")
     let cameras = FakeCameras()
+    /// What the log masks.
+    let secrets = SecretList()
     let folder: TemporaryFolder
     let api: GatewayAPI
 
@@ -41,7 +43,7 @@ struct TestGateway: Sendable {
         try self.folder.directory.create()
         let keeper = try ConfigurationKeeper(
             configuration: configuration, file: "gatehouse.yaml", store: CameraStore(directory: self.folder.directory),
-            cameras: self.cameras, hub: hub, secrets: SecretList(),
+            cameras: self.cameras, hub: hub, secrets: self.secrets,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             environment: ["HOME": "/secret-of-the-environment"])
         self.api = GatewayAPI(

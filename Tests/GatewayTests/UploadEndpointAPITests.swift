@@ -23,9 +23,16 @@ import Testing
             #expect(try made.decoded(UploadEndpointSummary.self).clientCertificate?.subject == "CN=gatehouse")
             #expect(!String(buffer: made.body).contains("PRIVATE KEY"))
             let store = try await client.send(
-                .put, path, #"{"kind":"s3","region":"r","accessKeyId":"A","secretAccessKey":"hidden"}"#, type: json)
+                .put, path, #"{"kind":"s3","region":"r","accessKeyId":"A","secretAccessKey":"hidden-secret"}"#,
+                type: json)
             #expect(store.status == .ok)
             #expect(!String(buffer: store.body).contains("hidden"))
+            // Whatever is logged from now on, these are not in it.
+            let redactor = Redactor(secrets: gateway.secrets)
+            let lines = identity.privateKeyPEM.split(separator: "\n").dropFirst().dropLast().map(String.init)
+            for secret in lines + ["hidden-secret"] {
+                #expect(!redactor.redact("the server said: \(secret)").contains(secret))
+            }
             let list = try await client.get("/v1/upload-endpoints").decoded(GatewayAPI.UploadEndpointList.self)
             #expect(list.endpoints.map(\.id) == [1])
             #expect(try await client.get(path).status == .ok)
@@ -37,8 +44,15 @@ import Testing
                 #expect(try await client.send(.put, path, wrong, type: json).status == .badRequest)
             }
             #expect(try await client.send(.put, "/v1/upload-endpoints/..%2Fup", "{}", type: json).status == .badRequest)
-            let guest = try await client.send(.get, "/v1/upload-endpoints", token: TestGateway.guestToken)
-            #expect(guest.status == .forbidden)
+            // Whoever may change endpoints could send all footage elsewhere.
+            let guest = TestGateway.guestToken
+            for asked in ["/v1/upload-endpoints", path, "/v1/upload-endpoints/unknown"] {
+                #expect(try await client.send(.get, asked, token: guest).status == .forbidden)
+            }
+            #expect(try await client.send(.put, path, "{}", type: json, token: guest).status == .forbidden)
+            #expect(try await client.send(.delete, path, token: guest).status == .forbidden)
+            #expect(try await client.send(.delete, path, token: nil).status == .unauthorized)
+            #expect(try await client.get(path).decoded(UploadEndpointSummary.self).kind == .s3)
             #expect(try await client.send(.delete, path).status == .noContent)
             #expect(try await client.send(.delete, path).status == .notFound)
         }

@@ -89,6 +89,7 @@ public struct GatewayService: Service {
             try uploadEndpoints ?? recording?.uploads.endpoints
             ?? UploadEndpoints(stateFolder: directory.path) { [transports] in transports.usesEndpoint($0) }
         self.transports.setEndpoints(Set(endpoints.summaries.map(\.id)))
+        secrets.add(endpoints.secrets)
         self.transports.observe { [transports] change in
             // A privacy switch discards what was captured after it, and nothing older.
             guard case .connections(let device) = change,

@@ -30,6 +30,11 @@ extension GatewayConnection {
             response.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Puts JSON to `path` and returns the JSON text of the answer.
+    public func put(_ path: String, _ body: Data) async throws(HomeError) -> Data {
+        try await send(.PUT, path, body: body)
+    }
+
     /// Deletes `path` and returns the JSON text of the answer.
     public func deleting(_ path: String) async throws(HomeError) -> Data {
         try await send(.DELETE, path, body: nil)

@@ -37,6 +37,7 @@ extension GatewayAPI {
             let name = try context.parameters.require("name")
             let settings = try await JSONBody.read(UploadEndpointSettings.self, from: request)
             let kind = try Self.kind(settings)
+            self.keeper.hide(kind.secrets)
             let (summary, isNew) = try Self.translating {
                 try endpoints.put(name: name, kind: kind, rootCertificates: settings.rootCertificates)
             }

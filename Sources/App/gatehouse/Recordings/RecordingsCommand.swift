@@ -7,7 +7,7 @@ import LiveViewClient
 /// `gatehouse recordings`: what the gateway has recorded.
 struct RecordingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "recordings", abstract: "List, export, play, delete and check recordings.",
+        commandName: "recordings", abstract: "List, export, play, delete, check and upload recordings.",
         discussion: """
             Times are like 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00. verify and rebuild-index read the state \
             folder itself; the other commands ask the gateway.
@@ -15,7 +15,7 @@ struct RecordingsCommand: AsyncParsableCommand {
         subcommands: [
             RecordingsListCommand.self, RecordingsShowCommand.self, RecordingsExportCommand.self,
             RecordingsPlayCommand.self, RecordingsDeleteCommand.self, RecordingsVerifyCommand.self,
-            RecordingsRebuildIndexCommand.self,
+            RecordingsRebuildIndexCommand.self, RecordingsEndpointsCommand.self,
         ])
 }
 

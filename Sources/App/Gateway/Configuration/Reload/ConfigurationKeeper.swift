@@ -92,6 +92,9 @@ public actor ConfigurationKeeper {
             file: file, camerasFile: store.path, loadedAt: Date(), problems: [], needsRestart: [], notes: [])
     }
 
+    /// Keeps texts that the API received out of the log.
+    nonisolated func hide(_ texts: [String]) { self.secrets.add(texts) }
+
     // MARK: What is in force
 
     /// The cameras in force, in the order in which people see them.

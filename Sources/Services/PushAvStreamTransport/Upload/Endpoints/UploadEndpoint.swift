@@ -8,6 +8,15 @@ public struct UploadEndpoint: Codable, Equatable, Sendable {
         case tls(certificateChain: String?, privateKey: String?)
         /// A store that speaks S3, with its region.
         case s3(SignatureV4.Credentials, region: String)
+
+        /// The texts that must never reach a log. Of a key each line counts, because a message may quote one.
+        public var secrets: [String] {
+            switch self {
+            case .tls(_, let key):
+                (key ?? "").split(whereSeparator: \.isNewline).map(String.init).filter { !$0.hasPrefix("-----") }
+            case .s3(let credentials, _): [credentials.secretAccessKey] + [credentials.sessionToken].compactMap(\.self)
+            }
+        }
     }
 
     /// Its id, from 1. Connections name it as `tlsEndpointID`. It is never given to another endpoint while the gateway
@@ -27,6 +36,9 @@ public struct UploadEndpoint: Codable, Equatable, Sendable {
         self.kind = kind
         self.rootCertificates = rootCertificates
     }
+
+    /// The texts that must never reach a log.
+    public var secrets: [String] { kind.secrets }
 
     /// Its description without secrets.
     public var summary: UploadEndpointSummary {

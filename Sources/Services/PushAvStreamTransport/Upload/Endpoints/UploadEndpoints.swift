@@ -65,6 +65,9 @@ public final class UploadEndpoints: Sendable {
     /// All endpoints without their secrets, by id.
     public var summaries: [UploadEndpointSummary] { state.withLock { $0.endpoints.map(\.summary) } }
 
+    /// The texts of all endpoints that must never reach a log.
+    public var secrets: [String] { state.withLock { $0.endpoints.flatMap(\.secrets) } }
+
     /// An endpoint with its secrets; nil when there is none with this id. 0 is the local store and has none.
     public func endpoint(_ id: UInt16) -> UploadEndpoint? {
         state.withLock { $0.endpoints.first { $0.id == id } }
