@@ -125,7 +125,7 @@ var targets: [Target] = [
         "FuzzTargets", floor: "Testing",
         [
             "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "Codecs",
-            "Cameras", "Signalling",
+            "Cameras", "Signalling", "PushAvStreamTransport",
         ]),
 
     tests("TransportTests", ["Transport"]),

@@ -108,6 +108,48 @@ import Transport
         try folders.complete("d9/2023-11-14/1")
     }
 
+    @Test func `values that no gateway has written are passed over`() throws {
+        func hostile(_ change: (inout UploadSession) -> Void) -> UploadSession {
+            var session = UploadFixtures.session(9)
+            change(&session)
+            return session
+        }
+        let sessions = [
+            hostile { $0.folder = "../../etc" }, hostile { $0.folder = "/etc" }, hostile { $0.folder = "a/../../b" },
+            hostile { $0.id.start = .max }, hostile { $0.id.device = "../up" },
+            hostile { $0.tracks[0].timescale = .max }, hostile { $0.tracks[0].timescale = 0 },
+            hostile { $0.tracks[1].headerByteCount = -1 }, hostile { $0.destination.segmentDuration = .max },
+            hostile { $0.tracks = Array(repeating: $0.tracks[0], count: 17) },
+        ]
+        for session in sessions {
+            let queue = UploadQueue(records: [.opened(session)])
+            #expect(queue.status.sessions == 0, "\(session)")
+        }
+        let session = UploadFixtures.session(1)
+        var segments = (0..<6).map { _ in UploadFixtures.segment(session, 0, 1) }
+        segments[0].decodeTime = .max
+        segments[1].duration = .max
+        segments[2].duration = -1
+        segments[3].byteCount = .max
+        segments[4].capturedAt = .min
+        segments[5].track = 7
+        for segment in segments {
+            let queue = UploadQueue(records: [.opened(session), .segment(session.id, segment)])
+            #expect(queue.status.segments == 0 && queue.status.byteCount == 0, "\(segment)")
+        }
+        // A description that was garbled is reported, and stays where it is.
+        let root = try UploadFixtures.temporaryFolder()
+        let folder = "\(root)/\(session.folder)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try UploadFolders(root: root).begin(
+            hostile {
+                $0.folder = session.folder; $0.tracks[0].timescale = -1
+            })
+        #expect(UploadFolders(root: root).pending().sessions.isEmpty)
+        #expect(UploadFolders(root: root).pending().problems.map { $0.contains("damaged") } == [true])
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/upload.json"))
+    }
+
     @Test func `hostile names stay inside of their folder`() {
         for name in ["../../etc", "a/b", "..", ".", "", "a\nb", "a b", "é"] {
             let component = UploadSession.pathComponent(name)

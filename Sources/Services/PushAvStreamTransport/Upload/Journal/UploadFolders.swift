@@ -49,6 +49,10 @@ public struct UploadFolders: Sendable {
                 var session = try JSONDecoder().decode(UploadSession.self, from: Data(bytes))
                 // The folder may have been moved together with the state folder; its own place is what counts.
                 session.folder = folder
+                guard session.isPlausible else {
+                    problems.append("\(path(folder, Self.planName)): is damaged")
+                    continue
+                }
                 sessions.append(session)
             } catch {
                 problems.append("\(path(folder, Self.planName)): \(error)")

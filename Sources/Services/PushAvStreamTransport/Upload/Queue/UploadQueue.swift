@@ -83,7 +83,7 @@ public struct UploadQueue: Sendable {
 
     /// A recording has begun. One that is known already stays as it is.
     public mutating func open(_ session: UploadSession) {
-        guard sessions[session.id] == nil, session.destination.endpoint != 0 else { return }
+        guard sessions[session.id] == nil, session.destination.endpoint != 0, session.isPlausible else { return }
         sessions[session.id] = UploadSessionState(session)
         Self.insert(session.id, into: &byAge)
         let key = RouteKey(session.destination)
@@ -110,7 +110,7 @@ public struct UploadQueue: Sendable {
 
     private mutating func put(_ segment: UploadSegment, isComplete: Bool, in id: RecordingSession.ID) {
         guard let state = sessions[id], state.waiting.indices.contains(segment.track), !state.isEnded,
-            !state.isSettled(track: segment.track, number: segment.number)
+            !state.isSettled(track: segment.track, number: segment.number), segment.isPlausible
         else { return }
         if let position = state.position(track: segment.track, number: segment.number) {
             let known = state.waiting[segment.track][position]
