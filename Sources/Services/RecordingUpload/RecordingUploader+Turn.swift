@@ -10,6 +10,8 @@ extension RecordingUploader {
         var records: [UploadRecord] = []
         var requests: [UploadRequest] = []
         var snapshot: [UploadRecord]?
+        /// The folders of the recordings that are to be marked as uploaded.
+        var unmarked: [RecordingSession.ID: String] = [:]
         /// How much there is of the segments that are uploaded while they grow, by attempt.
         var growth: [UInt64: GrowingFile] = [:]
     }
@@ -31,7 +33,11 @@ extension RecordingUploader {
                 let key = SegmentKey(session: request.session, track: track, number: number)
                 turn.growth[request.attempt] = state.growing[key]?.file
             }
-            turn.events = state.queue.takeEvents()
+            let news = state.queue.takeEvents()
+            state.willMark(news)
+            turn.events = state.unreported + news
+            state.unreported = []
+            turn.unmarked = state.unmarked
             turn.records = state.queue.takeRecords()
             state.storedCount += turn.records.count
             if state.mustStoreAll || state.storedCount > Self.recordsBeforeRewriting {
@@ -48,40 +54,87 @@ extension RecordingUploader {
             if case .cancel(let attempt) = event { state.withLock { $0.running[attempt] }?.cancel() }
             report(.queue(event))
         }
-        return state.withLock { $0.queue.nextDeadline(after: now) }
+        return state.withLock { [storageRetry] state in
+            let next = state.queue.nextDeadline(after: now)
+            return state.isFailing ? min(next ?? .distantFuture, now + storageRetry) : next
+        }
+    }
+
+    /// What storing came to.
+    private struct Stored: Sendable {
+        var marked: [RecordingSession.ID] = []
+        var markFailure: UploadStorageFailure?
+        var queueFailure: UploadStorageFailure?
     }
 
     /// Writes what this turn has to write, on the thread pool for files.
     private func settle(_ turn: Turn) async {
-        let needsDisk = !turn.records.isEmpty || turn.snapshot != nil
+        let needsDisk = !turn.records.isEmpty || turn.snapshot != nil || !turn.unmarked.isEmpty
         let isDurable = turn.requests.contains(where: \.needsDurableHistory)
         guard needsDisk || isDurable else { return }
-        let failure: UploadStorageFailure?
+        let stored: Stored
         do {
-            failure = try await NIOThreadPool.singleton.runIfActive { [folders, storage] in
-                do throws(UploadStorageFailure) {
-                    // The mark comes before the record, so that no recording is forgotten without being marked.
-                    for case .completed(_, let folder, _) in turn.events { try folders.complete(folder) }
-                    if let snapshot = turn.snapshot {
-                        try storage.replace(with: snapshot)
-                    } else {
-                        try storage.append(turn.records, durably: isDurable)
-                    }
-                    return nil
-                } catch {
-                    return error
+            // A task of its own, because the pool does nothing for one that is cancelled. The last turn comes after that.
+            stored = try await Task { [folders, storage] in
+                try await NIOThreadPool.singleton.runIfActive {
+                    Self.store(turn, durably: isDurable, folders, storage)
                 }
-            }
+            }.value
         } catch {
             // The pool ends with the process.
             return
         }
-        let hadFailed = state.withLock { state in
-            defer { state.mustStoreAll = failure != nil }
-            return state.mustStoreAll
+        let (hadFailed, isFailing) = state.withLock { state in
+            let hadFailed = state.wasFailing
+            for id in stored.marked { state.unmarked[id] = nil }
+            state.mustStoreAll = stored.queueFailure != nil
+            state.wasFailing = state.isFailing
+            return (hadFailed, state.isFailing)
         }
-        if let failure, !hadFailed { report(.storageFailed(failure)) }
-        if failure == nil, hadFailed { report(.storageRecovered) }
+        if !hadFailed, let failure = stored.queueFailure ?? stored.markFailure { report(.storageFailed(failure)) }
+        if hadFailed, !isFailing { report(.storageRecovered) }
+    }
+
+    /// Marks what is uploaded, and stores the queue. The mark comes before the record, so that no recording is forgotten
+    /// without being marked: a recording without its mark stays in the queue's file, and would be sent again otherwise.
+    private static func store(
+        _ turn: Turn, durably: Bool, _ folders: UploadFolders, _ storage: any UploadQueueStorage
+    ) -> Stored {
+        var stored = Stored()
+        for (id, folder) in turn.unmarked {
+            do throws(UploadStorageFailure) {
+                try folders.complete(folder)
+                stored.marked.append(id)
+            } catch {
+                stored.markFailure = error
+            }
+        }
+        let missing = turn.unmarked.filter { !stored.marked.contains($0.key) }
+        do throws(UploadStorageFailure) {
+            if let snapshot = turn.snapshot {
+                try storage.replace(with: snapshot + missing.flatMap { completed($0.key, folder: $0.value) })
+            } else {
+                let closed = turn.records.compactMap { if case .closed(let id) = $0 { id } else { nil } }
+                let records = turn.records.filter {
+                    if case .closed(let id) = $0 { missing[id] == nil } else { true }
+                }
+                // What is marked late still has its records.
+                let late = stored.marked.filter { !closed.contains($0) }
+                try storage.append(records + late.map { .closed($0) }, durably: durably)
+            }
+        } catch {
+            stored.queueFailure = error
+        }
+        return stored
+    }
+
+    /// The shortest records of a recording that is uploaded: it has nothing left, so the next start only marks it.
+    private static func completed(_ id: RecordingSession.ID, folder: String) -> [UploadRecord] {
+        let session = RecordingSession(
+            id: id, connection: 0, number: 0, trigger: .init(kind: .command, reason: ""), triggeredAt: id.start,
+            tracks: [])
+        let destination = UploadDestination(endpoint: .max, url: "", interface: .interface1)
+        return [.opened(UploadSession(session, folder: folder, destination: destination)), .ended(id)]
     }
 
     private func start(_ requests: [UploadRequest], _ growth: [UInt64: GrowingFile]) {

@@ -41,6 +41,21 @@ public final class RecordingUploader: RecordingFollower {
         var mustStoreAll = false
         /// Records since all of it was stored.
         var storedCount = 0
+        /// Events that nobody was told of yet: those of the queue that was stored.
+        var unreported: [UploadEvent] = []
+        /// The folders of recordings that are uploaded and could not be marked yet.
+        var unmarked: [RecordingSession.ID: String] = [:]
+
+        /// Whether that was reported.
+        var wasFailing = false
+
+        /// Whether something could not be stored.
+        var isFailing: Bool { mustStoreAll || !unmarked.isEmpty }
+
+        /// The recordings that the queue has completed are to be marked.
+        mutating func willMark(_ events: [UploadEvent]) {
+            for case .completed(let id, let folder, _) in events { unmarked[id] = folder }
+        }
     }
 
     let state: Locked<State>
@@ -48,6 +63,8 @@ public final class RecordingUploader: RecordingFollower {
     let folders: UploadFolders
     let storage: any UploadQueueStorage
     let pool: UploadClients
+    /// Until what could not be stored is stored again.
+    let storageRetry: Duration
     /// Where a recording goes; nil when it is not uploaded.
     private let destination: @Sendable (RecordingSession) -> UploadDestination?
     let report: @Sendable (Report) -> Void
@@ -73,13 +90,18 @@ public final class RecordingUploader: RecordingFollower {
         folders = UploadFolders(root: layout.root)
         self.storage = storage
         pool = UploadClients(endpoint: endpoint, deadlines: deadlines)
+        storageRetry = deadlines.storage
         self.destination = destination
         self.report = report
         // One pending wake-up stands for all.
         (wakeUps, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let stored = try storage.load()
         if let damage = stored.damage { report(.damaged(damage)) }
-        state = Locked(State(queue: UploadQueue(records: stored.records, limits: limits)))
+        var state = State(queue: UploadQueue(records: stored.records, limits: limits))
+        // What an earlier run completed and could not mark must not be found as unfinished by ``resume(from:)``.
+        state.unreported = state.queue.takeEvents()
+        state.willMark(state.unreported)
+        self.state = Locked(state)
     }
 
     // MARK: - What the store reports
@@ -193,7 +215,7 @@ public final class RecordingUploader: RecordingFollower {
         let (pending, problems) = folders.pending()
         for problem in problems { report(.damaged(problem)) }
         // Recordings that have begun since the start are not among them.
-        let current = state.withLock { $0.begun ?? [] }
+        let current = state.withLock { ($0.begun ?? []).union($0.unmarked.keys) }
         var known: [RecordingSession.ID: UploadSession] = [:]
         for session in pending + state.withLock({ $0.queue.openSessions }) where !current.contains(session.id) {
             known[session.id] = known[session.id] ?? session

@@ -9,16 +9,20 @@ public struct UploadDeadlines: Equatable, Sendable {
     public var slowestBytesPerSecond: Int
     /// What a segment that is being recorded may take: the longest one, and the rest of the request.
     public var growing: Duration
+    /// Until what could not be stored is stored again.
+    public var storage: Duration
 
     /// Sets the deadlines.
     public init(
         connect: Duration = .seconds(10), idle: Duration = .seconds(60), base: Duration = .seconds(60),
-        slowestBytesPerSecond: Int = 16 << 10, growing: Duration = .seconds(180)
+        slowestBytesPerSecond: Int = 16 << 10, growing: Duration = .seconds(180),
+        storage: Duration = .seconds(10)
     ) {
         self.connect = connect
         self.idle = idle
         self.base = base
         self.slowestBytesPerSecond = slowestBytesPerSecond
         self.growing = growing
+        self.storage = storage
     }
 }
