@@ -103,7 +103,10 @@ var targets: [Target] = [
         ]),
     module(
         "RTSPServer", floor: "Services",
-        ["Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras", "Stations"]),
+        [
+            "Transport", "SDP", "RTP", "RTSP", "DatagramPort", "MediaRelay", "Cameras", "Stations", "FragmentedMP4",
+            "PushAvStreamTransport",
+        ]),
 
     // Test support that is not a test.
     .target(
@@ -171,7 +174,7 @@ var targets: [Target] = [
         "RTSPServerTests",
         [
             "RTSPServer", "StationFakes", "RTSP", "RTP", "SDP", "MediaRelay", "Intake", "Cameras", "Stations",
-            "DatagramPort", "Transport",
+            "PushAvStreamTransport", "RecordingFakes", "DatagramPort", "Transport",
         ]),
     tests(
         "PushAvStreamTransportTests",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
-from peers.ports import free_port
+from peers.ports import free_port, free_port_pair
 from peers.rtsp_cameras import RTSPCameras
 
 SECONDS = 4
@@ -21,21 +21,7 @@ SECONDS = 4
 
 @pytest.fixture(scope="module")
 def rtsp_port() -> int:
-    """A port for RTSP; at it or at the next even one, and the one after that, nobody listens by UDP."""
-    for _ in range(50):
-        port = free_port()
-        first = port + port % 2
-        with (
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtp,
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtcp,
-        ):
-            try:
-                rtp.bind(("127.0.0.1", first))
-                rtcp.bind(("127.0.0.1", first + 1))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("this host has no free pair of ports")
+    return free_port_pair()
 
 
 @pytest.fixture(scope="module")

@@ -109,11 +109,14 @@ public struct GatewayService: Service {
         self.keeper = try ConfigurationKeeper(
             configuration: configuration, file: configurationFile, store: CameraStore(directory: directory),
             cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, logger: logger)
+        let access =
+            recordings ?? recording.map { RecordingAccess(store: $0.store, permits: permits) }
+            ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
+        if let access { cameras.share(recordings: access.store, permits: permits) }
         self.api = GatewayAPI(
             hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
-            recordings: recordings ?? recording.map { RecordingAccess(store: $0.store, permits: permits) }
-                ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger),
+            recordings: access,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
             additionalMetrics: { storage.metrics + (await additionalMetrics()) })
         self.shared = shared

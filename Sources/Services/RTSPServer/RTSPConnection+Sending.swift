@@ -198,10 +198,10 @@ extension RTSPConnection {
     }
 
     /// Says goodbye for every track (RFC 3550, section 6.6), as far as the socket accepts it at once.
-    func sendGoodbye(_ context: SendingContext) {
+    func sendGoodbye(_ context: SendingContext, reason: String? = nil) {
         for track in tracks {
             let body = UnsafeMutableRawBufferPointer(rebasing: context.buffer[4...])
-            let length = track.writeGoodbye(canonicalName: canonicalName, into: body)
+            let length = track.writeGoodbye(canonicalName: canonicalName, reason: reason, into: body)
             guard length > 0 else { continue }
             switch track.transport {
             case .interleaved(_, let channel):

@@ -23,6 +23,14 @@ final class RTSPConnection {
     var camera: ServedCamera?
     /// Keeps a camera sending, and the permit to read it.
     private var hold: (camera: String, value: CameraHold, permit: OutputPermit?)?
+    /// The recorded footage that the session is about.
+    var footage: FootagePresentation?
+    /// What is played of it.
+    var playback: FootagePlayback?
+    /// Where the next playback begins unless the client says so, in the presentation.
+    var footagePosition: Int64 = 0
+    /// The number of the search for footage that a request waits for, and what the request wants.
+    var footageSearch: (number: UInt64, wish: FootageWish)?
     /// A request for a description that waits for the camera, and until when.
     var description: (camera: ServedCamera, deadline: Instant)?
     /// The answer to PLAY waits for the first packets until then.
@@ -61,6 +69,15 @@ final class RTSPConnection {
         hold = (camera.id, camera.hold(), permit)
     }
 
+    /// Keeps the permit to play a camera's footage.
+    func hold(_ path: String, permit: OutputPermit?) {
+        releaseCamera()
+        hold = (path, CameraHold(for: .reader), permit)
+    }
+
+    /// What the session is about, for the log.
+    var resource: String { camera?.id ?? footage?.path ?? "" }
+
     /// Whether it holds a camera, played or not.
     func holds(_ camera: String) -> Bool { hold?.camera == camera }
 
@@ -95,6 +112,7 @@ final class RTSPConnection {
         if let startDeadline { deadline = min(deadline, startDeadline) }
         if let blockedSince { deadline = min(deadline, blockedSince + limits.stallTimeout) }
         guard isPlaying else { return deadline }
+        if let due = playback?.nextDue { deadline = min(deadline, due) }
         for track in tracks {
             if let burst = track.nextBurst { deadline = min(deadline, burst) }
             // A connection that accepts nothing does not accept a report either.

@@ -45,6 +45,7 @@ public final class RTSPServer: Sendable {
         let inbox = TapQueue(limits: RTSPServerShard.inboxLimits)
         let giveWay = GiveWay()
         let revoking = RevokedConnections()
+        let arriving = ArrivingFootage()
         let descriptors = ListeningSockets(listening)
         let clock = WallClockReading(instant: MonotonicClock.now, unixNanoseconds: WallClock.now)
         let served = ports
@@ -53,7 +54,7 @@ public final class RTSPServer: Sendable {
             RTSPServerShard(
                 context: context, limits: settled, relay: relay, ports: served, inbox: inbox,
                 listeners: descriptors.take(), ledger: connections, giveWay: giveWay, revoking: revoking,
-                clock: clock, random: random, tell: tell)
+                arrivingFootage: arriving, clock: clock, random: random, tell: tell)
         }
         self.port = port
         datagramPorts = limits.session.serverPorts
@@ -67,6 +68,7 @@ public final class RTSPServer: Sendable {
                 done()
             } ?? false
         }
+        arriving.setPost { [weak shard] work in shard?.post { handler, now in work(handler, now) } }
         inbox.setWake { [weak shard] in shard?.post { handler, now in handler.handleInbox(at: now) } }
     }
 
@@ -92,6 +94,11 @@ public final class RTSPServer: Sendable {
     /// Serves these cameras from now on, and ends the readers of all others.
     public func setCameras(_ cameras: [ServedCamera]) {
         shard.post { handler, now in handler.setCameras(cameras, at: now) }
+    }
+
+    /// Serves recorded footage from here from now on, at `rtsp://host:port/recordings/{device}`.
+    public func setFootage(_ source: FootageSource) {
+        shard.post { handler, _ in handler.footage = source }
     }
 
     /// What the server has done.

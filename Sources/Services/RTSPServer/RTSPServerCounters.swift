@@ -4,6 +4,8 @@ public struct RTSPServerCounters: Sendable, Equatable {
     public var connections = 0
     /// Readers that are playing, by the path of their camera.
     public var readers: [String: Int] = [:]
+    /// Readers that are playing recorded footage.
+    public var playbacks = 0
     /// Connections that were accepted.
     public var connectionsAccepted: UInt64 = 0
     /// Connections that were closed because there were too many: at once, or to make room for newer ones.

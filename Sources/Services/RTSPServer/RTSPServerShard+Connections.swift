@@ -59,8 +59,8 @@ extension RTSPServerShard {
         case .describe(let resource): describe(resource, connection, at: now)
         case .setUp(let path, let track): setUp(path: path, track: track, connection, at: now)
         case .play: play(connection, at: now)
-        case .paused: stopMedia(connection)
-        case .tornDown: release(connection, because: .tornDown)
+        case .paused: stopMedia(connection, at: now)
+        case .tornDown: release(connection, because: .tornDown, at: now)
         case .refusedCredentials:
             counters.refusedCredentials += 1
             connection.session.hold(until: signIns.refuse(connection.peer, at: now))
@@ -72,12 +72,14 @@ extension RTSPServerShard {
     /// Sends what waits for a connection. If the socket does not accept all of it, waits for room.
     func service(_ connection: RTSPConnection, at now: Instant) {
         guard !connection.isEnded else { return }
+        sendFootage(to: connection, at: now)
         var counts = SentCounts()
         let isAlive = connection.flush(sendingContext(at: now), counts: &counts)
         counters.packetsSent += counts.packets
         counters.bytesSent += counts.bytes
         counters.datagramsRefused += counts.refused
         guard isAlive else { return end(connection, because: .connectionLost, at: now) }
+        if endFootage(of: connection, at: now) { return }
         let hasWork = connection.hasWork(at: now)
         if connection.session.isClosing, !hasWork, !connection.session.hasOutput(at: .distantFuture) {
             return end(connection, because: .finished, at: now)
@@ -97,22 +99,22 @@ extension RTSPServerShard {
     func end(_ connection: RTSPConnection, because end: ReaderEnd, at now: Instant) {
         guard !connection.isEnded else { return }
         connection.noteEnd()
-        if connection.isPlaying { connection.sendGoodbye(sendingContext(at: now)) }
-        release(connection, because: end)
+        if connection.isPlaying { connection.sendGoodbye(sendingContext(at: now), reason: end.words) }
+        release(connection, because: end, at: now)
         if let watch = connection.watch { context.unwatch(watch) }
         connections[connection.id] = nil
         ledger.leave(connection)
     }
 
     /// Releases the session's media, tracks and camera; the connection stays.
-    private func release(_ connection: RTSPConnection, because end: ReaderEnd) {
-        stopMedia(connection)
+    private func release(_ connection: RTSPConnection, because end: ReaderEnd, at now: Instant) {
+        stopMedia(connection, at: now)
         if connection.isReader {
             connection.isReader = false
             counters.framesDropped += connection.framesDropped
             tell(
                 .ended(
-                    camera: connection.camera?.id ?? "", host: connection.peer.host, end: end,
+                    camera: connection.resource, host: connection.peer.host, end: end,
                     packets: connection.packetsSent, framesDropped: connection.framesDropped))
         }
         for track in connection.tracks {
@@ -120,13 +122,17 @@ extension RTSPServerShard {
         }
         connection.tracks = []
         connection.camera = nil
+        connection.footage = nil
+        connection.footagePosition = 0
+        connection.footageSearch = nil
         connection.releaseCamera()
         connection.description = nil
     }
 
     /// Removes the taps.
-    private func stopMedia(_ connection: RTSPConnection) {
+    func stopMedia(_ connection: RTSPConnection, at now: Instant) {
         connection.startDeadline = nil
+        connection.leaveFootage(at: now)
         for index in connection.tracks.indices {
             if let tap = connection.tracks[index].tap {
                 taps[tap.id] = nil

@@ -11,7 +11,7 @@ extension RTSPServerShard {
 
     func describe(_ resource: RTSPResource, _ connection: RTSPConnection, at now: Instant) {
         guard let camera = cameras[resource.path] else {
-            return connection.session.answerDescribe(.notFound, at: now)
+            return findFootage(path: resource.path, for: .describe, connection, at: now)
         }
         // A camera that is pulled on demand starts now, so that it flows when the client plays. If one has been set up
         // already, that one is still held.
@@ -42,10 +42,10 @@ extension RTSPServerShard {
     // MARK: SETUP
 
     func setUp(path: String, track: Int, _ connection: RTSPConnection, at now: Instant) {
-        guard let camera = cameras[path] else { return connection.session.answerSetUp(.notFound, at: now) }
-        let isNew = connection.session.identifier == nil
-        let readers = connections.values.compactMap { $0.session.identifier == nil ? nil : $0.session.principal }
-        guard !isNew || limits.admitsReader(connection.session.principal ?? "", readers) else {
+        guard let camera = cameras[path] else {
+            return setUpFootage(path: path, track: track, connection, at: now)
+        }
+        guard admitsSession(of: connection) else {
             return connection.session.answerSetUp(.tooManyReaders, at: now)
         }
         guard hold(camera, for: connection) else { return connection.session.answerSetUp(.refused, at: now) }
@@ -53,13 +53,26 @@ extension RTSPServerShard {
         guard !tracks.isEmpty else { return connection.session.answerSetUp(.unavailable, at: now) }
         guard tracks.indices.contains(track) else { return connection.session.answerSetUp(.notFound, at: now) }
         connection.camera = camera
-        var reader = ReaderTrack(
-            index: track, id: TrackID(camera: camera.id, stream: .main, index: track), description: tracks[track],
-            random: &random)
+        setUp(
+            ReaderTrack(
+                index: track, id: TrackID(camera: camera.id, stream: .main, index: track), description: tracks[track],
+                random: &random), connection, at: now)
+    }
+
+    /// Whether the connection has a session, or may have one more.
+    func admitsSession(of connection: RTSPConnection) -> Bool {
+        guard connection.session.identifier == nil else { return true }
+        let readers = connections.values.compactMap { $0.session.identifier == nil ? nil : $0.session.principal }
+        return limits.admitsReader(connection.session.principal ?? "", readers)
+    }
+
+    /// Answers a request for a track, and adds the track to the connection's.
+    func setUp(_ track: ReaderTrack, _ connection: RTSPConnection, at now: Instant) {
+        var reader = track
         connection.session.answerSetUp(.accepted(ssrc: reader.ssrc), at: now)
-        guard let agreed = connection.session.tracks.first(where: { $0.index == track }) else { return }
+        guard let agreed = connection.session.tracks.first(where: { $0.index == reader.index }) else { return }
         reader.transport = agreed.transport
-        if let old = connection.tracks.firstIndex(where: { $0.index == track }) {
+        if let old = connection.tracks.firstIndex(where: { $0.index == reader.index }) {
             if case .datagrams(_, let rtcp) = connection.tracks[old].transport {
                 reporters[connection.peer.withPort(rtcp)] = nil
             }
@@ -74,6 +87,7 @@ extension RTSPServerShard {
     // MARK: PLAY
 
     func play(_ connection: RTSPConnection, at now: Instant) {
+        guard connection.footage == nil else { return playFootage(connection, at: now) }
         guard !connection.isPlaying else {
             // Some clients repeat it to keep the session alive.
             return connection.session.answerPlay(beginnings(of: connection), at: now)
@@ -98,15 +112,19 @@ extension RTSPServerShard {
         guard deadline <= now || connection.tracks.allSatisfy({ !$0.queue.isEmpty }) else { return }
         connection.startDeadline = nil
         connection.session.answerPlay(beginnings(of: connection), at: now)
-        if !connection.isReader {
-            connection.isReader = true
-            counters.readersStarted += 1
-            tell(
-                .started(
-                    camera: connection.camera?.id ?? "", host: connection.peer.host,
-                    userAgent: connection.session.userAgent, overUDP: connection.usesDatagrams))
-        }
+        noteReader(connection)
         run(connection, at: now)
+    }
+
+    /// Reports that a client has begun to read.
+    func noteReader(_ connection: RTSPConnection) {
+        guard !connection.isReader else { return }
+        connection.isReader = true
+        counters.readersStarted += 1
+        tell(
+            .started(
+                camera: connection.resource, host: connection.peer.host, userAgent: connection.session.userAgent,
+                overUDP: connection.usesDatagrams))
     }
 
     /// Where the tracks begin. All timestamps are for the moment of the oldest packet, so that a player can synchronise
@@ -145,7 +163,9 @@ extension RTSPServerShard {
             connection.description = nil
             connection.session.answerDescribe(.refused, at: now)
         }
-        guard connection.camera != nil else {
+        connection.footageSearch = nil
+        guard connection.session.identifier != nil else {
+            connection.footage = nil
             // It has only asked for a description, and may ask for another camera's.
             connection.releaseCamera()
             return run(connection, at: now)
@@ -173,6 +193,7 @@ extension RTSPServerShard {
         result.inboxBytesDropped = drops.bytes
         for connection in connections.values where connection.isPlaying {
             if let camera = connection.camera { result.readers[camera.id, default: 0] += 1 }
+            if connection.footage != nil { result.playbacks += 1 }
             result.framesDropped += connection.framesDropped
         }
         return result

@@ -19,7 +19,12 @@ final class RTSPServerShard: ShardHandler {
     private let giveWay: GiveWay
     /// Ends connections whose permit was revoked.
     let revoking: RevokedConnections
-    private let clock: WallClockReading
+    /// Where recorded footage is.
+    var footage: FootageSource?
+    /// Brings footage from other threads.
+    let arrivingFootage: ArrivingFootage
+    var nextFootageSearch: UInt64 = 1
+    let clock: WallClockReading
     private let buffer: UnsafeMutableRawBufferPointer
     var random: RandomSource
     var cameras: [String: ServedCamera] = [:]
@@ -33,7 +38,7 @@ final class RTSPServerShard: ShardHandler {
     private var arrivals: [TapQueue.Entry] = []
     private var nextConnection: UInt64 = 1
     private var nextTap: UInt64 = 1
-    private var nextOrdinal: UInt64 = 0
+    var nextOrdinal: UInt64 = 0
     private var listenerWatches: [ShardContext.Watch] = []
     private var acceptsAgain: Instant?
     private var toldOfRefusal: Instant?
@@ -52,7 +57,7 @@ final class RTSPServerShard: ShardHandler {
     init(
         context: ShardContext, limits: RTSPServerConfiguration, relay: MediaRelay, ports: DatagramPorts?,
         inbox: TapQueue, listeners: [StreamSocket], ledger: ConnectionLedger, giveWay: GiveWay,
-        revoking: RevokedConnections, clock: WallClockReading, random: RandomSource,
+        revoking: RevokedConnections, arrivingFootage: ArrivingFootage, clock: WallClockReading, random: RandomSource,
         tell: @escaping @Sendable (RTSPServerNews) -> Void
     ) {
         self.context = context
@@ -64,6 +69,7 @@ final class RTSPServerShard: ShardHandler {
         self.ledger = ledger
         self.giveWay = giveWay
         self.revoking = revoking
+        self.arrivingFootage = arrivingFootage
         self.clock = clock
         self.random = random
         self.tell = tell

@@ -1,4 +1,5 @@
 import Stations
+import Transport
 
 extension ReaderEnd {
     /// Why the reader has gone, as the log says it.
@@ -16,6 +17,10 @@ extension ReaderEnd {
         case .cameraRemoved: "the camera has been removed"
         case .revoked(let refusal): refusal.endReason
         case .shuttingDown: "the gateway is shutting down"
+        case .formatChanged(let at):
+            "the camera changed its format at \(WallTime(millisecondsSince1970: at / 1_000).iso8601); play from there on"
+        case .footageDeleted: "the recording was deleted while it was played"
+        case .footageUnreadable: "a part of the recording cannot be read"
         }
     }
 }

@@ -26,4 +26,10 @@ public enum ReaderEnd: Hashable, Sendable {
     case revoked(OutputRefusal)
     /// The gateway is shutting down.
     case shuttingDown
+    /// The camera changed its format while it recorded what is played: at this time, in microseconds since 1970, UTC.
+    case formatChanged(at: Int64)
+    /// The recording was deleted while it was played.
+    case footageDeleted
+    /// A part of the recording cannot be read.
+    case footageUnreadable
 }

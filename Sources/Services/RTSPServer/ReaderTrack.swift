@@ -32,10 +32,12 @@ struct ReaderTrack {
     /// What to add to the track's sequence numbers; nil before the first packet.
     private var sequenceOffset: Int64?
     /// What to add to the track's timestamps.
-    private let timestampOffset: UInt32
+    let timestampOffset: UInt32
     /// A reference moment of the track: its timestamp, and when that was.
     private var moment: (timestamp: UInt32, instant: Instant)?
     private var reports = 0
+    /// What to add to the wall clock to get the time of capture, in nanoseconds: for footage, how long ago it was.
+    private var wallClockShift: Int64 = 0
 
     init(index: Int, id: TrackID, description: TrackDescription, random: inout RandomSource) {
         self.index = index
@@ -58,6 +60,15 @@ struct ReaderTrack {
         moment = (timestamp, tapped.capture)
         queue.append(tapped, ordinal: ordinal, at: now)
         if nextReport == nil { nextReport = now }
+    }
+
+    /// Adds recorded packets, which were captured at another time than that of their sending.
+    mutating func append(
+        _ tapped: TappedBatch, captured: Int64, clock: WallClockReading, ordinal: UInt64, at now: Instant
+    ) {
+        append(tapped, ordinal: ordinal, at: now)
+        let sent = clock.unixNanoseconds &+ (tapped.capture - clock.instant).wholeNanoseconds
+        wallClockShift = captured &* 1_000 &- sent
     }
 
     /// The source has restarted: the numbers continue, and the next batch sets the clock again.
@@ -148,7 +159,8 @@ struct ReaderTrack {
     ) -> Int {
         scheduleReport(at: now)
         guard let timestamp = timestamp(at: now) else { return 0 }
-        let ntp = NTPTimestamp(unixNanoseconds: clock.unixNanoseconds &+ (now - clock.instant).wholeNanoseconds)
+        let ntp = NTPTimestamp(
+            unixNanoseconds: clock.unixNanoseconds &+ (now - clock.instant).wholeNanoseconds &+ wallClockShift)
         var writer = ByteWriter(output)
         writer.writeSenderReport(
             RTCPSenderReport(
@@ -159,12 +171,12 @@ struct ReaderTrack {
     }
 
     /// Writes a goodbye (RFC 3550, section 6.6) and returns its length; zero for a track that has sent nothing.
-    func writeGoodbye(canonicalName: String, into output: UnsafeMutableRawBufferPointer) -> Int {
+    func writeGoodbye(canonicalName: String, reason: String? = nil, into output: UnsafeMutableRawBufferPointer) -> Int {
         guard packetsSent > 0 else { return 0 }
         var writer = ByteWriter(output)
         writer.writeReceiverReport(ssrc: ssrc)
         writer.writeSourceDescription(ssrc: ssrc, canonicalName: canonicalName)
-        writer.writeGoodbye(ssrcs: [ssrc])
+        writer.writeGoodbye(ssrcs: [ssrc], reason: reason)
         return writer.overflowed ? 0 : writer.count
     }
 

@@ -7,7 +7,8 @@ import Transport
 enum ServedDescription {
     /// Writes the description.
     static func text(
-        name: String, tracks: [TrackDescription], address: TransportAddress, sessionID: UInt64
+        name: String, tracks: [TrackDescription], address: TransportAddress, sessionID: UInt64,
+        range: String = "npt=now-"
     ) -> String {
         let isIPv6 = address.family == .ipv6
         var session = SessionDescription(
@@ -17,7 +18,7 @@ enum ServedDescription {
         // SETUP agrees on the addresses.
         session.lines.insert(.field(type: "c", value: isIPv6 ? "IN IP6 ::" : "IN IP4 0.0.0.0"), at: 3)
         session.lines += [
-            .attribute(.init("tool", "Gatehouse")), .attribute(.init("range", "npt=now-")),
+            .attribute(.init("tool", "Gatehouse")), .attribute(.init("range", range)),
             .attribute(.init("control", "*")),
         ]
         session.media = tracks.enumerated().map { index, track in media(track, index: index) }

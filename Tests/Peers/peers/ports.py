@@ -16,3 +16,21 @@ def free_port() -> int:
                     continue
                 return int(port)
     raise RuntimeError("this host has no free port")
+
+
+def free_port_pair() -> int:
+    """A port for RTSP; at it or at the next even one, and the one after that, nobody listens by UDP."""
+    for _ in range(50):
+        port = free_port()
+        first = port + port % 2
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtp,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rtcp,
+        ):
+            try:
+                rtp.bind(("127.0.0.1", first))
+                rtcp.bind(("127.0.0.1", first + 1))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("this host has no free pair of ports")

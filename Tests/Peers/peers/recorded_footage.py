@@ -48,25 +48,53 @@ class Track:
     source: Path
 
 
-def make_tracks(folder: Path, seconds: int, size: str = "320x180") -> list[Track]:
+VIDEO_CODECS = {
+    "h264": (
+        "avc1.4D400C",
+        ["libx264", "-profile:v", "main", "-preset", "veryfast", "-bf", "0", "-keyint_min", "25", "-sc_threshold", "0"],
+    ),
+    "h265": (
+        "hvc1.1.6.L60.90",
+        ["libx265", "-preset", "ultrafast", "-tag:v", "hvc1", "-x265-params",
+         "log-level=none:bframes=0:keyint=25:min-keyint=25:scenecut=0:open-gop=0"],
+    ),
+    "vp9": (
+        "vp09.00.11.08",
+        ["libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "400k", "-lag-in-frames", "0"],
+    ),
+    "av1": (
+        "av01.0.00M.08",
+        ["libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-b:v", "400k", "-lag-in-frames", "0"],
+    ),
+}  # fmt: skip
+"""The codec as a recording names it, and how ffmpeg makes it."""
+
+SOUND_CODECS = {"opus": ("opus", "libopus"), "aac": ("mp4a.40.2", "aac")}
+
+
+def make_tracks(
+    folder: Path, seconds: int, size: str = "320x180", video_codec: str = "h264", sound_codec: str = "opus"
+) -> list[Track]:
     """Pictures with a clock and a bar that moves, and a tone, each as fragments that begin with key frames."""
     common = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y"]
     flags = ["-movflags", "cmaf+empty_moov+default_base_moof+frag_keyframe", "-f", "mp4"]
-    video, sound = folder / "video.mp4", folder / "sound.mp4"
+    video, sound = folder / f"{video_codec}.mp4", folder / f"{sound_codec}.mp4"
+    video_name, encoder = VIDEO_CODECS[video_codec]
+    sound_name, sound_encoder = SOUND_CODECS[sound_codec]
     subprocess.run(
-        [*common, "-f", "lavfi", "-i", f"testsrc2=size={size}:rate=25:duration={seconds}", "-c:v", "libx264",
-         "-profile:v", "main", "-preset", "veryfast", "-bf", "0", "-g", "25", "-keyint_min", "25", "-sc_threshold", "0",
+        [*common, "-f", "lavfi", "-i", f"testsrc2=size={size}:rate=25:duration={seconds}", "-c:v", *encoder, "-g", "25",
          "-pix_fmt", "yuv420p", "-video_track_timescale", "90000", *flags, str(video)],
         check=True, timeout=PATIENCE,
     )  # fmt: skip
     subprocess.run(
-        [*common, "-f", "lavfi", "-i", f"sine=frequency=440:sample_rate=48000:duration={seconds}", "-c:a", "libopus",
-         "-movflags", "cmaf+empty_moov+default_base_moof", "-frag_duration", "1000000", "-f", "mp4", str(sound)],
+        [*common, "-f", "lavfi", "-i", f"sine=frequency=440:sample_rate=48000:duration={seconds}", "-c:a",
+         sound_encoder, "-movflags", "cmaf+empty_moov+default_base_moof", "-frag_duration", "1000000", "-f", "mp4",
+         str(sound)],
         check=True, timeout=PATIENCE,
     )  # fmt: skip
     return [
-        Track("main", True, "avc1.4D400C", 90_000, video),
-        Track("sound", False, "opus", 48_000, sound),
+        Track("main", True, video_name, 90_000, video),
+        Track("sound", False, sound_name, 48_000, sound),
     ]
 
 

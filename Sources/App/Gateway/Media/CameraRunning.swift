@@ -1,5 +1,7 @@
 import HomeHub
 import HomeTypes
+import PushAvStreamTransport
+import Stations
 
 /// Runs the cameras of the config. ``ConfiguredCameras`` does it; tests have their own.
 public protocol CameraRunning: Sendable {
@@ -12,6 +14,17 @@ public protocol CameraRunning: Sendable {
 
     /// Reconnects to a camera, even one that was given up; its viewers stay. Returns false if no such camera runs.
     func reconnect(_ id: String) async -> Bool
+
+    /// Shows recorded footage to the programs that read cameras.
+    /// - Parameter permits: which outputs of a device are allowed; nil when nothing decides about it.
+    func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?)
+}
+
+extension CameraRunning {
+    /// Where no other program reads cameras, there is nothing to show.
+    public func share(
+        recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?
+    ) {}
 }
 
 /// What happened to the cameras when the config changed, by their identifiers.

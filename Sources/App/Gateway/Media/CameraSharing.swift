@@ -2,6 +2,7 @@ import Cameras
 import DatagramPort
 import Logging
 import MediaRelay
+import PushAvStreamTransport
 import RTSP
 import RTSPServer
 import Signalling
@@ -53,6 +54,11 @@ struct CameraSharing: Sendable {
         server.setCameras(cameras.map { ServedCamera($0.station, name: $0.name) })
     }
 
+    /// Plays recorded footage from here from now on.
+    func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?) {
+        server.setFootage(FootageSource(store: store, permits: permits))
+    }
+
     /// Ends every reader, with RTCP BYE.
     func stop() {
         server.stop()
@@ -74,6 +80,9 @@ struct CameraSharing: Sendable {
             MetricFamily(
                 name: "gatehouse_rtsp_readers", help: "Programs that play a camera by RTSP.", kind: .gauge,
                 samples: readers),
+            MetricFamily(
+                name: "gatehouse_rtsp_playbacks", help: "Programs that play recorded footage by RTSP.", kind: .gauge,
+                samples: [.init(Double(counters.playbacks))]),
             counter(
                 "gatehouse_rtsp_readers_started_total", "Programs that began to play a camera.",
                 counters.readersStarted),

@@ -1,5 +1,6 @@
 import Cameras
 import Logging
+import PushAvStreamTransport
 import Stations
 
 /// Runs the cameras of the config: translates them for the registry, and what became of them for the home.
@@ -34,6 +35,10 @@ struct ConfiguredCameras: CameraRunning {
         changes.drivers = done.begun.map { StationDriver($0, run: run) }
         changes.drivers += done.failed.map { UnusableCamera(deviceID: $0.id, reason: $0.reason) }
         return changes
+    }
+
+    func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?) {
+        self.sharing?.share(recordings: store, permits: permits)
     }
 
     func findings(of id: String) async -> CameraFindings? {

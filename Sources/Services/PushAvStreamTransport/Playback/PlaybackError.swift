@@ -18,6 +18,15 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The store cannot answer.
     case store(RecordingFault)
 
+    /// Whether the footage was deleted after it had been found.
+    public var isDeletion: Bool {
+        switch self {
+        case .unreadable(_, let reason): reason == RecordedFile.gone
+        case .store(.unknownSession): true
+        default: false
+        }
+    }
+
     public var description: String {
         switch self {
         case .nothingRecorded: "nothing was recorded in this time"

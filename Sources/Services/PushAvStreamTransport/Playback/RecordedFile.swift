@@ -15,8 +15,10 @@ struct RecordedFile: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
+    static let gone = "it is gone"
+
     static func reason(_ code: Int32) -> String {
-        code == ENOENT ? "it is gone" : String(cString: strerror(code))
+        code == ENOENT ? gone : String(cString: strerror(code))
     }
 
     /// Reads up to a whole buffer from an offset.

@@ -129,7 +129,13 @@ extension RTSPServerSession {
 
     /// Answers a request that waits for the beginnings of the tracks; does nothing where no request waits. Packets that
     /// are sent from now on follow the answer.
-    public mutating func answerPlay(_ beginnings: [Beginning], at now: Instant) {
+    /// - Parameters:
+    ///   - range: what is played (RFC 2326, section 12.29); without one it is live.
+    ///   - scale: how fast it is played, where that was asked for (section 12.34).
+    public mutating func answerPlay(
+        _ beginnings: [Beginning], range: RTSPRange = .npt(from: nil, until: nil), scale: Double? = nil,
+        at now: Instant
+    ) {
         guard case .play(let request) = pending else { return }
         pending = nil
         state = .playing
@@ -139,8 +145,37 @@ extension RTSPServerSession {
             return "url=\(track.uri);seq=\(beginning.sequenceNumber)\(time)"
         }
         respond(.ok, to: request, at: now) { headers in
-            headers["Range"] = "npt=now-"
+            headers["Range"] = range.text
+            if let scale { headers["Scale"] = "\(scale)" }
             if !entries.isEmpty { headers["RTP-Info"] = entries.joined(separator: ",") }
+        }
+    }
+
+    /// Refuses a request that waits for the beginnings of the tracks; does nothing where no request waits.
+    public mutating func refusePlay(_ status: RTSPStatus, at now: Instant) {
+        guard case .play(let request) = pending else { return }
+        pending = nil
+        respond(status, to: request, at: now)
+    }
+
+    /// Everything that was asked for has been played. The client may play something else.
+    public mutating func finishPlaying() {
+        if state == .playing { state = .ready }
+    }
+
+    /// The URI of the request that waits for an answer of the driver, with its query; empty where none waits.
+    public var pendingURI: String {
+        switch pending {
+        case .describe(let request), .setUp(let request, _, _), .play(let request): request.uri
+        case nil: ""
+        }
+    }
+
+    /// A header of the request that waits for an answer of the driver.
+    public func pendingHeader(_ name: String) -> String? {
+        switch pending {
+        case .describe(let request), .setUp(let request, _, _), .play(let request): request.headers[name]
+        case nil: nil
         }
     }
 

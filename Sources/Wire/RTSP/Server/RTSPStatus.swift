@@ -12,6 +12,7 @@ public enum RTSPStatus: Int, Sendable {
     case notEnoughBandwidth = 453
     case sessionNotFound = 454
     case methodNotValidInThisState = 455
+    case invalidRange = 457
     case aggregateOperationNotAllowed = 459
     case onlyAggregateOperationAllowed = 460
     case unsupportedTransport = 461
@@ -35,6 +36,7 @@ public enum RTSPStatus: Int, Sendable {
         case .notEnoughBandwidth: "Not Enough Bandwidth"
         case .sessionNotFound: "Session Not Found"
         case .methodNotValidInThisState: "Method Not Valid in This State"
+        case .invalidRange: "Invalid Range"
         case .aggregateOperationNotAllowed: "Aggregate Operation Not Allowed"
         case .onlyAggregateOperationAllowed: "Only Aggregate Operation Allowed"
         case .unsupportedTransport: "Unsupported Transport"

@@ -1,0 +1,106 @@
+import MediaRelay
+import PushAvStreamTransport
+import RTSP
+import Transport
+
+/// What a request does with the footage that it waits for.
+enum FootageWish {
+    case describe
+    case setUp(path: String, track: Int)
+}
+
+/// One PLAY of recorded footage: what has been read and not yet sent. It lives on the server's thread.
+struct FootagePlayback {
+    /// Names the playback, so that what a former one has read is not taken for its own.
+    let number: UInt64
+    let feed: FootageFeed
+    /// What is played, in microseconds since 1970, UTC.
+    let times: Range<Int64>
+    /// How much faster than it was recorded; nil where the client did not ask.
+    let scale: Double?
+    /// The range as the client wrote it.
+    let range: RTSPRange?
+    /// The moment of its beginning; nil before PLAY has been answered.
+    var started: Instant?
+    /// Whether a reading is under way.
+    var isReading = false
+    /// Why nothing more will be read.
+    var end: FootageFeed.End?
+    /// Whether the client has to read before more is sent.
+    var isHeld = false
+    private var waiting: [FootagePackets] = []
+    private var head = 0
+
+    /// How much is read in advance.
+    static let lead = Duration.seconds(1)
+    /// How many bytes may wait for a client that reads too slowly. Footage waits for it: nothing is left out.
+    static let maximumQueuedBytes = 1 << 20
+
+    init(number: UInt64, feed: FootageFeed, times: Range<Int64>, scale: Double?, range: RTSPRange?) {
+        self.number = number
+        self.feed = feed
+        self.times = times
+        self.scale = scale
+        self.range = range
+    }
+
+    var isEmpty: Bool { head == waiting.count }
+
+    /// When the next packets are due; nil while nothing waits for time.
+    var nextDue: Instant? {
+        guard let started, !isHeld, head < waiting.count else { return nil }
+        return started + waiting[head].due
+    }
+
+    /// Whether more is to be read now.
+    func wantsMore(at now: Instant) -> Bool {
+        guard !isReading, end == nil, let started else { return false }
+        return isEmpty || started + (waiting.last?.due ?? .zero) - now < Self.lead
+    }
+
+    mutating func append(_ packets: [FootagePackets]) {
+        waiting.removeFirst(head)
+        head = 0
+        waiting += packets
+    }
+
+    /// The next packets, if they are due.
+    mutating func next(at now: Instant) -> FootagePackets? {
+        guard let started, head < waiting.count, started + waiting[head].due <= now else { return nil }
+        defer { head += 1 }
+        return waiting[head]
+    }
+}
+
+extension RTSPConnection {
+    /// Ends a playback, and keeps where it was.
+    func leaveFootage(at now: Instant) {
+        guard let playback else { return }
+        if let footage { footagePosition = position(of: playback, in: footage, at: now) }
+        self.playback = nil
+    }
+
+    /// Where a playback is, in the presentation.
+    func position(of playback: FootagePlayback, in footage: FootagePresentation, at now: Instant) -> Int64 {
+        let begin = footage.timeline.position(of: playback.times.lowerBound)
+        guard let started = playback.started else { return begin }
+        let elapsed = (now - started).inSeconds * (playback.scale ?? 1) * 1e6
+        return min(footage.timeline.position(of: playback.times.upperBound), begin + Int64(max(0, elapsed)))
+    }
+}
+
+/// Brings to the server's thread what other threads have read.
+final class ArrivingFootage: Sendable {
+    typealias Work = @Sendable (RTSPServerShard, Instant) -> Void
+
+    private let post = Locked<(@Sendable (@escaping Work) -> Void)?>(nil)
+
+    func setPost(_ post: @escaping @Sendable (@escaping Work) -> Void) {
+        self.post.withLock { $0 = post }
+    }
+
+    /// Runs `work` on the server's thread; not if it has ended.
+    func post(_ work: @escaping Work) {
+        post.withLock { $0 }?(work)
+    }
+}
