@@ -70,8 +70,8 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
 def frame_hashes(path: Path) -> list[str]:
     """A hash of each picture that a player shows."""
     found = subprocess.run(
-        ["ffmpeg", "-nostdin", "-v", "error", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5",
-         "-"],
+        ["ffmpeg", "-nostdin", "-v", "error", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough", "-f",
+         "framemd5", "-"],
         capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     return [line.split(",")[-1].strip() for line in found.stdout.splitlines() if not line.startswith("#")]
@@ -97,7 +97,8 @@ def test_an_export_begins_and_ends_with_the_right_sample(house: House, video: st
     shown = frame_hashes(path)[12 if video == "av1" else 0 :]
     assert shown == frame_hashes(house.tracks[camera][0].source)[87:193]
     decoded = subprocess.run(
-        ["ffmpeg", "-nostdin", "-v", "error", "-i", str(path), "-map", "0:a", "-f", "s16le", "-ac", "1", "-ar", "48000", "-"],
+        ["ffmpeg", "-nostdin", "-v", "error", "-i", str(path), "-map", "0:a", "-f", "s16le", "-ac", "1", "-ar", "48000",
+         "-"],
         capture_output=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     assert decoded.stderr == b""

@@ -77,7 +77,8 @@ def test_ffmpeg_plays_a_recording_to_its_end(house: House, video: str, sound: st
     assert abs(float(found["format"][0]["duration"]) - 8) < 0.1
     pictures = [float(one["pts_time"]) for one in found["video"] if "pts_time" in one]
     assert len(found["video"]) == 25 * 8
-    assert "K" in found["video"][0]["flags"]
+    # ffmpeg does not mark the key frames of VP9 that come by RTP.
+    assert video == "vp9" or "K" in found["video"][0]["flags"]
     assert abs(max(pictures) - min(pictures) - 8 + 1 / 25) < 0.1
     assert len(found["audio"]) >= (8 * 50 if sound == "opus" else 8 * 46) - 4
 

@@ -242,6 +242,19 @@ struct FootageTests {
         #expect(second.packets[0]?.first?.sequence == pictures.last.map { $0.sequence &+ 1 })
     }
 
+    @Test("a range that begins with a segment begins with its key frame")
+    func segmentStart() async throws {
+        let house = try FootageHouse()
+        try house.recordings.add(start: FootageHouse.start, seconds: 6)
+        let client = try Client(house)
+        try await client.setUp(Self.path)
+        let play = try await client.ask("PLAY", Self.path, "Range: npt=4-4.5")
+        let begin = Self.beginnings(play)
+        let media = await client.media()
+        #expect(media.packets[0]?.count == 13)
+        #expect(media.packets[0]?.first?.timestamp == begin.first?.timestamp)
+    }
+
     @Test("what was not recorded, other units and other directions are refused")
     func refusals() async throws {
         let house = try FootageHouse()

@@ -168,7 +168,8 @@ public struct FootageReader: ~Copyable, Sendable {
         mutating func seek(to time: Int64, orBefore: Bool) throws(PlaybackError) {
             if orBefore {
                 lower = .min
-                // The segments of the piece begin with the one that holds its beginning.
+                // The piece has some segments from before. Each one begins with a key frame.
+                while let next = segments.dropFirst().first, next.wallTime <= time { segments.removeFirst() }
                 guard let first = segments.popFirst() else { return }
                 try load(first)
                 if let start = entries.lastIndex(where: { $0.isSync && $0.showTime <= time }) {
