@@ -4,6 +4,7 @@ import HomeFakes
 import HomeHub
 import HomeTypes
 import HummingbirdTesting
+import PushAvStreamTransport
 import Testing
 
 @testable import Gateway
@@ -64,6 +65,56 @@ import Testing
                 let response = try await client.send(.get, path, token: TestGateway.webhookToken)
                 #expect(response.status == .forbidden, "\(path)")
             }
+        }
+    }
+
+    @Test func onlyTheDeviceItselfReportsItsPrivacySwitch() async throws {
+        let transports = try TransportService()
+        transports.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
+        let gateway = try TestGateway(transports: transports)
+        @Sendable func isOn() -> Bool? { transports.table(of: "door")?.privacy.hard }
+        try await gateway.run { client in
+            let own = "/v1/devices/door/events"
+            let hook = "/v1/webhooks/door/\(TestGateway.webhookToken)/privacy"
+            for token in [TestGateway.token, TestGateway.guestToken] {
+                let app = try await client.send(
+                    .post, own, #"{"type":"privacy","active":true}"#, type: Self.json, token: token)
+                #expect(app.status == .forbidden)
+                #expect(app.failure?.message.contains("softRecordingPrivacyModeEnabled") == true)
+            }
+            #expect(isOn() == false)
+            let body = try await client.send(
+                .post, own, #"{"type":"privacy","active":true}"#, type: Self.json, token: TestGateway.webhookToken)
+            #expect(try body.decoded(GatewayAPI.ReportAnswer.self).accepted)
+            #expect(isOn() == true)
+            let silent = try await client.send(.get, hook, token: nil)
+            #expect(silent.status == .badRequest)
+            #expect(silent.failure?.message.contains("active is missing") == true)
+            let off = try await client.send(.get, hook + "?active=off", token: nil)
+            #expect(try off.decoded(GatewayAPI.ReportAnswer.self).accepted)
+            #expect(isOn() == false)
+            // Turning it off has a limit. Turning it on has none, and motion does not use it up.
+            let statuses: [HTTPResponse.Status] = try await withThrowingTaskGroup(of: HTTPResponse.Status.self) {
+                group in
+                for index in 0..<60 {
+                    let path =
+                        index.isMultiple(of: 2)
+                        ? hook + "?active=off"
+                        : "/v1/webhooks/door/"
+                            + "\(TestGateway.webhookToken)/motion"
+                    group.addTask { try await client.send(.get, path, token: nil).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.contains(.tooManyRequests))
+            #expect(try await client.send(.get, hook + "?active=on", token: nil).status == .ok)
+            #expect(isOn() == true)
+            let name = Google.CameraAvStreamManagementTrait.name
+            let written = try await client.send(
+                .patch, "/v1/devices/door/traits/\(name)", #"{"hardPrivacyModeOn":false}"#, type: Self.json)
+            #expect(written.status == .badRequest)
+            #expect(written.text.contains(#""matter":{"code":136}"#))
+            #expect(isOn() == true)
         }
     }
 

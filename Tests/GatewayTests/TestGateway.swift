@@ -28,7 +28,8 @@ struct TestGateway: Sendable {
     let api: GatewayAPI
 
     init(
-        recordings: RecordingAccess? = nil, _ change: (inout GatewayConfiguration) -> Void = { _ in }
+        recordings: RecordingAccess? = nil, transports: TransportService? = nil,
+        _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = GatewayConfiguration()
         configuration.cameras = [
@@ -36,9 +37,11 @@ struct TestGateway: Sendable {
             .init(id: "yard", name: "Yard", kind: .camera, source: .rtsp("rtsp://192.0.2.1/")),
         ]
         change(&configuration)
+        let transports = transports.map { HomeTransports(service: $0) }
         let hub = HomeHub(
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
-            drivers: [self.camera], signalling: self.liveView.services, now: { Date(timeIntervalSince1970: 1_000) })
+            drivers: [self.camera], signalling: self.liveView.services, transports: transports,
+            now: { Date(timeIntervalSince1970: 1_000) })
         self.folder = try TemporaryFolder()
         try self.folder.directory.create()
         let keeper = try ConfigurationKeeper(

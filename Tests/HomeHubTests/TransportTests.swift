@@ -13,6 +13,7 @@ import Transport
     /// Remembers which outputs were permitted, and what was recorded.
     final class Outputs: RecordingDriving {
         let states = Locked<[Bool]>([])
+        let policies = Locked<[OutputPolicy]>([])
         let orders = Locked<[String]>([])
 
         func begin(_ order: RecordingOrder) { orders.withLock { $0.append("begin \(order.trigger.reason)") } }
@@ -33,6 +34,7 @@ import Transport
             devices: [], drivers: [], signalling: FakeLiveView().services,
             transports: HomeTransports(service: service) { [outputs] _, permitted in
                 outputs.states.withLock { $0.append(permitted.isOn) }
+                outputs.policies.withLock { $0.append(permitted) }
             })
         await hub.setDevices([DeviceDescription(id: "door", name: "Door", kind: .doorbell)], drivers: [camera])
         return hub
@@ -169,6 +171,19 @@ import Transport
         #expect(try await statuses(self.hub(SharedConnectionStorage(store))) == [.inactive])
     }
 
+    @Test func epochsRiseWithEachStartAndAfterDamage() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/shared-\(UUID().uuidString).sqlite"
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        for epoch in 1...3 as ClosedRange<UInt64> {
+            #expect(try RecordingTenure.begin(in: SQLiteSharedStore(path: path)) == epoch)
+        }
+        let store = try SQLiteSharedStore(path: path)
+        let object = try #require(try store.object(RecordingTenure.kind, RecordingTenure.id))
+        _ = try store.write(RecordingTenure.kind, RecordingTenure.id, "damaged", expecting: object.version)
+        #expect(try RecordingTenure.begin(in: store) > 3)
+        #expect(try RecordingTenure.begin(in: store) > 4)
+    }
+
     @Test func aPressAndMotionAreTriggersAndTheirRecordingsAreEvents() async throws {
         let hub = try await self.hub()
         camera.send(.doorbellPressed(.init()))
@@ -185,6 +200,72 @@ import Transport
         }
         #expect(names.contains("PushTransportBegin"))
         #expect(names.last == "PushTransportEnd")
+    }
+
+    @Test func changesCarryNumbersAndStatusesOnly() async throws {
+        let hub = try await self.hub()
+        self.camera.send(FakeCamera.flowing)
+        self.camera.finish()
+        await hub.run()
+        try await self.send("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: hub)
+        var events = try await hub.changes(principal: "phone").makeAsyncIterator()
+        // The present state of the one device, which is the same kind of event.
+        let state = try #require(await events.next())
+        try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
+        var change = try #require(await events.next())
+        while change.name != "device" { change = try #require(await events.next()) }
+        for (event, status) in [(state, "active"), (change, "inactive")] {
+            #expect(event.name == "device")
+            let device = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
+            let traits = try #require(device?["traits"] as? [String: Any])
+            let push = try #require(traits["PushAvStreamTransport"] as? [String: Any])
+            let connections = try #require(push["currentConnections"] as? [[String: Any]])
+            #expect(
+                connections.map { Set($0.keys) } == [
+                    ["connectionID", "transportStatus"], ["connectionID", "transportStatus"],
+                ])
+            #expect(connections.first?["transportStatus"] as? String == status)
+            #expect(!event.data.contains("ingest.example"))
+        }
+    }
+
+    @Test func theCamerasOwnSwitchRefusesEverythingAndIsKept() async throws {
+        let path = FileManager.default.temporaryDirectory.path + "/shared-\(UUID().uuidString).sqlite"
+        defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+        let name = Google.CameraAvStreamManagementTrait.name
+        func isOn(_ hub: HomeHub) async throws -> Bool? {
+            try await hub.device("door").traits[Google.CameraAvStreamManagementTrait.self]?.hardPrivacyModeOn
+        }
+        do {
+            let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
+            #expect(try await isOn(hub) == false)
+            #expect(try await hub.setPrivacySwitch(true, of: "door"))
+            #expect(try await !hub.setPrivacySwitch(true, of: "door"))
+            #expect(self.outputs.policies.withLock { $0.last }?.hardPrivacy == true)
+        }
+        let hub = try await self.hub(SharedConnectionStorage(try SQLiteSharedStore(path: path)))
+        #expect(try await isOn(hub) == true)
+        await #expect(throws: HomeError.self) {
+            try await self.send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
+        }
+        // An app cannot lift it, alone or together with a switch of its own.
+        for body in [
+            #"{"hardPrivacyModeOn":false}"#, #"{"softRecordingPrivacyModeEnabled":true,"hardPrivacyModeOn":true}"#,
+            #"{"streamUsagePriorities":[]}"#,
+        ] {
+            let refusal = await #expect(throws: HomeError.self, "\(body)") {
+                _ = try await hub.update(name, of: "door", body: Data(body.utf8), by: Caller(principal: "phone"))
+            }
+            #expect(refusal?.code == .invalidArgument)
+            #expect(refusal?.subtype == .matter(.init(code: 0x88)))
+        }
+        #expect(try await isOn(hub) == true)
+        let traits = try await hub.device("door").traits[Google.CameraAvStreamManagementTrait.self]
+        #expect(traits?.softRecordingPrivacyModeEnabled == false)
+        #expect(try await hub.setPrivacySwitch(false, of: "door"))
+        #expect(self.outputs.policies.withLock { $0.last }?.hardPrivacy == false)
+        try await self.send("setTransportStatus", #"{"transportStatus":"active"}"#, to: hub)
+        await #expect(throws: HomeError.self) { _ = try await hub.setPrivacySwitch(true, of: "attic") }
     }
 
     @Test func privacyIsWrittenAndRefuses() async throws {

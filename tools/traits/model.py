@@ -61,6 +61,8 @@ class Field:
     # A struct of which any member may be left out, at every depth.
     partial: bool = False
     readOnly: bool = False
+    # The name under which a device reports an attribute of its own, such as the position of a switch.
+    reportedAs: str | None = None
     minimum: int | None = None
     maximum: int | None = None
     minLength: int | None = None
@@ -177,9 +179,10 @@ class Vocabulary:
 
     @property
     def reported_events(self) -> list[str]:
-        """The names under which the events can be reported."""
+        """The names under which events, and the attributes that a device sets itself, can be reported."""
         events = [event.name for trait in self.traits for event in trait.events if event.reported]
-        return [name[0].lower() + name[1:] for name in events]
+        states = [item.reportedAs for trait in self.traits for item in trait.attributes if item.reportedAs]
+        return [name[0].lower() + name[1:] for name in events] + states
 
     @classmethod
     def load(cls, folder: Path) -> Vocabulary:

@@ -41,7 +41,12 @@ def trait_file(trait: Trait) -> str:
         lines += ["", *indented(record(struct.name, summary, struct.fields, trait), 2)]
     if trait.writable:
         summary = "What a client writes. Attributes that are absent stay as they are."
-        lines += ["", *indented(record("Update", summary, trait.writable, trait), 2)]
+        fixed = ", ".join(f'"{item.name}"' for item in trait.attributes if item.readOnly)
+        constant = (
+            "/// The attributes that clients cannot write.",
+            f"public static let readOnly: Set<String> = [{fixed}]",
+        )
+        lines += ["", *indented(record("Update", summary, trait.writable, trait, constant), 2)]
     lines += ["", *indented(members(trait.attributes, trait, "Describes the trait's state."), 2), "    }", "}"]
     if trait.commands or any(not event.payload for event in trait.events):
         lines += ["", f"extension Google.{trait.name}Trait {{"]

@@ -28,6 +28,9 @@ extension HomeHub {
     /// - Returns: whether it was new, and not a repetition of a known event.
     public func report(_ event: ReportedEvent, of deviceID: String) async throws(HomeError) -> Bool {
         let state = try self.state(of: deviceID)
+        guard event.type != .privacy else {
+            throw HomeError.invalidArgument("privacy is the position of a switch and not an event")
+        }
         if event.type == .doorbellPressed, state.description.kind != .doorbell {
             throw HomeError.failedPrecondition("device \(deviceID) is not a doorbell: its button cannot be pressed")
         }

@@ -129,7 +129,7 @@ public struct ReportedEvent: Sendable, Codable, Hashable {
 
     /// What happened.
     public var type: Kind
-    /// Whether it is there now; absent for a momentary event.
+    /// Whether it is there now; absent for a momentary event. A privacy switch is on or off, and has to say which.
     public var active: Bool?
     /// The ring tone that goes with a press.
     public var complementaryToneId: String?

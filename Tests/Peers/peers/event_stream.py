@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ class Event:
     name: str
     id: str
     data: dict[str, Any]
+    at: float = 0
+    """When it came, by the monotonic clock."""
 
 
 class EventStream:
@@ -37,7 +40,8 @@ class EventStream:
             for raw in self._response:
                 line = raw.decode().rstrip("\n")
                 if not line and "data" in fields:
-                    self.events.append(Event(fields["event"], fields.get("id", ""), json.loads(fields["data"])))
+                    data = json.loads(fields["data"])
+                    self.events.append(Event(fields["event"], fields.get("id", ""), data, time.monotonic()))
                     fields = {}
                 elif ": " in line:
                     name, _, value = line.partition(": ")

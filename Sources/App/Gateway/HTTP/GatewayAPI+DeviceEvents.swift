@@ -42,7 +42,9 @@ extension GatewayAPI {
         }
         router.post("/v1/devices/:device/events") { request, context in
             let device = try context.parameters.require("device")
-            return try await take(JSONBody.read(ReportedEvent.self, from: request), of: device)
+            // Only the device's own token gets here without a principal.
+            return try await take(
+                JSONBody.read(ReportedEvent.self, from: request), of: device, byDevice: context.principal == nil)
         }
         // For cameras that can only open an address when something happens. The secret in the path is the permission,
         // so this route needs no header.
@@ -65,21 +67,42 @@ extension GatewayAPI {
                 case "false", "0", "off": event.active = false
                 default: throw HomeError.invalidArgument("active must be true or false")
                 }
-                return try await take(event, of: device)
+                return try await take(event, of: device, byDevice: true)
             }
         }
     }
 
-    private func take(_ event: ReportedEvent, of device: String) async throws -> Response {
+    private func take(_ event: ReportedEvent, of device: String, byDevice: Bool) async throws -> Response {
         if let tone = event.complementaryToneId, tone.utf8.count > 64 {
             throw HomeError.invalidArgument("complementaryToneId is longer than 64 bytes")
         }
         // Only devices that exist have a place among the limits.
         _ = try await hub.device(device)
+        if event.type == .privacy { return try await takePrivacy(event, of: device, byDevice: byDevice) }
         guard eventLimiter.allows(device, at: Date()) else {
             throw HomeError.resourceExhausted("too many events for device \(device); send at most one per second")
         }
         return try JSONBody.response(ReportAnswer(accepted: try await hub.report(event, of: device)))
+    }
+
+    /// The camera's privacy switch. Apps cannot operate it, and neither can the owner's token: it is a switch that
+    /// somebody at the camera moves.
+    private func takePrivacy(_ event: ReportedEvent, of device: String, byDevice: Bool) async throws -> Response {
+        guard byDevice else {
+            throw HomeError.permissionDenied(
+                "only device \(device) itself reports its privacy switch, with its webhook token; apps use "
+                    + "softRecordingPrivacyModeEnabled and softLivestreamPrivacyModeEnabled")
+        }
+        guard let isOn = event.active else {
+            throw HomeError.invalidArgument("active is missing; privacy is on (true) or off (false)")
+        }
+        // Motion and presses have their own limit, and must not keep the switch from being heard. Turning it on is never
+        // refused: without turning it off in between, it changes nothing, and costs no write to the disk.
+        guard isOn || self.eventLimiter.allows("\(device) privacy", at: Date()) else {
+            throw HomeError.resourceExhausted(
+                "the privacy switch of device \(device) is turned off too often; at most once per second")
+        }
+        return try JSONBody.response(ReportAnswer(accepted: try await self.hub.setPrivacySwitch(isOn, of: device)))
     }
 
     private static func date(_ text: String) -> Date? {

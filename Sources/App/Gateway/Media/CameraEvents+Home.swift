@@ -6,9 +6,10 @@ import Stations
 import Transport
 
 extension SensorReading {
-    /// The reading that a reported event stands for; nil for a kind that cameras do not detect.
+    /// The reading that a reported event stands for; nil for what is not a reading of a sensor.
     init?(_ event: ReportedEvent) {
         let subject: Subject
+        if event.type == .privacy { return nil }
         if let detection = event.type.detection {
             guard let kind = CameraDetection.Kind(rawValue: detection.rawValue) else { return nil }
             subject = .detection(kind)

@@ -108,39 +108,6 @@ extension HomeHub {
         return push
     }
 
-    /// Writes attributes of a trait of a device. Those that the body lacks stay as they are.
-    /// - Returns: the attributes.
-    public func update(_ name: String, of deviceID: String, body: Data, by caller: Caller) async throws(HomeError)
-        -> any Trait
-    {
-        let trait = try self.trait(name, of: deviceID)
-        guard trait is Streams, let service = transports?.service else {
-            throw HomeError.unimplemented("trait \(name) has no attributes that can be written")
-        }
-        guard caller.scopes.contains(.control) else {
-            throw HomeError.permissionDenied("\(caller.principal) may not write attributes")
-        }
-        let update: Streams.Update
-        do {
-            update = try JSONDecoder().decode(Streams.Update.self, from: body)
-        } catch let error as DecodingError {
-            throw HomeError(error)
-        } catch {
-            throw HomeError.invalidArgument("the body cannot be read: \(error)")
-        }
-        do throws(TransportFault) {
-            try await service.change(deviceID) { table, _, _ in
-                table.setPrivacy(
-                    softRecording: update.softRecordingPrivacyModeEnabled,
-                    softLivestream: update.softLivestreamPrivacyModeEnabled)
-            }
-        } catch {
-            throw HomeError(error)
-        }
-        await readConnections(of: deviceID)
-        return try self.trait(name, of: deviceID)
-    }
-
     // MARK: Triggers
 
     /// What a camera sends, which is what its connections can record.

@@ -52,7 +52,7 @@ public struct PrivacySwitches: Codable, Hashable, Sendable {
     public var softRecording = false
     /// Refuses live views.
     public var softLivestream = false
-    /// Refuses both. The owner's config sets it, as a switch on a camera would.
+    /// Refuses both. A switch on the camera sets it, which the camera reports; apps only read it.
     public var hard = false
 
     /// All switches are off.

@@ -75,6 +75,9 @@ extension Google {
 
         /// What a client writes. Attributes that are absent stay as they are.
         public struct Update: VocabularyRecord {
+            /// The attributes that clients cannot write.
+            public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn"]
+
             /// Whether recording and analysis are refused.
             public var softRecordingPrivacyModeEnabled: Bool?
             /// Whether live views are refused.
@@ -99,7 +102,7 @@ extension Google {
         public var softRecordingPrivacyModeEnabled: Bool
         /// Whether live views are refused.
         public var softLivestreamPrivacyModeEnabled: Bool
-        /// Whether the camera's own switch, or the config, refuses both.
+        /// Whether the camera's own switch refuses both. The camera reports it.
         public var hardPrivacyModeOn: Bool
 
         /// Describes the trait's state.

@@ -161,4 +161,5 @@ public enum ReportedEventKind: String, VocabularyName {
     case animal
     case package
     case sound
+    case privacy
 }
