@@ -103,15 +103,24 @@ import Transport
         for recording in recordings { #expect(try Player.complaints(about: recording.file(0)) == "") }
     }
 
-    @Test("A sink that refuses ends the session, and the next one follows when it takes something again")
-    func fault() async throws {
+    static let refusals: [(fault: RecordingFault, reason: RecordingEnd.Reason)] = [
+        (.storageFull("no space left on device"), .storageFull),
+        (.storage(path: "journal.jsonl", reason: "input/output error"), .storageFailed),
+        (.refused("a recording has 1 to 16 tracks"), .storageRefused), (.unknownSession, .storageRefused),
+    ]
+
+    @Test(
+        "A sink that refuses ends the session with the reason, and the next one follows when it takes something again",
+        arguments: refusals)
+    func fault(_ fault: RecordingFault, _ reason: RecordingEnd.Reason) async throws {
         let world = try RecorderWorld(BuiltInCamera(BuiltInCamera.Configuration(name: "Door"))) {
             $0.pauseAfterFault = .milliseconds(50)
         }
         world.recorder.start(Self.trigger)
         #expect(await eventually { world.recorder.counters.chunks >= 2 })
-        world.sink.refuse(.storageFull("no space left on device"))
+        world.sink.refuse(fault)
         #expect(await eventually { world.faults > 0 })
+        #expect(await eventually { world.ends.contains(reason) })
         world.sink.refuse(nil)
         #expect(await eventually { world.recorder.counters.chunks >= 8 })
         let recordings = await world.stop()

@@ -44,7 +44,7 @@ final class RecorderWorld: Sendable {
     let sink = CollectingSink()
     let recorder: CameraRecorder
     private let taps = Locked<[Int: CountingTap]>([:])
-    private let reports = Locked<(stops: Int, faults: Int, refusals: Int)>((0, 0, 0))
+    private let reports = Locked<(stops: Int, faults: Int, refusals: Int, ends: [RecordingEnd.Reason])>((0, 0, 0, []))
 
     init(
         _ source: any CameraSource, transcodesVideo: TranscodingMode = .never,
@@ -71,8 +71,9 @@ final class RecorderWorld: Sendable {
                 switch report {
                 case .stopped: reports.withLock { $0.stops += 1 }
                 case .fault: reports.withLock { $0.faults += 1 }
+                case .ended(_, let end): reports.withLock { $0.ends.append(end.reason) }
                 case .refused: reports.withLock { $0.refusals += 1 }
-                case .began, .ended: break
+                case .began, .keyFrameInterval: break
                 }
             })
         station.start()
@@ -89,6 +90,8 @@ final class RecorderWorld: Sendable {
 
     var stops: Int { reports.withLock { $0.stops } }
     var faults: Int { reports.withLock { $0.faults } }
+    /// Why sessions ended, also those whose end the sink did not take.
+    var ends: [RecordingEnd.Reason] { reports.withLock { $0.ends } }
     var refusals: Int { reports.withLock { $0.refusals } }
 
     /// Waits until the camera's packets have come to the recorder's taps.

@@ -85,6 +85,15 @@ public struct GatewayService: Service {
         self.storage = storage
         self.transports = try Self.transports(storage.shared, recording, logger: logger)
         outputs?.use(self.transports)
+        if recording != nil, let shared = storage.shared {
+            do throws(StoreFailure) {
+                outputs?.use(tenure: try RecordingTenure.begin(in: shared))
+            } catch {
+                logger.error(
+                    "recordings are named by the time of this start, because their epoch cannot be stored",
+                    metadata: ["reason": "\(error)"])
+            }
+        }
         let endpoints =
             try uploadEndpoints ?? recording?.uploads.endpoints
             ?? UploadEndpoints(stateFolder: directory.path) { [transports] in transports.usesEndpoint($0) }
@@ -103,6 +112,7 @@ public struct GatewayService: Service {
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
             log: storage.log,
             observer: { log.note($1, of: $0) })
+        if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
         secrets.add(webhooks.secrets)
@@ -122,6 +132,13 @@ public struct GatewayService: Service {
         self.shared = shared
         self.logger = logger
         self.onReady = onReady
+    }
+
+    /// Hands the alarms to the home, in their order.
+    private static func report(_ alarms: RecordingAlarms, to hub: HomeHub) {
+        let (stream, continuation) = AsyncStream.makeStream(of: HomeAlarm.self)
+        alarms.use { continuation.yield($0) }
+        Task { [weak hub] in for await alarm in stream { await hub?.take(alarm) } }
     }
 
     /// The recording connections, which the home keeps.

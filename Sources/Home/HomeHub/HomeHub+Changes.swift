@@ -4,9 +4,10 @@ import Signalling
 extension HomeHub {
     /// The changes in the home, for one watcher.
     ///
-    /// A watcher without a cursor gets the present state of every device and of the principal's sessions first, then
-    /// every change. One that returns with a cursor gets every change after it, also those of an earlier run of the
-    /// gateway. If not all of them are kept, it gets the present state first and a note that something is missing.
+    /// A watcher without a cursor gets the present state of every device and of the principal's sessions first, and the
+    /// alarms that last, then every change. One that returns with a cursor gets every change after it, also those of an
+    /// earlier run of the gateway. If not all of them are kept, it gets the present state first and a note that something
+    /// is missing.
     /// - Parameters:
     ///   - cursor: the identifier of the last change that the watcher has read.
     ///   - onCutOff: called when the watcher is cut off because it does not read.
@@ -45,6 +46,7 @@ extension HomeHub {
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
             .map { HomeChange.session(.started, $0) }
+            + self.lastingAlarms.map(HomeChange.alarm)
     }
 
     private func requirePlace(_ principal: String) throws(HomeError) {

@@ -38,6 +38,8 @@ public actor HomeHub {
     /// The latest change of each device's outputs, and what is permitted since then.
     var outputs: [String: Task<Void, Never>] = [:]
     var permitted: [String: OutputPolicy] = [:]
+    /// The alarms that last, by their subjects in the log.
+    var alarms: [String: HomeAlarm] = [:]
     /// The live sessions as the watchers know them.
     var knownSessions: [String: SessionSnapshot] = [:]
 
@@ -75,6 +77,9 @@ public actor HomeHub {
             switch change {
             case .device(let device), .deviceAdded(let device): self.recalledDevices.insert(device.id)
             case .session(_, let session): log.append(.session(.ended, session.ended), at: now())
+            // What is still wrong raises its alarm again.
+            case .alarm(let alarm):
+                log.append(.alarm(alarm.cleared(because: "the gateway was restarted", at: now())), at: now())
             case .deviceRemoved, .doorbellPressed, .detection, .recordingBegan, .recordingEnded, .missed: break
             }
         }

@@ -88,6 +88,25 @@ struct ConnectionCommandTests {
         }
     }
 
+    @Test("Times that a modification does not change are not judged by an interval that was measured later")
+    func modifyAfterMeasuring() throws {
+        var table = Fixture.table
+        let made = try table.allocate(Fixture.options(), for: Fixture.me, of: Fixture.camera, at: 0)
+        table.setKeyFrameInterval(3_000, of: 1)
+        try table.modify(
+            made.id, try partial(#"{"triggerOptions":{"motionSensitivity":2}}"#), for: Fixture.me, of: Fixture.camera,
+            at: 0)
+        expectFault(.invalidOptions, table) { table in
+            try table.modify(
+                made.id,
+                try partial(#"{"containerOptions":{"cmafContainerOptions":{"segmentDuration":5000}}}"#),
+                for: Fixture.me, of: Fixture.camera, at: 0)
+        }
+        try table.modify(
+            made.id, try partial(#"{"containerOptions":{"cmafContainerOptions":{"segmentDuration":6000}}}"#),
+            for: Fixture.me, of: Fixture.camera, at: 0)
+    }
+
     @Test("A connection that is deallocated is gone (2.5), except the camera's own")
     func deallocate() throws {
         var table = try table()

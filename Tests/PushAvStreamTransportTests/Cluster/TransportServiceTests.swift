@@ -1,7 +1,8 @@
 import HomeTypes
-import PushAvStreamTransport
 import Testing
 import Transport
+
+@testable import PushAvStreamTransport
 
 /// The service with clocks that a test sets, a recorder that only remembers, and a storage that can fail.
 @Suite("The recording connections of all cameras")
@@ -197,18 +198,107 @@ struct TransportServiceTests {
         }
     }
 
-    @Test("A camera that is removed ends its recordings, and comes back as a new one")
+    @Test("A camera that is removed ends its recordings, and comes back as it was, also after a restart")
     func removal() async throws {
         let rig = Rig()
         let service = try rig.service()
         service.setCameras(["door": OwnConnection(trigger: .continuous), "yard": OwnConnection()])
-        try await service.change("door") { table, _, _ in table.setPrivacy(softLivestream: true) }
+        try await service.change("door") { table, _, _ in
+            table.setPrivacy(softLivestream: true)
+            try table.setStatus(nil, .inactive, for: "phone")
+        }
+        try await service.change("yard") { table, _, _ in try table.setStatus(nil, .inactive, for: "phone") }
+        try await service.change("door") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
         _ = rig.log
-        service.setCameras(["yard": OwnConnection()])
-        #expect(rig.log == ["end door 1 removed"])
-        #expect(rig.load()["door"] == nil)
-        service.setCameras(["door": OwnConnection(), "yard": OwnConnection()])
-        #expect(service.table(of: "door")?.privacy == PrivacySwitches())
+        service.setCameras([:])
+        #expect(rig.log == ["end door 1 removed", "pre-roll door 1 none", "pre-roll yard 1 none"])
+        #expect(service.table(of: "door") == nil)
+        await #expect(throws: TransportFault.self) {
+            try await service.change("yard") { table, _, _ in try table.setStatus(nil, .active, for: "phone") }
+        }
+        for service in [service, try rig.service()] {
+            service.setCameras(["door": OwnConnection(trigger: .continuous), "yard": OwnConnection()])
+            #expect(service.table(of: "door")?.privacy.softLivestream == true)
+            #expect(service.table(of: "door")?.isOn == true)
+            #expect(service.table(of: "yard")?.isOn == false)
+            // Uploads never get a number again that they had before.
+            #expect(rig.log.contains { $0.hasPrefix("begin door 1 number") && !$0.contains("number 1 ") })
+            service.setCameras([:])
+            _ = rig.log
+        }
+    }
+
+    @Test("A camera that is away keeps no endpoint, and loses its connections to one that is deleted")
+    func removalAndEndpoints() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setEndpoints([1])
+        service.setCameras(["door": OwnConnection()])
+        service.describe("door", Fixture.streams)
+        try await service.change("door") { table, camera, now in
+            _ = try table.allocate(Fixture.options(), for: "phone", of: camera, at: now)
+        }
+        #expect(service.usesEndpoint(1))
+        service.setCameras([:])
+        #expect(!service.usesEndpoint(1))
+        service.setEndpoints([1, 2])
+        #expect(rig.load()["door"]?.connections.map(\.id) == [1, 2])
+        service.setEndpoints([2])
+        #expect(rig.load()["door"]?.connections.map(\.id) == [1])
+    }
+
+    @Test("Of many cameras that are away, those that left first are forgotten")
+    func manyRemovals() throws {
+        let rig = Rig()
+        let service = try rig.service()
+        for number in 0..<(TransportService.maximumAway + 10) {
+            service.setCameras(["camera-\(number)": OwnConnection()])
+            rig.state.withLock { $0.wall += 1_000 }
+        }
+        service.setCameras([:])
+        let kept = rig.load()
+        #expect(kept.count == TransportService.maximumAway)
+        #expect(kept["camera-9"] == nil && kept["camera-10"] != nil)
+    }
+
+    @Test("Other options cut what is always recorded, and wait for the next recording otherwise")
+    func optionsOfARunningRecording() async throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection(trigger: .continuous), "yard": OwnConnection()])
+        service.take(self.motion("e1"), of: "yard")
+        self.settle(service)
+        _ = rig.log
+        for device in ["door", "yard"] {
+            for length in [2_000, 2_000] as [UInt16] {
+                try await service.change(device) { table, _, _ in
+                    table.connections[0].options.containerOptions.cmafContainerOptions?.segmentDuration = length
+                }
+            }
+            try await service.change(device) { table, _, _ in
+                table.connections[0].options.triggerOptions.motionSensitivity = .some(3)
+            }
+        }
+        #expect(rig.log == ["end door 1 cut", "begin door 1 number 2 continuous recording"])
+    }
+
+    @Test("A measured interval is kept, and a camera that describes itself again keeps it")
+    func keyFrameInterval() throws {
+        let rig = Rig()
+        let service = try rig.service()
+        service.setCameras(["door": OwnConnection()])
+        var streams = Fixture.streams
+        streams.video[0].keyFrameInterval = nil
+        service.describe("door", streams)
+        service.noteKeyFrameInterval(2_000, of: 1, of: "door")
+        service.noteKeyFrameInterval(2_000, of: 9, of: "door")
+        service.describe("door", streams)
+        self.settle(service)
+        #expect(rig.load()["door"]?.streams.video.map(\.keyFrameInterval) == [2_000, nil])
+        streams.video[0].codec = "H265"
+        service.describe("door", streams)
+        self.settle(service)
+        #expect(service.table(of: "door")?.streams.video[0].keyFrameInterval == nil)
     }
 
     @Test("A manual trigger takes the durations of its command")

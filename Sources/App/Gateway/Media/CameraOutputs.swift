@@ -1,5 +1,6 @@
 import DatagramPort
 import PushAvStreamTransport
+import SDP
 import Stations
 import Transport
 
@@ -9,6 +10,9 @@ public final class CameraOutputs: Sendable {
     private let service = Locked<TransportService?>(nil)
     private let registry = Locked<CameraRegistry?>(nil)
     private let recorders = Locked<CameraRecorders?>(nil)
+    private let tenure = Locked<UInt64?>(nil)
+    /// For a gateway whose store cannot be used. It is greater than any epoch that the store has begun.
+    private let startSeconds = UInt64(clamping: WallClock.now / 1_000_000_000)
 
     /// Knows neither side yet.
     init() {}
@@ -21,6 +25,12 @@ public final class CameraOutputs: Sendable {
 
     /// The cameras are recorded by these.
     func use(_ recorders: CameraRecorders) { self.recorders.withLock { $0 = recorders } }
+
+    /// The gateway records under this epoch.
+    func use(tenure: UInt64) { self.tenure.withLock { $0 = tenure } }
+
+    /// The epoch under which the gateway records.
+    var epoch: UInt64 { self.tenure.withLock { $0 } ?? self.startSeconds }
 
     /// What is allowed of a camera when it begins. A camera that was switched off sends nothing meanwhile.
     func saved(_ device: String) -> OutputPolicy {
@@ -35,6 +45,13 @@ public final class CameraOutputs: Sendable {
     /// The number of a session that follows one that was cut.
     func nextSessionNumber(on connection: UInt16, of device: String) -> UInt64? {
         service.withLock { $0 }?.nextSessionNumber(on: connection, of: device)
+    }
+
+    /// What a recorder measures of its camera is for the checks of connections.
+    func take(_ report: CameraRecorder.Report, of device: String) {
+        guard case .keyFrameInterval(let stream, let interval) = report else { return }
+        self.service.withLock { $0 }?.noteKeyFrameInterval(
+            interval, of: stream == .sub ? AllocatedStreams.subVideo : AllocatedStreams.mainVideo, of: device)
     }
 
     /// Changes what is allowed of a camera.

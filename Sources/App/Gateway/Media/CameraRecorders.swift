@@ -36,13 +36,13 @@ final class CameraRecorders: RecordingDriving {
     private let threads = RecordingThreads()
     /// The number of a session that follows one that was cut; it may wait for the disk.
     private let nextNumber: @Sendable (_ device: String, _ connection: UInt16) -> UInt64?
-    /// Rises with each start of the gateway.
-    private let epoch: UInt64
+    /// The epoch of the tenure under which the gateway records.
+    private let epoch: @Sendable () -> UInt64
     private let report: @Sendable (_ device: String, CameraRecorder.Report) -> Void
 
     init(
         relay: MediaRelay, sink: any RecordingSink, destinations: UploadDestinations = UploadDestinations(),
-        epoch: UInt64,
+        epoch: @escaping @Sendable () -> UInt64,
         nextNumber: @escaping @Sendable (_ device: String, _ connection: UInt16) -> UInt64? = { _, _ in nil },
         report: @escaping @Sendable (_ device: String, CameraRecorder.Report) -> Void
     ) {
@@ -172,6 +172,7 @@ final class CameraRecorders: RecordingDriving {
     private func name(_ key: Key, start: Int64) -> (id: RecordingSession.ID, number: UInt64) {
         let isFirst = self.state.withLock { $0.numbered.insert(key).inserted }
         let next = isFirst ? nil : nextNumber(key.device, key.connection)
+        let epoch = self.epoch()
         return self.state.withLock { state in
             let sequence = (state.sequences[key.device] ?? 0) + 1
             state.sequences[key.device] = sequence

@@ -16,6 +16,8 @@ public struct RecordingComposition: Sendable {
     let recorders: CameraRecorders
     /// What uploads them.
     let uploads: RecordingUploads
+    /// What the owner has to know.
+    let alarms: RecordingAlarms
     let logger: Logger
 
     /// Opens the store; nil if the config has no section `recording`.
@@ -28,19 +30,29 @@ public struct RecordingComposition: Sendable {
         let wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
         do {
             try stateDirectory.create()
+            let alarms = RecordingAlarms()
             let uploads = try RecordingUploads(
-                in: stateDirectory, recordings: folder, isNamed: { outputs.usesEndpoint($0) }, logger: logger)
+                in: stateDirectory, recordings: folder, isNamed: { outputs.usesEndpoint($0) }, alarms: alarms,
+                logger: logger)
             let store = try RecordingStore(
                 root: folder, index: Self.index(in: stateDirectory, logger: logger),
                 retention: RecordingRetention(section), follower: uploads.uploader, now: wallClock,
-                report: { Self.take($0, logger: logger) })
+                report: {
+                    Self.take($0, logger: logger)
+                    alarms.take($0)
+                })
             let recorders = CameraRecorders(
                 relay: relay, sink: store, destinations: uploads.destinations,
-                epoch: UInt64(clamping: wallClock() / 1_000),
+                epoch: { outputs.epoch },
                 nextNumber: { outputs.nextSessionNumber(on: $1, of: $0) },
-                report: { Self.take($1, of: $0, logger: logger) })
+                report: {
+                    Self.take($1, of: $0, logger: logger)
+                    alarms.take($1, of: $0)
+                    outputs.take($1, of: $0)
+                })
             logger.notice("recordings are kept", metadata: ["folder": "\(folder)"])
-            return RecordingComposition(store: store, recorders: recorders, uploads: uploads, logger: logger)
+            return RecordingComposition(
+                store: store, recorders: recorders, uploads: uploads, alarms: alarms, logger: logger)
         } catch let failure as UploadStorageFailure {
             throw GatewayService.StartFailure(description: "the uploads cannot be opened: \(failure)")
         } catch let fault as RecordingFault {
@@ -84,6 +96,15 @@ public struct RecordingComposition: Sendable {
             counter(
                 "gatehouse_recording_synchronizations_total", "How often a file was forced to the disk.",
                 Double(counters.fileSynchronizations)),
+            counter(
+                "gatehouse_recording_refused_total", "How often the disk, or the store, took nothing of a recording.",
+                Double(alarms.counters.faults)),
+            counter(
+                "gatehouse_upload_dropped_segments_total", "Segments that left the full queue of uploads.",
+                Double(alarms.counters.droppedSegments)),
+            counter(
+                "gatehouse_upload_missing_segments_total", "Segments whose file was missing before their upload.",
+                Double(alarms.counters.missingSegments)),
         ] + uploads.metrics
     }
 
@@ -114,7 +135,7 @@ public struct RecordingComposition: Sendable {
             logger.notice("a camera is not recorded", metadata: ["device": "\(device)", "reason": "\(error)"])
         case .fault(let fault):
             logger.error("nothing is recorded for a while", metadata: ["device": "\(device)", "reason": "\(fault)"])
-        case .stopped: break
+        case .stopped, .keyFrameInterval: break
         }
     }
 }
@@ -153,6 +174,7 @@ struct RecordingKeeper: Service {
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: Self.interval)) != nil {
                 await Self.onThread { _ = recording.store.maintain() }
+                recording.alarms.tick(failing: recording.uploads.uploader.status.failing)
             }
         }
         // The home has ended all recordings by now. Their last chunks are on the way to the disk.

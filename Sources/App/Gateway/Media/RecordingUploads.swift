@@ -18,7 +18,7 @@ struct RecordingUploads: Service {
     /// Opens the queue and the endpoints of a state folder.
     init(
         in directory: StateDirectory, recordings root: String, isNamed: @escaping @Sendable (UInt16) -> Bool,
-        logger: Logger
+        alarms: RecordingAlarms, logger: Logger
     ) throws(UploadStorageFailure) {
         let destinations = UploadDestinations()
         // The endpoints ask the uploader whether footage waits for one, and the uploader asks them for their secrets.
@@ -36,7 +36,11 @@ struct RecordingUploads: Service {
                     destination.uploadsWhileRecording = false
                 }
                 return destination
-            }, report: { Self.take($0, logger: logger) })
+            },
+            report: {
+                Self.take($0, logger: logger)
+                alarms.take($0)
+            })
         uploading.withLock { [uploader] in $0 = uploader }
         self.endpoints = endpoints
         self.destinations = destinations

@@ -61,6 +61,11 @@ extension HomeChange {
 
     static func subject(ofDevice id: String) -> String { "device/\(id)" }
 
+    /// Alarms of one kind and device replace one another.
+    static func subject(of alarm: HomeAlarm) -> String {
+        "alarm/\(alarm.kind.rawValue)" + (alarm.deviceID.map { "/\($0)" } ?? "")
+    }
+
     func encoded() -> Encoded {
         switch self {
         case .device(let device), .deviceAdded(let device):
@@ -109,6 +114,15 @@ extension HomeChange {
                     RecordingData(
                         deviceID: id, timestamp: timestamp, connectionID: end.connectionID,
                         containerType: end.containerType, cmafSessionNumber: end.cmafSessionNumber)))
+        case .alarm(let alarm):
+            let effect: LogEntry.Effect? =
+                switch alarm.state {
+                case .raised: .replaces
+                case .cleared: .removes
+                case .occurred: nil
+                }
+            return Encoded(
+                name: "alarm", subject: Self.subject(of: alarm), effect: effect, data: Self.json(alarm))
         case .missed(let reason):
             return Encoded(name: "missed", subject: "", data: Self.json(MissedData(reason: reason)))
         }
@@ -134,6 +148,9 @@ extension HomeChange {
         case "session":
             guard let session = read(SessionData.self) else { return nil }
             self = .session(session.change, session.session)
+        case "alarm":
+            guard let alarm = read(HomeAlarm.self) else { return nil }
+            self = .alarm(alarm)
         case "missed":
             guard let missed = read(MissedData.self) else { return nil }
             self = .missed(reason: missed.reason)

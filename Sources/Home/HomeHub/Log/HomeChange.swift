@@ -24,6 +24,8 @@ public enum HomeChange: Sendable, Equatable {
     case recordingBegan(deviceID: String, at: Date, Google.PushAvStreamTransportTrait.PushTransportBeginEvent)
     /// A recording has ended.
     case recordingEnded(deviceID: String, at: Date, Google.PushAvStreamTransportTrait.PushTransportEndEvent)
+    /// The owner has to know something.
+    case alarm(HomeAlarm)
     /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.
     case missed(reason: String)
 }

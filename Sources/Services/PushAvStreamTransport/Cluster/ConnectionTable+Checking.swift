@@ -3,10 +3,13 @@ import HomeTypes
 /// What options must be, in the order in which Matter's reference server checks it.
 extension ConnectionTable {
     /// Checks whole options.
-    /// - Parameter kept: a connection whose streams stay as they are.
+    /// - Parameters:
+    ///   - kept: a connection whose streams stay as they are.
+    ///   - old: the options before. Times that stay as they are were accepted when they were set.
     /// - Returns: the options with both forms of the streams.
     func check(
-        _ options: TransportOptions, of camera: CameraCapabilities, keepingStreamsOf kept: TransportConnection? = nil
+        _ options: TransportOptions, of camera: CameraCapabilities, keepingStreamsOf kept: TransportConnection? = nil,
+        old: TransportOptions? = nil
     ) throws(TransportFault) -> TransportOptions {
         let root = "transportOptions"
         try Self.constraints { () throws(HomeError) in try options.validate(at: root) }
@@ -47,7 +50,7 @@ extension ConnectionTable {
         } else {
             try resolveStreams(&options, at: root)
         }
-        try checkTimes(options, at: root)
+        try checkTimes(options, replacing: kept == nil ? nil : old, at: root)
         return options
     }
 
@@ -148,17 +151,24 @@ extension ConnectionTable {
     }
 
     /// What depends on how often the camera sends key frames. A camera without a steady interval is not refused.
-    private func checkTimes(_ options: TransportOptions, at path: String) throws(TransportFault) {
+    /// - Parameter old: the options before, on the same streams.
+    private func checkTimes(
+        _ options: TransportOptions, replacing old: TransportOptions?, at path: String
+    ) throws(TransportFault) {
         let used = Set((options.videoStreams ?? []).map(\.videoStreamID))
         for interval in streams.video.filter({ used.contains($0.id) }).compactMap(\.keyFrameInterval) where interval > 0
         {
-            if let segment = options.containerOptions.cmafContainerOptions?.segmentDuration, segment % interval != 0 {
+            if let segment = options.containerOptions.cmafContainerOptions?.segmentDuration, segment % interval != 0,
+                segment != old?.containerOptions.cmafContainerOptions?.segmentDuration
+            {
                 throw TransportFault(
                     .invalidOptions,
                     "\(path): a segment of \(segment) ms does not hold whole groups of pictures; "
                         + "the camera sends a key frame every \(interval) ms")
             }
-            if let preRoll = options.triggerOptions.maxPreRollLen, preRoll != 0, preRoll < interval {
+            if let preRoll = options.triggerOptions.maxPreRollLen, preRoll != 0, preRoll < interval,
+                preRoll != old?.triggerOptions.maxPreRollLen
+            {
                 throw TransportFault(
                     .invalidPreRollLength,
                     "\(path).triggerOptions.maxPreRollLen is \(preRoll) ms; it must be 0, or at least \(interval) ms, "

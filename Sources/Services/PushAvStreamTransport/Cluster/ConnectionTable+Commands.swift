@@ -39,7 +39,8 @@ extension ConnectionTable {
             }
         }
         // Its streams may not be known yet, and stay if nothing is said about them.
-        connections[index].options = try check(merged, of: camera, keepingStreamsOf: partial.namesStreams ? nil : old)
+        connections[index].options = try check(
+            merged, of: camera, keepingStreamsOf: partial.namesStreams ? nil : old, old: old.options)
         if let seconds = partial.expiryTime { connections[index].expiry = now + Int64(seconds) * 1_000 }
     }
 

@@ -23,6 +23,8 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
     var sessionNumbers: [String: UInt64] = [:]
     /// The number that the next connection gets if it is free.
     var nextID: UInt16 = 1
+    /// When the home lost the camera, in milliseconds since 1970, UTC; nil for a camera that it has.
+    var removedAt: Int64?
 
     /// Begins with the camera's own connection, which is active.
     public init(_ wanted: OwnConnection = OwnConnection()) {
@@ -85,8 +87,20 @@ public struct ConnectionTable: Codable, Equatable, Sendable {
             let gone = old.filter { one in !new.contains { $0.id == one.id } && isUsed(one.id) }
             return (new + gone).sorted { $0.id < $1.id }
         }
-        self.streams.video = merged(self.streams.video, streams.video) { videoReferences($0) > 0 }
+        var video = merged(self.streams.video, streams.video) { videoReferences($0) > 0 }
+        // A camera describes its codecs; how far its key frames are apart was measured.
+        for index in video.indices where video[index].keyFrameInterval == nil {
+            let known = self.streams.video.first { $0.id == video[index].id && $0.codec == video[index].codec }
+            video[index].keyFrameInterval = known?.keyFrameInterval
+        }
+        self.streams.video = video
         self.streams.audio = merged(self.streams.audio, streams.audio) { audioReferences($0) > 0 }
+    }
+
+    /// Adopts what was measured of a picture: the time between its key frames in milliseconds, nil where it is not steady.
+    public mutating func setKeyFrameInterval(_ interval: UInt16?, of video: UInt16) {
+        guard let index = streams.video.firstIndex(where: { $0.id == video }) else { return }
+        streams.video[index].keyFrameInterval = interval
     }
 
     /// Removes the connections whose time is over.

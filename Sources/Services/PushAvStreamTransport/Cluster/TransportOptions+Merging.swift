@@ -88,3 +88,12 @@ extension Google.PushAvStreamTransportTrait.ContainerOptionsStruct {
         return merged
     }
 }
+
+extension TransportOptions {
+    /// Whether a recording with other options would have the same content and go to the same place.
+    func recordsLike(_ other: TransportOptions) -> Bool {
+        var other = other
+        (other.triggerOptions, other.expiryTime, other.streamUsage) = (triggerOptions, expiryTime, streamUsage)
+        return self == other
+    }
+}

@@ -31,7 +31,7 @@ extension TransportService {
         }
     }
 
-    /// Adds a camera, or adopts what the config wants of it now.
+    /// Adds a camera, or adopts what the config wants of it now. One that was removed earlier is as it was then.
     func add(_ device: String, _ wanted: OwnConnection) {
         let isKnown = state.withLock { state in
             let isKnown = state.cameras[device] != nil
@@ -47,20 +47,57 @@ extension TransportService {
             try? keep(table, of: device)
         }
         try? apply(device) { table, _, now in
+            table.removedAt = nil
             table.configure(wanted)
             _ = table.expire(at: now)
         }
         synchronize(device)
     }
 
-    /// Forgets a camera.
+    /// A camera has left the home. Its connections and switches stay, because it may come back: one that was off, or
+    /// private, must not be on then.
     func remove(_ device: String) {
         feedAll(.stop(.removed), of: device)
-        state.withLock { $0.cameras[device] = nil }
-        do throws(RecordingFault) {
-            try storage.remove(device)
-        } catch {
-            tell(.notKept(device: device, error))
+        for connection in state.withLock({ $0.cameras[device]?.machines.keys.sorted() ?? [] }) {
+            recorder?.setPreRoll(nil, of: connection, of: device)
+        }
+        let table = state.withLock { state -> ConnectionTable? in
+            state.cameras[device]?.isPresent = false
+            state.cameras[device]?.machines = [:]
+            state.cameras[device]?.table.removedAt = clocks.wall()
+            return state.cameras[device]?.table
+        }
+        // Should the disk not take it, the camera comes back as it was all the same.
+        if let table { try? keep(table, of: device) }
+        forgetOldest()
+        arm()
+    }
+
+    /// Cameras come and go. Those that have been away for the longest are forgotten when there are too many.
+    private func forgetOldest() {
+        let away = state.withLock { state in
+            state.cameras.compactMap { device, camera in camera.table.removedAt.map { (device, $0) } }
+        }
+        for (device, _) in away.sorted(by: { $0.1 < $1.1 }).dropLast(Self.maximumAway) {
+            state.withLock { $0.cameras[device] = nil }
+            do throws(RecordingFault) {
+                try storage.remove(device)
+            } catch {
+                tell(.notKept(device: device, error))
+            }
+        }
+    }
+
+    /// A camera that is away has no connections to an endpoint that was deleted: another endpoint may get its number.
+    func endConnectionsOfAbsentCameras(exceptTo endpoints: Set<UInt16>) {
+        for (device, camera) in state.withLock({ $0.cameras }) where camera.table.removedAt != nil {
+            var table = camera.table
+            table.connections.removeAll {
+                $0.options.tlsEndpointID != 0 && !endpoints.contains($0.options.tlsEndpointID)
+            }
+            guard table != camera.table else { continue }
+            state.withLock { [table] in $0.cameras[device]?.table = table }
+            try? keep(table, of: device)
         }
     }
 
@@ -99,8 +136,20 @@ extension TransportService {
             }
             if settings != known.settings { feed(.settings(settings), to: connection.id, of: device) }
             if stopped != known.stopped { feed(.stop(stopped), to: connection.id, of: device) }
+            restart(connection, of: device)
         }
         arm()
+    }
+
+    /// A recording that lasts would never adopt other options. It is cut, and the next one has them. Other recordings end
+    /// by themselves soon, and the next one has the new options.
+    private func restart(_ connection: TransportConnection, of device: String) {
+        guard connection.options.triggerOptions.triggerType == .continuous,
+            let machine = state.withLock({ $0.cameras[device]?.machines[connection.id] }), machine.machine.isRecording,
+            let begun = machine.options, !begun.recordsLike(connection.options)
+        else { return }
+        feed(.stop(.cut), to: connection.id, of: device)
+        feed(.stop(nil), to: connection.id, of: device)
     }
 
     func feedAll(_ input: TriggerMachine.Input, of device: String) {
@@ -145,6 +194,7 @@ extension TransportService {
         state.withLock { state in
             state.cameras[device]?.table = table
             state.cameras[device]?.machines[connection]?.number = number
+            state.cameras[device]?.machines[connection]?.options = found.options
         }
         let age = max(0, (now - begin.triggeredAt).components.seconds * 1_000)
         recorder?.begin(

@@ -48,6 +48,8 @@ public final class TransportService: Sendable {
         var number: UInt64 = 0
         /// The pre-roll that the recorder was asked for.
         var preRoll: Duration?
+        /// The options that the recording which runs was begun with.
+        var options: TransportOptions?
     }
 
     struct State: Sendable {
@@ -58,6 +60,9 @@ public final class TransportService: Sendable {
         /// Counts the timers; an older one does nothing.
         var timer: UInt64 = 0
     }
+
+    /// How many cameras that the home has lost are remembered.
+    static let maximumAway = 100
 
     let state = Locked(State())
     let queue = DispatchQueue(label: "recording connections")
@@ -182,8 +187,16 @@ public final class TransportService: Sendable {
         }
     }
 
-    /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active. The connections
-    /// of one that is gone are forgotten; what they have recorded stays.
+    /// How far the key frames of one of a camera's pictures are apart, in milliseconds; nil where that is not steady.
+    public func noteKeyFrameInterval(_ interval: UInt16?, of video: UInt16, of device: String) {
+        queue.async {
+            // Without room on the disk, it is measured again after the next start.
+            try? self.apply(device) { table, _, _ in table.setKeyFrameInterval(interval, of: video) }
+        }
+    }
+
+    /// Makes the cameras those of the home. A camera that is new gets its own connection, which is active. One that is gone
+    /// records nothing, and is as it was when it comes back.
     public func setCameras(_ cameras: [String: OwnConnection]) {
         queue.sync {
             for (device, wanted) in cameras.sorted(by: { $0.key < $1.key }) { self.add(device, wanted) }
@@ -201,14 +214,17 @@ public final class TransportService: Sendable {
                 state.endpoints = endpoints
                 for device in Array(state.cameras.keys) { state.cameras[device]?.capabilities.endpoints = endpoints }
             }
+            endConnectionsOfAbsentCameras(exceptTo: endpoints)
         }
     }
 
-    /// Whether a connection of any camera uses an endpoint, which can then not be deleted.
+    /// Whether a connection of any camera uses an endpoint, which can then not be deleted. A camera that the home has lost
+    /// does not count.
     public func usesEndpoint(_ endpoint: UInt16) -> Bool {
         state.withLock { state in
             state.cameras.values.contains { camera in
-                camera.table.connections.contains { $0.options.tlsEndpointID == endpoint }
+                camera.table.removedAt == nil
+                    && camera.table.connections.contains { $0.options.tlsEndpointID == endpoint }
             }
         }
     }

@@ -39,6 +39,7 @@ public enum PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unwritable(let reason): "the export cannot be written: \(reason)"
         case .store(.storageFull(let reason)): reason
         case .store(.storage(let path, let reason)): "\(path): \(reason)"
+        case .store(.refused(let reason)): reason
         case .store(.unknownSession): "there is no such recording; it may have been deleted"
         }
     }

@@ -55,6 +55,9 @@ public final class CameraRecorder: RecordingWorker {
         case refused(StationError)
         /// The sink has refused something. Recording goes on after a pause.
         case fault(RecordingFault)
+        /// The time between the key frames of a stream in milliseconds is another one than was reported before; nil where
+        /// it is not steady.
+        case keyFrameInterval(CameraStream, UInt16?)
         /// What ``CameraRecorder/stop(_:at:)`` asked for is done: all that was recorded has been handed to the sink.
         case stopped
     }

@@ -28,6 +28,7 @@ struct RecorderWork: ~Copyable {
     private var soundFeed: Feed?
     private var reader: PictureFeed?
     private var sound: SoundReader?
+    private var meter = KeyFrameMeter()
     private var hold: CameraHold?
     /// The right to record.
     private var permit: OutputPermit?
@@ -134,6 +135,7 @@ struct RecorderWork: ~Copyable {
         if source.pictures == nil, let new = source.sound, let known = soundFeed, known.track.isSame(as: new) { return }
         guard source.pictures != nil || source.sound != nil else { return }
         removeTaps(recorder.relay)
+        meter.interrupt()
         let queue = TapQueue(
             limits: .init(
                 duration: configuration.longestBacklog, startDuration: .seconds(180),
@@ -189,7 +191,7 @@ struct RecorderWork: ~Copyable {
         _ = queue.take(into: &entries)
         for entry in entries {
             if entry.tap.id == Self.pictures {
-                readPictures(entry.event, at: now)
+                readPictures(entry.event, at: now, for: recorder)
             } else {
                 readSound(entry.event, at: now)
             }
@@ -211,11 +213,14 @@ struct RecorderWork: ~Copyable {
         }
     }
 
-    private mutating func readPictures(_ event: TapQueue.Event, at now: Instant) {
+    private mutating func readPictures(_ event: TapQueue.Event, at now: Instant, for recorder: CameraRecorder) {
         switch event {
         case .begins, .ended: break
-        case .gap: assembler.noteMissing(.overload, inPictures: true)
+        case .gap:
+            assembler.noteMissing(.overload, inPictures: true)
+            meter.interrupt()
         case .restarted:
+            meter.interrupt()
             reader?.restart()
             assembler.noteRestart(ofPictures: true)
         case .batch(let tapped):
@@ -223,13 +228,23 @@ struct RecorderWork: ~Copyable {
             reader?.read(tapped) { read.append($0) }
             for output in read {
                 switch output {
-                case .picture(let picture): assembler.append(picture, at: now)
+                case .picture(let picture):
+                    measure(picture, for: recorder)
+                    assembler.append(picture, at: now)
                 case .loss:
+                    meter.interrupt()
                     assembler.noteMissing(.loss, inPictures: true)
                     assembler.needsKeyFrame = true
                 }
             }
         }
+    }
+
+    private mutating func measure(_ picture: RecordedPicture, for recorder: CameraRecorder) {
+        guard picture.isKeyFrame, let feed = pictureFeed,
+            meter.note(picture.timestamp, clockRate: feed.track.description.codec.clockRate)
+        else { return }
+        recorder.report(.keyFrameInterval(configuration.stream, meter.interval))
     }
 
     private mutating func readSound(_ event: TapQueue.Event, at now: Instant) {
@@ -264,7 +279,7 @@ struct RecorderWork: ~Copyable {
                 recorder.report(.fault(error))
                 pausedUntil = now + configuration.pauseAfterFault
                 assembler.isSuspended = true
-                assembler.abandon(.storageFull)
+                assembler.abandon(error.endReason)
                 for (id, output) in assembler.takeOutputs() {
                     // The sink may not be able to take even this. It has the session's files, and ends them itself
                     // then.

@@ -114,8 +114,12 @@ public struct RecordingEnd: Codable, Hashable, Sendable {
         case cameraAway
         /// The camera's format changed; the next session follows.
         case formatChanged
-        /// The disk took no more.
+        /// The disk is full.
         case storageFull
+        /// The disk reported an error.
+        case storageFailed
+        /// The store did not accept the session. Another attempt gets the same answer until something is changed.
+        case storageRefused
         /// The connection was deallocated, or its device was removed.
         case removed
         /// The gateway stops.
@@ -150,6 +154,17 @@ public enum RecordingFault: Error, Equatable, Sendable {
     case storageFull(String)
     /// The file system refuses, with the path and the system's reason.
     case storage(path: String, reason: String)
+    /// The store does not accept the session: why, and what to do.
+    case refused(String)
     /// The session is not known, or has ended.
     case unknownSession
+
+    /// How a session ends whose output the store did not take.
+    public var endReason: RecordingEnd.Reason {
+        switch self {
+        case .storageFull: .storageFull
+        case .storage: .storageFailed
+        case .refused, .unknownSession: .storageRefused
+        }
+    }
 }

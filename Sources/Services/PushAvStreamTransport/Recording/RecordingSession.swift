@@ -9,7 +9,8 @@ public struct RecordingSession: Codable, Equatable, Sendable {
         public var device: String
         /// The start in milliseconds since 1970, UTC.
         public var start: Int64
-        /// The epoch of the tenure under which the gateway records the device. It rises with each start of the gateway.
+        /// The epoch of the tenure under which the gateway records the device. It rises with each start of the gateway,
+        /// also when the clock was set back.
         public var epoch: UInt64
         /// Counts the sessions of the device within the epoch, from 1.
         public var sequence: UInt32

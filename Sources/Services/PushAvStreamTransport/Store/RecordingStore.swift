@@ -101,7 +101,7 @@ public final class RecordingStore: RecordingSink {
     }
 
     private func begin(_ session: RecordingSession) throws(RecordingFault) {
-        if let problem = session.layoutProblem { throw .storage(path: layout.root, reason: problem) }
+        if let problem = session.layoutProblem { throw .refused(problem) }
         let size = session.tracks.reduce(Int64(64 << 10)) { $0 + Int64($1.initializationSegment.count) }
         try checkRoom(for: size)
         let entry = Entry(OpenRecording(session: session, layout: layout, fileSystem: fileSystem))
@@ -111,7 +111,7 @@ public final class RecordingStore: RecordingSink {
             state.open[session.id] = entry
             return true
         }
-        guard isNew else { throw .storage(path: layout.folder(of: session.id), reason: "has begun already") }
+        guard isNew else { throw .refused("\(layout.folder(of: session.id)) has begun already") }
         do throws(FileSystemFault) {
             try makeFolder(of: session.id)
             let counters = try entry.recording.withLock { recording throws(FileSystemFault) in
@@ -268,7 +268,7 @@ public final class RecordingStore: RecordingSink {
             let free = (try? fileSystem.space(at: layout.root).free) ?? 0
             self.set(.full(free: free, resumesAt: retention.resumesAt))
         case .storage(let path, let reason): self.set(.failing(path: path, reason: reason))
-        case .unknownSession: break
+        case .refused, .unknownSession: break
         }
     }
 

@@ -1,0 +1,68 @@
+import Foundation
+
+/// Something that the owner has to know, because footage is lost, or will be unless somebody acts: the data of the event
+/// `alarm`.
+public struct HomeAlarm: Sendable, Codable, Hashable {
+    /// What is wrong.
+    public enum Kind: String, Sendable, Codable, CaseIterable {
+        /// The disk has no room left: nothing is recorded.
+        case recordingStorageFull
+        /// The disk reports errors: nothing is recorded.
+        case recordingStorageFailing
+        /// A camera that has to be recorded is not.
+        case recordingStopped
+        /// Recordings of a camera cannot be uploaded.
+        case uploadFailing
+        /// The queue of uploads has reached its bound: the oldest footage leaves it.
+        case uploadQueueFull
+        /// The queue of uploads cannot be written to the disk.
+        case uploadQueueNotKept
+        /// Segments of a camera will never be uploaded.
+        case segmentsLost
+    }
+
+    /// Whether it lasts.
+    public enum State: String, Sendable, Codable, CaseIterable {
+        /// It has begun. Another one of the same kind and device replaces it.
+        case raised
+        /// It is over.
+        case cleared
+        /// It has happened, and has no end.
+        case occurred
+    }
+
+    /// What is wrong.
+    public var kind: Kind
+    /// Whether it lasts.
+    public var state: State
+    /// The device; nil for all of them.
+    public var deviceID: String?
+    /// In words for the owner.
+    public var reason: String
+    /// How many segments it is about, where they are counted.
+    public var segments: Int?
+    /// When, by the gateway's clock.
+    public var timestamp: Date
+
+    /// Describes an alarm.
+    public init(
+        _ kind: Kind, _ state: State, of deviceID: String? = nil, reason: String, segments: Int? = nil,
+        at timestamp: Date
+    ) {
+        self.kind = kind
+        self.state = state
+        self.deviceID = deviceID
+        self.reason = reason
+        self.segments = segments
+        self.timestamp = timestamp
+    }
+
+    /// The same alarm at its end.
+    public func cleared(because reason: String, at timestamp: Date) -> HomeAlarm {
+        var alarm = self
+        alarm.state = .cleared
+        alarm.reason = reason
+        alarm.timestamp = timestamp
+        return alarm
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HomeTypes
+import PushAvStreamTransport
+import RecordingUpload
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// Which alarms follow from what the store, the recorders and the uploads report.
+@Suite struct RecordingAlarmTests {
+    final class Rig: Sendable {
+        let clock = Locked(Date(timeIntervalSince1970: 1_000))
+        let received = Locked<[HomeAlarm]>([])
+        let alarms: RecordingAlarms
+
+        init(listens: Bool = true) {
+            let clock = self.clock
+            self.alarms = RecordingAlarms(now: { clock.withLock { $0 } })
+            if listens { self.listen() }
+        }
+
+        func listen() { self.alarms.use { alarm in self.received.withLock { $0.append(alarm) } } }
+
+        func pass(_ seconds: Double, failing: Int = 0) {
+            self.clock.withLock { $0 += seconds }
+            self.alarms.tick(failing: failing)
+        }
+
+        /// What was received since the last call.
+        var words: [String] {
+            self.received.withLock { received in
+                defer { received = [] }
+                return received.map { alarm in
+                    "\(alarm.kind) \(alarm.state)" + (alarm.deviceID.map { " \($0)" } ?? "")
+                        + (alarm.segments.map { " \($0)" } ?? "")
+                }
+            }
+        }
+    }
+
+    static func id(_ device: String = "door", _ sequence: UInt32 = 1) -> RecordingSession.ID {
+        RecordingSession.ID(device: device, start: 1, epoch: 1, sequence: sequence)
+    }
+
+    static let destination = UploadDestination(
+        endpoint: 1, url: "https://ingest.example/", interface: .interface1, segmentDuration: 4_000,
+        uploadsWhileRecording: false)
+
+    @Test func aFullDiskStopsAndResumesRecording() {
+        let rig = Rig()
+        rig.alarms.take(.condition(.full(free: 1_000_000, resumesAt: 5_000_000)))
+        #expect(rig.received.withLock { $0.first?.reason }?.contains("1 MB left") == true)
+        #expect(rig.words == ["recordingStorageFull raised"])
+        rig.alarms.take(.condition(.failing(path: "/r", reason: "input/output error")))
+        #expect(rig.words == ["recordingStorageFull cleared", "recordingStorageFailing raised"])
+        rig.alarms.take(.condition(.ready))
+        rig.alarms.take(.condition(.ready))
+        #expect(rig.words == ["recordingStorageFailing cleared"])
+    }
+
+    @Test func aCameraThatIsNotRecordedHasAnAlarmUntilItIs() {
+        let rig = Rig()
+        rig.alarms.take(.fault(.storageFull("no room")), of: "door")
+        rig.alarms.take(.fault(.refused("two tracks have the same name")), of: "yard")
+        #expect(rig.received.withLock { $0.map(\.reason) } == ["no room", "two tracks have the same name"])
+        #expect(rig.words == ["recordingStopped raised door", "recordingStopped raised yard"])
+        rig.alarms.take(.stopped, of: "yard")
+        let session = RecordingSession(
+            id: Self.id(), connection: 1, number: 1, trigger: .init(kind: .motion, reason: "motion"), triggeredAt: 1,
+            tracks: [])
+        rig.alarms.take(.began(session), of: "door")
+        rig.alarms.take(.began(session), of: "door")
+        #expect(rig.words == ["recordingStopped cleared yard", "recordingStopped cleared door"])
+        #expect(rig.alarms.counters.faults == 2)
+    }
+
+    @Test func uploadsThatFailHaveOneAlarmForEachCamera() {
+        let rig = Rig()
+        for sequence in 1...2 as ClosedRange<UInt32> {
+            rig.alarms.take(.queue(.failing(Self.id("door", sequence), Self.destination, reason: "no connection")))
+        }
+        #expect(rig.words == ["uploadFailing raised door", "uploadFailing raised door"])
+        rig.alarms.take(.queue(.recovered(Self.id("door", 1), Self.destination)))
+        rig.pass(1, failing: 1)
+        #expect(rig.words == [])
+        rig.alarms.take(.queue(.completed(Self.id("door", 2), folder: "", dropped: 0)))
+        #expect(rig.words == ["uploadFailing cleared door"])
+        // A recording that fails and is deleted has no end of its own.
+        rig.alarms.take(.queue(.failing(Self.id(), Self.destination, reason: "no connection")))
+        rig.alarms.take(.queue(.dropped(Self.id(), segments: 3, byteCount: 3, reason: .deleted)))
+        rig.pass(1)
+        #expect(rig.words == ["uploadFailing raised door", "uploadFailing cleared door"])
+    }
+
+    @Test func lossesAreCollectedForAMinute() {
+        let rig = Rig()
+        for _ in 0..<50 {
+            rig.alarms.take(.queue(.dropped(Self.id(), segments: 2, byteCount: 9, reason: .queueFull)))
+        }
+        #expect(rig.words == ["uploadQueueFull raised", "segmentsLost occurred door 2"])
+        rig.pass(30)
+        #expect(rig.words == [])
+        rig.alarms.take(.queue(.dropped(Self.id("yard"), segments: 1, byteCount: 9, reason: .missing)))
+        rig.alarms.take(.queue(.dropped(Self.id(), segments: 1, byteCount: 9, reason: .queueFull)))
+        rig.pass(30)
+        #expect(rig.words == ["segmentsLost occurred yard 1", "segmentsLost occurred door 99"])
+        rig.pass(30)
+        #expect(rig.words == ["uploadQueueFull cleared"])
+        #expect(rig.alarms.counters == .init(droppedSegments: 101, missingSegments: 1, faults: 0))
+        rig.alarms.take(.queue(.dropped(Self.id(), segments: 5, byteCount: 9, reason: .privacy)))
+        #expect(rig.words == [])
+    }
+
+    @Test func whatWasRaisedBeforeTheHomeListensIsNotLost() {
+        let rig = Rig(listens: false)
+        rig.alarms.take(.condition(.failing(path: "/r", reason: "read-only")))
+        #expect(rig.words == [])
+        rig.listen()
+        #expect(rig.words == ["recordingStorageFailing raised"])
+    }
+}
