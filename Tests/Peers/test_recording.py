@@ -13,6 +13,7 @@ from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 from peers.rtsp_cameras import RTSPCameras
+from playwright.sync_api import Browser, expect
 
 DEVICE = DOORBELL.id
 
@@ -83,6 +84,28 @@ def test_what_was_kept_survives_a_kill(house: Gateway) -> None:
     assert (after["isRunning"], after["endReason"]) == (False, "interrupted")
     # Two roundings of the same time may differ by a microsecond.
     assert after["durationSeconds"] > before["durationSeconds"] - 0.001 and after["bytes"] >= before["bytes"]
+
+
+def test_chromium_plays_recorded_vp8_on_the_page(house: Gateway, browser: Browser) -> None:
+    """Chromium plays VP8 in WebM alone, and recordings are MP4."""
+    recording = eventually(lambda: running(house), "the doorbell is recorded")
+    eventually(lambda: recordings(house)[0]["segments"] > 6, "it has some segments")
+    switch(house, "inactive")
+    switch(house, "active")
+    page = browser.new_page()
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"http://127.0.0.1:{house.port}/#token={house.token}")
+    page.get_by_role("button", name="Recordings of Front door").click()
+    happenings = page.locator("dialog.recordings .happenings li")
+    expect(happenings.last).to_be_visible()
+    happenings.last.click()
+    video = "document.querySelector('dialog.recordings video')"
+    eventually(lambda: page.evaluate(f"{video}.getVideoPlaybackQuality().totalVideoFrames") > 20, "the picture moves")
+    shown = page.evaluate(f"[{video}.videoWidth, {video}.videoHeight, {video}.error, {video}.currentTime]")
+    page.close()
+    assert shown[:3] == [640, 360, None] and recording["start"]
+    assert not problems
 
 
 def test_a_command_records_a_camera_with_its_sound(house: Gateway, tmp_path: Path) -> None:

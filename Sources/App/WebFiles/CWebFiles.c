@@ -119,6 +119,9 @@ static const char timeline_js[] = {
 static const char visitors_js[] = {
 #embed "page/visitors.js"
 };
+static const char webm_js[] = {
+#embed "page/webm.js"
+};
 static const char words_js[] = {
 #embed "page/words.js"
 };
@@ -166,6 +169,7 @@ static const struct web_file page_files[] = {
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
     {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
     {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
+    {"/assets/webm.js", "text/javascript; charset=utf-8", webm_js, sizeof webm_js},
     {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
 };
 

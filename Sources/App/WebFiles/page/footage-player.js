@@ -1,5 +1,6 @@
 import { PageError, getBytes, getFootage } from "./api.js";
 import { nextPiece, piecesOf, skipTarget } from "./footage.js";
+import { headerOf, webmHeader, webmMedia, webmType } from "./webm.js";
 
 /** @typedef {import("./footage.js").Piece} Piece */
 
@@ -11,6 +12,14 @@ const behind = 60;
 
 /** Whether this browser puts together what it plays. Safari on phones does not, and gets a playlist. */
 export function buildsMedia() { return typeof MediaSource !== "undefined"; }
+
+/**
+ * The type that this browser plays a type as; undefined if it does not.
+ * @param {string} type
+ */
+function playedType(type) {
+  return [type, webmType(type)].find((one) => one !== undefined && MediaSource.isTypeSupported(one));
+}
 
 /**
  * Plays recorded segments in a video element by Media Source Extensions. The element's time is the time since `base`.
@@ -127,7 +136,7 @@ export class FootagePlayer {
     const until = start + windowLength;
     const parts = await getFootage(this.device, start, until, signal);
     signal.throwIfAborted();
-    const found = piecesOf(parts, (type) => MediaSource.isTypeSupported(type));
+    const found = piecesOf(parts, playedType);
     if (parts.length > 0 && !found.some(({ kind }) => kind === "video") &&
       parts.some(({ tracks }) => tracks.some(({ kind }) => kind === "video")) && parts[0]?.segments.length) {
       throw new PageError("UNSUPPORTED", "This browser cannot play the format of the recording. Download it instead.");
@@ -168,6 +177,7 @@ export class FootagePlayer {
     const media = await getBytes(this.device, piece.media, signal);
     signal.throwIfAborted();
     this.makeBuffers();
+    const isWebM = piece.type.startsWith("video/webm");
     const entry = this.buffers.get(piece.kind);
     if (!entry) {
       // A kind that comes later cannot be added: a camera that got sound within the day is heard when the day is
@@ -179,10 +189,10 @@ export class FootagePlayer {
       if (entry.type !== piece.type) entry.buffer.changeType(piece.type);
       entry.type = piece.type;
       entry.buffer.timestampOffset = (piece.origin - this.base) / 1000;
-      await this.done(entry.buffer, () => entry.buffer.appendBuffer(header));
+      await this.done(entry.buffer, () => entry.buffer.appendBuffer(isWebM ? webmHeader(headerOf(header)) : header));
       entry.initialization = piece.initialization;
     }
-    await this.done(entry.buffer, () => entry.buffer.appendBuffer(media));
+    await this.done(entry.buffer, () => entry.buffer.appendBuffer(isWebM ? webmMedia(media, headerOf(header)) : media));
     this.there.add(piece.key);
     await this.forget(entry.buffer);
   }

@@ -17,7 +17,7 @@
  * @property {number} until
  * @property {string} initialization where its track's header is
  * @property {string} media where it is
- * @property {string} type its media type with the codec
+ * @property {string} type the media type, with the codec, that it is played as
  * @property {number} origin when the recording's time 0 was captured
  */
 
@@ -30,10 +30,11 @@ export function typeOf(track) { return `${track.kind}/mp4; codecs="${track.codec
 /**
  * All segments of some footage, in the order of time.
  * @param {FootagePart[]} parts
- * @param {(type: string) => boolean} plays whether the browser plays a type; what it does not is left out
+ * @param {(type: string) => string | undefined} played the type that the browser plays a type as; what it does not play is
+ *   left out
  * @returns {Piece[]}
  */
-export function piecesOf(parts, plays) {
+export function piecesOf(parts, played) {
   /** @type {Piece[]} */
   const pieces = [];
   for (const part of parts) {
@@ -41,13 +42,14 @@ export function piecesOf(parts, plays) {
     const [from, until] = [Date.parse(part.start), Date.parse(part.end)];
     for (const segment of part.segments) {
       const track = tracks.get(segment.track);
-      if (!track || !segment.isComplete || !plays(typeOf(track))) continue;
+      const type = track && segment.isComplete ? played(typeOf(track)) : undefined;
+      if (!track || !type) continue;
       const start = part.originMilliseconds + segment.decodeTime * 1000 / track.timescale;
       const end = start + segment.durationSeconds * 1000;
       if (end <= from || start >= until) continue;
       pieces.push({
         key: segment.media, kind: track.kind, from: start, until: end, initialization: track.initialization,
-        media: segment.media, type: typeOf(track), origin: part.originMilliseconds,
+        media: segment.media, type, origin: part.originMilliseconds,
       });
     }
   }
