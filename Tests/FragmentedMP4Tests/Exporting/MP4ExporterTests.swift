@@ -83,6 +83,22 @@ import Transport
         #expect(file.tracks[0].edits.map(\.mediaTime) == [45_000])
     }
 
+    /// With negative offsets (`ctts`, version 1), a picture may be decoded after the range and shown in it.
+    @Test(arguments: [false, true])
+    func aPictureThatIsDecodedAfterTheEndIsThereUnlessMoreFollows(isFollowed: Bool) throws {
+        let track = try RecordedTrack(
+            Self.pictures, timescale: 90_000, count: 90, step: 3_000, keyFrames: 30, reordered: true, earliest: -3_000)
+        var exporter = MP4Exporter(startTime: 0)
+        // From picture 30 to the middle of picture 46, which is decoded after picture 47.
+        try exporter.begin(
+            .init(
+                tracks: track.header.tracks, start: -1_000_000, range: 0..<550_000, isFollowed: isFollowed))
+        for chunk in track.chunks { try exporter.add(chunk, track: 0, source: 0) }
+        let file = try #require(PlainFile(try exporter.finish().bytes(from: [track.file])))
+        #expect(file.tracks[0].samples.map(\.data) == track.samples[30...(isFollowed ? 46 : 47)].map(\.data))
+        #expect(file.tracks[0].edits.map(\.duration) == [550_000])
+    }
+
     @Test func aGapStaysAsLongAsItWas() throws {
         let track = try RecordedTrack(
             Self.pictures, timescale: 90_000, count: 100, step: 3_600, keyFrames: 25, gap: (50, 450_000))
@@ -125,6 +141,14 @@ import Transport
             error?.description
                 == "the format changes after 2.0 s from vp08 of 320 × 180 at 90000 Hz to vp08 of 640 × 360 at 90000 "
                 + "Hz, and one file holds one format")
+    }
+
+    /// The range begins half a second after the only picture has ended. It ended the process before.
+    @Test func aRangeThatBeginsAfterTheLastPictureIsReported() throws {
+        let track = try RecordedTrack(Self.pictures, timescale: 90_000, count: 1, step: 3_000)
+        var exporter = MP4Exporter(startTime: 0)
+        try Self.add([track], to: &exporter, start: -1_000_000, range: 0..<2_000_000)
+        #expect(throws: MP4ExportError.empty) { try exporter.finish() }
     }
 
     @Test func aRangeWithoutFootageIsReported() throws {

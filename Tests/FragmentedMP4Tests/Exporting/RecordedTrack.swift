@@ -12,10 +12,11 @@ struct RecordedTrack {
     ///   - codec: of the track.
     ///   - step: ticks from sample to sample.
     ///   - keyFrames: every so many samples.
+    ///   - earliest: is added to the composition offsets of reordered samples.
     ///   - gap: so many ticks are missing before the sample with this number.
     init(
         _ codec: MP4Track.Codec, timescale: Int, count: Int, step: Int64, keyFrames: Int = 1, reordered: Bool = false,
-        gap: (before: Int, ticks: Int64)? = nil, seed: UInt8 = 0
+        earliest: Int64 = 0, gap: (before: Int, ticks: Int64)? = nil, seed: UInt8 = 0
     ) throws {
         let track = MP4Track(codec: codec, timescale: timescale)
         var writer = try FragmentedMP4Writer(tracks: [track])
@@ -29,7 +30,8 @@ struct RecordedTrack {
             let data = (0..<(20 + index % 7)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) ^ seed }
             let sample = MP4Sample(
                 data: data, decodeTime: time,
-                compositionOffset: reordered ? Int32(index % 3 == 0 ? step : index % 3 == 1 ? 2 * step : 0) : 0,
+                compositionOffset: reordered
+                    ? Int32(earliest + (index % 3 == 0 ? step : index % 3 == 1 ? 2 * step : 0)) : 0,
                 isKeyFrame: index % keyFrames == 0)
             samples.append(sample)
             file += try writer.append(sample, track: 0) ?? []

@@ -18,6 +18,9 @@ public struct RecordingExport: Sendable {
     /// The most files that an export takes its media from.
     public static let maximumFiles = 200_000
 
+    /// Between two recordings that are this far apart, in microseconds, there is room for reordered pictures.
+    private static let smallestGap: Int64 = 2_000_000
+
     /// What the file is made of.
     public let file: MP4Export
     /// The files that it takes its media from.
@@ -39,13 +42,15 @@ public struct RecordingExport: Sendable {
         // What is added to a wall time to get the time in the file.
         var shift = -first.range.lowerBound
         var end = first.range.lowerBound
-        for piece in footage.pieces {
+        for (index, piece) in footage.pieces.enumerated() {
             if piece.range.lowerBound > end {
                 missing.append(end..<piece.range.lowerBound)
                 if gaps == .cut { shift -= piece.range.lowerBound - end }
             }
             end = piece.range.upperBound
-            try Self.add(piece, shift: shift, to: &exporter, &sources)
+            let next = gaps == .cut ? end : footage.pieces.dropFirst(index + 1).first?.range.lowerBound
+            let isFollowed = index + 1 < footage.pieces.count && next.map { $0 - end < Self.smallestGap } == true
+            try Self.add(piece, shift: shift, isFollowed: isFollowed, to: &exporter, &sources)
         }
         do throws(MP4ExportError) {
             file = try exporter.finish()
@@ -58,7 +63,8 @@ public struct RecordingExport: Sendable {
     }
 
     private static func add(
-        _ piece: RecordedRange.Piece, shift: Int64, to exporter: inout MP4Exporter, _ sources: inout [String]
+        _ piece: RecordedRange.Piece, shift: Int64, isFollowed: Bool, to exporter: inout MP4Exporter,
+        _ sources: inout [String]
     ) throws(PlaybackError) {
         let session = piece.recording.session
         var headers: [MP4Header] = []
@@ -74,7 +80,7 @@ public struct RecordingExport: Sendable {
             try exporter.begin(
                 MP4Exporter.Session(
                     tracks: headers.map { $0.tracks[0] }, start: piece.origin + shift,
-                    range: piece.range.lowerBound + shift..<piece.range.upperBound + shift))
+                    range: piece.range.lowerBound + shift..<piece.range.upperBound + shift, isFollowed: isFollowed))
         } catch {
             throw Self.error(error, shift: shift)
         }

@@ -14,7 +14,11 @@ struct MP4ExportTrack: Sendable {
     /// hour.
     private static let maximumWaiting = 1 << 18
 
-    /// A sample that waits until it is known whether the range begins behind it.
+    /// How long after the end of the range a picture may be decoded that is shown before it, in seconds. Cameras that
+    /// send B-frames reorder a few pictures.
+    private static let longestReordering: Int64 = 1
+
+    /// A sample that waits until it is known whether the range begins behind it, or ends before it.
     private struct Waiting {
         var sample: MP4Chunk.Sample
         var time: Int64
@@ -46,6 +50,9 @@ struct MP4ExportTrack: Sendable {
     private var lead: Int64 = 0
     private var isRunning = false
     private var waiting: [Waiting] = []
+    /// Pictures that are decoded after the end of the range, and belong to it only if one of the next is shown before it.
+    private var tail: [Waiting] = []
+    private var hasTail = false
     private var isEnded = false
 
     init(_ track: MP4Header.Track) {
@@ -68,8 +75,11 @@ struct MP4ExportTrack: Sendable {
         return seconds &* 1_000_000 &+ rest * 1_000_000 / scale
     }
 
-    mutating func beginSession(start: Int64, range: Range<Int64>, lead: Int64) {
+    /// - Parameter hasTail: pictures that are decoded after the range and shown in it are wanted.
+    mutating func beginSession(start: Int64, range: Range<Int64>, lead: Int64, hasTail: Bool) {
         flushWaiting()
+        tail = []
+        self.hasTail = hasTail
         offset = ticks(start)
         rangeStart = ticks(range.lowerBound)
         rangeEnd = ticks(range.upperBound)
@@ -90,16 +100,39 @@ struct MP4ExportTrack: Sendable {
                     position += Int64(sample.size)
                     time += Int64(sample.duration)
                 }
-                guard time < rangeEnd else {
+                let item = Waiting(sample: sample, time: time, source: source, offset: position)
+                guard time < rangeEnd || mayBelongToTail(item) else {
                     isEnded = true
+                    tail = []
                     flushWaiting()
                     return false
                 }
-                let item = Waiting(sample: sample, time: time, source: source, offset: position)
-                if isRunning { try append(item) } else { try wait(item) }
+                if time >= rangeEnd {
+                    tail.append(item)
+                    guard item.time + Int64(sample.compositionOffset) < rangeEnd else { continue }
+                    let items = tail
+                    tail = []
+                    for item in items { try take(item) }
+                } else {
+                    try take(item)
+                }
             }
         }
         return true
+    }
+
+    /// Whether a picture that is decoded after the end of the range may be one of it, or be needed by one of it. With
+    /// negative offsets (`ctts`, version 1) a picture is shown before its decode time. A key frame that is shown after
+    /// the range begins pictures that all are.
+    private func mayBelongToTail(_ item: Waiting) -> Bool {
+        guard hasTail, track.isVideo, item.time - rangeEnd < Self.longestReordering * Int64(track.timescale) else {
+            return false
+        }
+        return !item.sample.isSync || item.time + Int64(item.sample.compositionOffset) < rangeEnd
+    }
+
+    private mutating func take(_ item: Waiting) throws(MP4ExportError) {
+        if isRunning { try append(item) } else { try wait(item) }
     }
 
     /// Keeps samples from the newest key frame before the range on.

@@ -3,7 +3,8 @@ extension MP4Exporter {
     /// Seconds from 1904, where MP4 counts from, to 1970.
     private static let secondsFrom1904: Int64 = 2_082_844_800
 
-    func makeFile() -> MP4Export {
+    /// - Parameter duration: of the file in microseconds, more than 0.
+    func makeFile(duration: Int64) -> MP4Export {
         // Blocks of all tracks in the order of time, so that a player finds picture and sound next to each other.
         var order: [(track: Int, block: Int)] = []
         for (index, output) in outputs.enumerated() { order += output.blocks.indices.map { (index, $0) } }
@@ -18,7 +19,6 @@ extension MP4Exporter {
                 + Int64(($1.durations.count + $1.compositions.count) * 8 + $1.blocks.count * 24)
         }
         let isLong = mediaLength + tables >= Int64(UInt32.max)
-        let duration = outputs.map { min(end, $0.microseconds($0.endTime + Int64($0.firstComposition))) }.max() ?? 0
         func head(_ offsets: [[Int64]]) -> [UInt8] {
             var writer = BoxWriter()
             writer.box("ftyp") {
@@ -75,7 +75,7 @@ extension BoxWriter {
             $0.write(created)
             $0.write(created)
             $0.write(UInt32(MP4Exporter.movieTimescale))
-            $0.write(UInt64(duration))
+            $0.write(UInt64(max(0, duration)))
             $0.writeMovieHeaderEnd(trackCount: tracks)
         }
     }

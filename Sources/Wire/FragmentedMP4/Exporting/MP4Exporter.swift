@@ -23,12 +23,16 @@ public struct MP4Exporter: Sendable {
         public var start: Int64
         /// What of the session is exported, in microseconds of the export.
         public var range: Range<Int64>
+        /// Another session follows without a gap. Pictures that are decoded after this one's range are left out then,
+        /// even if they are shown in it: their decode times are those of the next session's first pictures.
+        public var isFollowed: Bool
 
         /// Describes a session.
-        public init(tracks: [MP4Header.Track], start: Int64, range: Range<Int64>) {
+        public init(tracks: [MP4Header.Track], start: Int64, range: Range<Int64>, isFollowed: Bool = false) {
             self.tracks = tracks
             self.start = start
             self.range = range
+            self.isFollowed = isFollowed
         }
     }
 
@@ -67,7 +71,8 @@ public struct MP4Exporter: Sendable {
             outputs[places[index]].beginSession(
                 start: session.start, range: session.range,
                 lead: track.isVideo || track.format.hasPrefix("ulaw") || track.format.hasPrefix("alaw")
-                    ? 0 : Self.soundLead)
+                    ? 0 : Self.soundLead,
+                hasTail: !session.isFollowed)
         }
         self.session = session
         end = max(end, session.range.upperBound)
@@ -91,8 +96,10 @@ public struct MP4Exporter: Sendable {
     public mutating func finish() throws(MP4ExportError) -> MP4Export {
         for index in outputs.indices { outputs[index].finish() }
         outputs.removeAll { $0.sampleCount == 0 }
-        guard !outputs.isEmpty else { throw .empty }
-        return makeFile()
+        // What is left may all lie before the range: the last picture of a camera that stopped there.
+        let duration = outputs.map { min(end, $0.microseconds($0.endTime + Int64($0.firstComposition))) }.max() ?? 0
+        guard duration > 0 else { throw .empty }
+        return makeFile(duration: duration)
     }
 
     private static func words(_ track: MP4Header.Track) -> String {
