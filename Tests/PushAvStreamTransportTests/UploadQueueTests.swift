@@ -207,6 +207,22 @@ import Transport
         #expect(queue.ready(at: .zero).count == 1)
     }
 
+    @Test func `an answer that comes before the end of a growing segment is not an answer to all of it`() throws {
+        var queue = UploadQueue(random: .seeded(8))
+        let session = Fixtures.session(1, tracks: 1, growing: true)
+        queue.open(session)
+        let head = try #require(queue.ready(at: .zero).first)
+        queue.finished(head.attempt, .accepted, at: .zero)
+        let segment = Fixtures.segment(session, 0, 1)
+        queue.segmentGrew(segment, in: session.id)
+        let growing = try #require(queue.ready(at: .zero).first)
+        queue.finished(growing.attempt, .accepted, at: .zero)
+        #expect(queue.ready(at: .zero).isEmpty)
+        queue.segmentEnded(segment, in: session.id)
+        let whole = try #require(queue.ready(at: .zero).first)
+        #expect(whole.body == .file("d1/2023-11-14/1/video-000001.m4s", byteCount: 1_000))
+    }
+
     @Test func `HLS never uploads a growing segment, because its header states the duration`() throws {
         var queue = UploadQueue(random: .seeded(9))
         let session = Fixtures.session(1, interface: .hls, tracks: 1, growing: true)
