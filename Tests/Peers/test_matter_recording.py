@@ -157,8 +157,12 @@ def test_privacy_refuses_a_continuous_upload_and_its_end_permits_it(
     send(house, "setTransportStatus", connectionID=connection, transportStatus="inactive")
     stream.wait_for("PushTransportEnd", within=60, deviceID=DEVICE, connectionID=connection)
     eventually(lambda: house.client.metric("gatehouse_upload_queue_segments") == 0, "all is uploaded", 60)
-    last = [body for path, body in received(server).items() if path.endswith(".mpd")]
-    assert last and all(b'type="static"' in body for body in last)
+
+    def is_closed() -> bool:
+        manifests = [body for path, body in received(server).items() if path.endswith(".mpd")]
+        return bool(manifests) and all(b'type="static"' in body for body in manifests)
+
+    eventually(is_closed, "the manifest, which comes after the segments, says that nothing follows")
     assert server.violations() == []
     stream.close()
 

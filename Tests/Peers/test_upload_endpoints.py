@@ -88,7 +88,7 @@ def test_endpoints_are_added_listed_replaced_and_deleted(endpoints: Endpoints, a
     refused = endpoints.wrong("replace", "cloud", *tls, GATEHOUSE_UPLOAD_KEY=text)
     assert "privateKey is not the key of the first certificate" in refused
     assert endpoints.right("delete", "store") == "store: deleted\n"
-    assert "there is no upload endpoint store" in endpoints.wrong("delete", "store")
+    assert "no upload endpoint is named store" in endpoints.wrong("delete", "store")
     assert [one["id"] for one in json.loads(endpoints.right("list", "--json"))["endpoints"]] == [1]
 
 

@@ -15,17 +15,28 @@ import Transport
         let speaker = try #require(world.camera.fakeSpeaker)
         speaker.answerNext(.opening)
         let before = speaker.beginnings
-        let asked = self.ask(world, session, principal: principal)
+        let asked = await ask(world, session, principal: principal)
         #expect(await eventually { speaker.beginnings == before + 1 })
         return asked
     }
 
+    /// Asks for a talk. The floor has the request, in its turn, when this returns.
     private func ask(
         _ world: ServiceWorld, _ session: String, principal: String = "owner"
+    ) async -> Task<SignallingError?, Never> {
+        await Self.ask(world.talks, SessionReference(session, principal: principal))
+    }
+
+    private static func ask(
+        _ floor: isolated TalkFloor, _ session: SessionReference
     ) -> Task<SignallingError?, Never> {
-        Task {
-            await failure {
-                try await world.talks.startTalkback(SessionReference(session, principal: principal), offerSdp: nil)
+        // A task of an actor waits in the actor's queue from its creation on (SE-0431).
+        Task { () -> SignallingError? in
+            do throws(SignallingError) {
+                try await floor.startTalkback(session, offerSdp: nil)
+                return nil
+            } catch {
+                return error
             }
         }
     }
@@ -50,7 +61,8 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         let first = try await opening(world, session)
-        let others = (0..<3).map { _ in ask(world, session) }
+        var others: [Task<SignallingError?, Never>] = []
+        for _ in 0..<3 { others.append(await ask(world, session)) }
         for other in others { #expect(await waits(world, other)) }
         #expect(await world.service.sessions().first?.talkback?.state == .opening)
         world.camera.fakeSpeaker?.tellNow(.open)
@@ -65,7 +77,7 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         let first = try await opening(world, session)
-        let second = ask(world, session)
+        let second = await ask(world, session)
         #expect(await waits(world, second))
         world.camera.fakeSpeaker?.tellNow(.refused(.noBackChannel))
         for asked in [first, second] {
@@ -94,7 +106,7 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         let first = try await opening(world, session)
-        let second = ask(world, session)
+        let second = await ask(world, session)
         #expect(await waits(world, second))
         try await world.talks.stopTalkback(SessionReference(session, principal: "owner"))
         for asked in [first, second] {
@@ -114,7 +126,7 @@ import Transport
         let world = try await ServiceWorld()
         let session = try await world.start().mediaSessionId
         let first = try await opening(world, session)
-        let second = ask(world, session)
+        let second = await ask(world, session)
         #expect(await waits(world, second))
         try await world.service.stopLiveView(SessionReference(session, principal: "owner"))
         for asked in [first, second] { #expect(await asked.value != nil) }
@@ -127,7 +139,7 @@ import Transport
         let session = try await world.start().mediaSessionId
         world.camera.fakeSpeaker?.answerNext(.open)
         for _ in 0..<30 {
-            let start = ask(world, session)
+            let start = await ask(world, session)
             let stop = Task {
                 await failure {
                     try await world.talks.stopTalkback(SessionReference(session, principal: "owner"))
