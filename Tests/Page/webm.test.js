@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import { headerOf, webmHeader, webmMedia, webmType } from "../../Sources/App/WebFiles/page/webm.js";
 
-const u8 = (...values) => values;
 const u16 = (value) => [value >> 8 & 0xFF, value & 0xFF];
 const u32 = (value) => [...u16(value >>> 16), ...u16(value & 0xFFFF)];
 const u64 = (value) => [...u32(Math.floor(value / 2 ** 32)), ...u32(value % 2 ** 32)];

@@ -149,7 +149,7 @@ function* samplesOf(view, moof, header) {
 
 /**
  * @param {Bytes[]} parts
- * @returns {Uint8Array<ArrayBuffer>}
+ * @returns {Uint8Array}
  */
 function joined(parts) {
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
