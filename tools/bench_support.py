@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -17,10 +18,15 @@ RELEASE = ROOT / ".build/release/gatehouse"
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """A port of the loopback interface that is free now."""
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that is free now, below those that the system gives to connections while the gateway starts."""
+    for _ in range(50):
+        with socket.socket(socket.AF_INET, kind) as probe:
+            try:
+                probe.bind(("0.0.0.0", random.randrange(10_000, 32_000)))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+    sys.exit("this host has no free port")
 
 
 def wait_for(url, process, words):

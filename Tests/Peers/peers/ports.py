@@ -1,20 +1,27 @@
 """Free ports on this host."""
 
+import random
 import socket
 
 
 def free_port() -> int:
-    """A port that neither TCP nor UDP uses now, on any address."""
+    """A port that neither TCP nor UDP uses now, on any address.
+
+    It lies below those that the system gives to connections (32,768 on Linux): one of those could be taken before the
+    program that is started binds it.
+    """
     for _ in range(50):
-        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp:
-            tcp.bind(("0.0.0.0", 0))
-            port = tcp.getsockname()[1]
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
-                try:
-                    udp.bind(("0.0.0.0", port))
-                except OSError:
-                    continue
-                return int(port)
+        port = random.randrange(10_000, 32_000)
+        with (
+            socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp,
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
+        ):
+            try:
+                tcp.bind(("0.0.0.0", port))
+                udp.bind(("0.0.0.0", port))
+            except OSError:
+                continue
+            return port
     raise RuntimeError("this host has no free port")
 
 
