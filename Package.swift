@@ -256,6 +256,16 @@ if !coreOnly {
 
         // Floor 6: clients of a gateway.
         module(
+            "GatewayClient", floor: "Client",
+            [
+                "HomeTypes", "Transport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        module(
             "LiveViewClient", floor: "Client",
             [
                 "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "HomeTypes",
@@ -263,7 +273,6 @@ if !coreOnly {
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
 
         // Floor 7: the process. The web page and the OpenAPI document are files, which C embeds in the program.
@@ -302,7 +311,8 @@ if !coreOnly {
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Gateway", "CFileStatus", "LiveViewClient", "Benchmarks", "Cameras", "Signalling", "ONVIF", "SDP",
+                "Gateway", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Cameras", "Signalling",
+                "ONVIF", "SDP",
                 "RTP", "HomeTypes",
                 "Codecs", "DTLS",
                 "DatagramPort",
@@ -355,6 +365,7 @@ if !coreOnly {
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
+        tests("GatewayClientTests", ["GatewayClient", "HomeTypes"]),
         tests("LiveViewClientTests", ["LiveViewClient", "Transport"]),
         tests("RecordingUploadTests", ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
         // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.

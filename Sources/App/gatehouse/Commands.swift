@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import GatewayClient
 import HomeTypes
-import LiveViewClient
 import Transport
 
 /// How a command finds the gateway.

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import GatewayClient
 import HomeTypes
-import LiveViewClient
 
 /// `gatehouse devices`: lists the cameras and their state.
 struct DevicesCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import GatewayClient
 import HomeTypes
-import LiveViewClient
 
 /// `gatehouse events`: prints what changes in the home.
 struct EventsCommand: AsyncParsableCommand {
@@ -35,22 +35,32 @@ struct EventsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let connection = try gateway.connect()
+        var isReached = false
         var cursor = after
-        var isFirst = true
-        while !Task.isCancelled {
+        while true {
+            // A gateway that was reached once is waited for, and so is one that refuses because it starts.
+            var follower = EventFollower(connection, after: cursor, patience: isReached ? nil : .zero)
             do throws(HomeError) {
-                try await connection.events(after: cursor) { event in
-                    isFirst = false
-                    if let id = event.id { cursor = id }
-                    show(event)
+                try await follower.run { report in
+                    switch report {
+                    case .connected: isReached = true
+                    case .update(let update): show(update)
+                    case .interrupted: break
+                    }
                 }
             } catch {
-                // A gateway that was reached once is waited for.
-                guard !isFirst, error.code == .unavailable else {
+                guard isReached, error.code == .unavailable else {
                     return try await reportingHomeErrors { throw error }
                 }
             }
-            try await Task.sleep(for: .seconds(2))
+            cursor = follower.cursor
+        }
+    }
+
+    private func show(_ update: EventFeed.Update) {
+        switch update {
+        case .state(let events): events.forEach(show)
+        case .change(let event), .missed(let event): show(event)
         }
     }
 

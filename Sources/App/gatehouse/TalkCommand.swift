@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import GatewayClient
 import HomeTypes
-import LiveViewClient
 
 /// `gatehouse talk`: plays a sound through a camera's speaker.
 struct TalkCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import DTLS
 import DatagramPort
 import Foundation
+import GatewayClient
 import HomeTypes
 import LiveViewClient
 import SDP

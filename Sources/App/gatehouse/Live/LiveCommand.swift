@@ -3,6 +3,7 @@ import Codecs
 import DTLS
 import DatagramPort
 import Foundation
+import GatewayClient
 import HomeTypes
 import LiveViewClient
 import SDP

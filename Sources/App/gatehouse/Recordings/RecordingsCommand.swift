@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import GatewayClient
 import HomeTypes
-import LiveViewClient
 
 /// `gatehouse recordings`: what the gateway has recorded.
 struct RecordingsCommand: AsyncParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import GatewayClient
 import HomeTypes
-import LiveViewClient
 
 /// `gatehouse recordings endpoints`: where recordings can be uploaded to.
 struct RecordingsEndpointsCommand: AsyncParsableCommand {

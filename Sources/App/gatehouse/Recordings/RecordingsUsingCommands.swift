@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import Gateway
+import GatewayClient
 import Glibc
 import HomeTypes
-import LiveViewClient
 
 /// `gatehouse recordings export`.
 struct RecordingsExportCommand: AsyncParsableCommand {

@@ -7,13 +7,13 @@ import NIOHTTP1
 import NIOSSL
 import Transport
 
-/// A gateway's HTTP API, as far as a viewer needs it.
+/// A gateway's HTTP API, reached with one token.
 public struct GatewayConnection: Sendable {
     private let url: String
     /// The address of the gateway, without a slash at its end.
     public var address: String { url }
-    private let token: String
-    private let client: HTTPClient
+    let token: String
+    let client: HTTPClient
 
     /// The client that all connections use. It reports at once, without many attempts, that a gateway does not run.
     private static let standardClient = HTTPClient(
@@ -25,6 +25,8 @@ public struct GatewayConnection: Sendable {
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(10)
+        // The gateway writes to an event stream every 15 seconds. A connection that is silent for longer is dead.
+        configuration.timeout.read = .seconds(45)
         return configuration
     }
 
@@ -109,28 +111,6 @@ public struct GatewayConnection: Sendable {
         }
     }
 
-    func send(
-        _ method: HTTPMethod, _ path: String, body: Data?, contentType: String = "application/json"
-    ) async throws(HomeError) -> Data {
-        var request = HTTPClientRequest(url: url + path)
-        request.method = method
-        request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        if let body {
-            request.headers.add(name: "Content-Type", value: contentType)
-            request.body = .bytes(ByteBuffer(bytes: body))
-        }
-        let response: HTTPClientResponse
-        let data: Data
-        do {
-            response = try await client.execute(request, timeout: .seconds(30))
-            data = Data(buffer: try await response.body.collect(upTo: 4 << 20))
-        } catch {
-            throw Self.failure(error, url: url)
-        }
-        try Self.check(response, data, path, url: url)
-        return data
-    }
-
     /// Opens a response that does not end by itself.
     func stream(_ path: String, headers: [(String, String)]) async throws(HomeError) -> HTTPClientResponse {
         var request = HTTPClientRequest(url: url + path)
@@ -150,56 +130,12 @@ public struct GatewayConnection: Sendable {
         return response
     }
 
-    private static func check(
+    static func check(
         _ response: HTTPClientResponse, _ data: Data, _ path: String, url: String
     ) throws(HomeError) {
         guard (200..<300).contains(response.status.code) else {
             if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) { throw failure.homeError }
             throw .unknown("the gateway at \(url) answered \(response.status.code) to \(path)")
         }
-    }
-}
-
-extension GatewayConnection {
-    /// The reason why a request got no response, in words, because the libraries below have none.
-    private static func failure(_ error: any Error, url: String) -> HomeError {
-        switch error as? HTTPClientError {
-        case .invalidURL?, .emptyScheme?, .emptyHost?:
-            return .invalidArgument(
-                "\(url) is not the address of a gateway; one looks like http://127.0.0.1:8080")
-        case .connectTimeout?, .deadlineExceeded?, .readTimeout?:
-            return .unavailable("the gateway at \(url) did not answer in time")
-        case .remoteConnectionClosed?:
-            return .unavailable(
-                "the gateway at \(url) closed the connection; does this port accept "
-                    + "\(url.hasPrefix("https") ? "http" : "https")://?")
-        default: break
-        }
-        let told = "\(error)"
-        if told.contains("unsupportedScheme") {
-            return .invalidArgument("\(url) is not the address of a gateway; it begins with http:// or https://")
-        }
-        if told.contains("CERTIFICATE_VERIFY_FAILED") {
-            return .unavailable(
-                "the certificate of \(url) is not trusted on this machine. If the gateway signed it itself, copy "
-                    + "https-certificate.pem from its state folder and name the copy with --certificate")
-        }
-        if told.contains("WRONG_VERSION_NUMBER") {
-            return .unavailable("\(url) does not speak HTTPS; try http://")
-        }
-        if told.contains("unable to validate") || told.contains("noCertificateToValidate") || told.contains("hostname")
-        {
-            return .unavailable("the certificate of \(url) is for another name or address")
-        }
-        if told.contains("UnknownHost") {
-            return .unavailable("the host name in \(url) cannot be resolved; check the name, or use an address")
-        }
-        if told.contains("Connection refused") {
-            return .unavailable("no gateway runs at \(url); start it with gatehouse serve, or check the port")
-        }
-        if told.contains("unreachable") || told.contains("No route") {
-            return .unavailable("the host of \(url) cannot be reached; check the network")
-        }
-        return .unavailable("no gateway answers at \(url): \(told)")
     }
 }

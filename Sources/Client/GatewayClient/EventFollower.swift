@@ -1,0 +1,74 @@
+import HomeTypes
+
+/// Follows the changes of a home through lost connections. After a cut it goes on behind the last event, so that
+/// nothing is missed and nothing comes twice.
+public struct EventFollower: Sendable {
+    /// What a follower reports.
+    public enum Report: Sendable, Hashable {
+        /// The event stream is open.
+        case connected
+        /// A state or a change.
+        case update(EventFeed.Update)
+        /// The connection is lost; the next attempt follows.
+        case interrupted(HomeError)
+    }
+
+    private let connection: GatewayConnection
+    private let patience: Duration?
+    private var feed: EventFeed
+    private var backOff: BackOff
+
+    /// The place behind the last event that was reported.
+    public var cursor: String? { feed.cursor }
+
+    /// Describes what to follow.
+    /// - Parameters:
+    ///   - cursor: the id of the last event that was read; nil to begin with the present state.
+    ///   - patience: how long a gateway may be away; nil for as long as it takes.
+    ///   - backOff: the waits between attempts.
+    public init(
+        _ connection: GatewayConnection, after cursor: String? = nil, patience: Duration?, backOff: BackOff = BackOff()
+    ) {
+        self.connection = connection
+        self.patience = patience
+        self.backOff = backOff
+        feed = EventFeed(after: cursor)
+    }
+
+    /// Follows until the gateway has been away for too long, or refuses.
+    /// - Parameter receive: called for each report, in order. It must not wait.
+    /// - Throws: `unavailable` when the gateway was away for longer than the patience; what it answers if it refuses
+    ///   the token; `cancelled` when the task is cancelled.
+    public mutating func run(_ receive: (Report) -> Void) async throws(HomeError) {
+        let clock = ContinuousClock()
+        var lastContact = clock.now
+        while true {
+            let failure: HomeError
+            do throws(HomeError) {
+                feed.open()
+                try await connection.events(after: feed.cursor) {
+                    lastContact = clock.now
+                    receive(.connected)
+                } onItem: { item in
+                    lastContact = clock.now
+                    backOff.reset()
+                    for update in feed.receive(item) { receive(.update(update)) }
+                }
+                failure = .unavailable("the gateway at \(connection.address) has ended the event stream")
+            } catch {
+                failure = error
+            }
+            if Task.isCancelled { throw .cancelled("the event stream was cancelled") }
+            // 429: other clients hold all places, which does not last.
+            guard failure.code == .unavailable || failure.code == .resourceExhausted else { throw failure }
+            receive(.interrupted(failure))
+            let wait = backOff.wait()
+            if let patience, lastContact.duration(to: clock.now) + wait > patience { throw failure }
+            do {
+                try await Task.sleep(for: wait)
+            } catch {
+                throw .cancelled("the event stream was cancelled")
+            }
+        }
+    }
+}

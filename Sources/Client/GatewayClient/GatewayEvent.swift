@@ -1,0 +1,16 @@
+/// One event of a gateway's event stream.
+public struct GatewayEvent: Sendable, Hashable {
+    /// The event's name, for example `device`.
+    public var name: String
+    /// The place behind the event, with which a later stream goes on; nil where there is none.
+    public var id: String?
+    /// The event as JSON.
+    public var data: String
+
+    /// Describes an event.
+    public init(name: String, id: String? = nil, data: String) {
+        self.name = name
+        self.id = id
+        self.data = data
+    }
+}
