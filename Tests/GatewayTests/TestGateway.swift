@@ -50,7 +50,9 @@ struct TestGateway: Sendable {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             environment: ["HOME": "/secret-of-the-environment"])
         self.api = GatewayAPI(
-            hub: hub, tokens: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)]),
+            hub: hub,
+            tokens: TokenRegistry(
+                file: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)])),
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
             configuration: configuration, keeper: keeper, recordings: recordings,
             uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false })

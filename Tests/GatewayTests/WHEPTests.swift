@@ -207,10 +207,12 @@ import Testing
                     $0.expiresInSeconds = 10
                 }
             }
-            await WHEPLeaseKeeper.extendLeases(of: gateway.api.whepSessions, hub: gateway.hub)
+            await WHEPLeaseKeeper.extendLeases(
+                of: gateway.api.whepSessions, hub: gateway.hub, tokens: gateway.api.tokens)
             #expect(await gateway.liveView.list.map(\.expiresInSeconds) == [300, 10, 10])
             await gateway.liveView.drop("session-1")
-            await WHEPLeaseKeeper.extendLeases(of: gateway.api.whepSessions, hub: gateway.hub)
+            await WHEPLeaseKeeper.extendLeases(
+                of: gateway.api.whepSessions, hub: gateway.hub, tokens: gateway.api.tokens)
             #expect(await gateway.api.whepSessions["session-1"] == nil)
             #expect(await gateway.api.whepSessions["session-2"] != nil)
         }

@@ -227,12 +227,13 @@ import Testing
         #expect(await failure { try await send("OnOff", "on", "{}") }?.code == .notFound)
         #expect(await failure { try await send("DoorbellPress", "ring", "{}") }?.code == .notFound)
         #expect(await failure { try await send("DoorbellPress", "press", "{}", device: "attic") }?.code == .notFound)
-        let reader = Caller(principal: "guest", scopes: [.read])
+        let reader = Caller(principal: "guest", access: Access([.init([.read])]))
         #expect(
             await failure { try await send("DoorbellPress", "press", "{}", caller: reader) }?.code == .permissionDenied)
         // What a caller is survives the way to another gateway.
         let caller = Caller(
-            principal: "guest", scopes: [.read], requestID: "r", idempotencyKey: "k", remainingSeconds: 2.5,
+            principal: "guest", access: Access([.init([.read])]), requestID: "r", idempotencyKey: "k",
+            remainingSeconds: 2.5,
             address: "192.0.2.1", reachedAddresses: ["192.0.2.2"])
         #expect(try JSONDecoder().decode(Caller.self, from: JSONEncoder().encode(caller)) == caller)
     }

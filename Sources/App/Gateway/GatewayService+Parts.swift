@@ -1,4 +1,5 @@
 import HomeHub
+import HomeTypes
 import Hummingbird
 import Logging
 import NIOCore
@@ -65,10 +66,12 @@ struct HomeFollower: Service {
     }
 }
 
-/// The work of about once a second: heartbeats, the leases of WHEP players, and log lines about connections.
+/// The work of about once a second: heartbeats, the leases of WHEP players, tokens whose time is over, and log lines about
+/// connections.
 struct Ticker: Service {
     let hub: HomeHub
     let whepSessions: WHEPSessions
+    let tokens: TokenRegistry
     let reporter: ConnectionReporter
 
     static let heartbeatSeconds: UInt64 = 15
@@ -88,7 +91,8 @@ struct Ticker: Service {
 
     func handle(_ tick: UInt64) async {
         if tick.isMultiple(of: Self.heartbeatSeconds) { await hub.sendHeartbeat() }
-        if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub) }
+        await tokens.endExpired()
+        if tick.isMultiple(of: 5) { await WHEPLeaseKeeper.extendLeases(of: whepSessions, hub: hub, tokens: tokens) }
     }
 }
 
@@ -97,12 +101,15 @@ enum WHEPLeaseKeeper {
     /// A lease that ends sooner than this is extended.
     static let marginSeconds: Double = 30
 
-    static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub) async {
+    static func extendLeases(of whepSessions: WHEPSessions, hub: HomeHub, tokens: TokenRegistry) async {
         let views = hub.signalling.views
         let leases = await views.leases()
         let entries = await whepSessions.retain(alive: Set(leases.map(\.mediaSessionId)))
         for lease in leases where lease.expiresInSeconds < marginSeconds && lease.isConnected {
-            guard let entry = entries[lease.mediaSessionId] else { continue }
+            // A view that began while its token was revoked lives no longer than one lease.
+            guard let entry = entries[lease.mediaSessionId],
+                tokens.access(of: entry.principal).permits(.media, hub.directory.device(entry.deviceID))
+            else { continue }
             // A refusal means that the session has reached its limit. It ends by itself then.
             _ = try? await views.extendLiveView(
                 SessionReference(lease.mediaSessionId, of: entry.deviceID, principal: entry.principal),

@@ -26,8 +26,10 @@ public struct GatewayService: Service {
 
     /// The home.
     public let hub: HomeHub
-    /// The tokens that may use the API.
+    /// The tokens of the file, which may do everything.
     public let tokens: TokenStore
+    /// All tokens that may use the API.
+    public let registry: TokenRegistry
     /// Where the gateway keeps its secrets.
     public let stateDirectory: StateDirectory
 
@@ -123,8 +125,9 @@ public struct GatewayService: Service {
             recordings ?? recording.map { RecordingAccess(store: $0.store, permits: permits) }
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
         if let access { cameras.share(recordings: access.store, permits: permits) }
+        self.registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
         self.api = GatewayAPI(
-            hub: self.hub, tokens: tokens, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
+            hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
             recordings: access,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
@@ -175,12 +178,13 @@ public struct GatewayService: Service {
             await announce(configuration.listening(on: ports))
         }
         await keeper.begin()
+        await registry.observe { [api] principal, access in await api.enforce(access, on: principal) }
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [
             SessionEnder(hub: hub, logger: logger),
             HomeFollower(hub: hub),
             Ticker(
-                hub: hub, whepSessions: api.whepSessions,
+                hub: hub, whepSessions: api.whepSessions, tokens: registry,
                 reporter: ConnectionReporter(shared: shared, logger: logger)),
             ConfigurationWatcher(keeper: keeper),
         ]

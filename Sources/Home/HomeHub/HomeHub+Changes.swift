@@ -9,12 +9,18 @@ extension HomeHub {
     /// earlier run of the gateway. If not all of them are kept, it gets the present state first and a note that something
     /// is missing.
     /// - Parameters:
+    ///   - access: what the principal may read. The watcher gets nothing of other objects. When it changes, the stream ends
+    ///     (``enforce(_:on:)``), and the watcher comes back.
     ///   - cursor: the identifier of the last change that the watcher has read.
     ///   - onCutOff: called when the watcher is cut off because it does not read.
     /// - Throws: `resourceExhausted` when too many watch already, or too many of this principal's.
     public func changes(
-        principal: String, after cursor: String? = nil, onCutOff: @escaping @Sendable () -> Void = {}
+        principal: String, access: Access = .everything, after cursor: String? = nil,
+        onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
+        let sees: @Sendable (String) -> Bool = { [directory] in
+            access.permits(.read, directory.object(ofSubject: $0))
+        }
         // Refuse first: a watcher that is refused anyway should not cost a look at the log.
         try requirePlace(principal)
         let cursor = cursor.flatMap { $0.isEmpty ? nil : $0 }
@@ -24,12 +30,13 @@ extension HomeHub {
         try requirePlace(principal)
         if let place {
             return HomeEvents(
-                initial: [], reader: log.addReader(principal: principal, after: place, onCutOff: onCutOff))
+                initial: [], reader: log.addReader(principal: principal, after: place, sees: sees, onCutOff: onCutOff))
         }
         let newest = log.newest
-        let reader = log.addReader(principal: principal, after: newest.sequence, onCutOff: onCutOff)
+        let reader = log.addReader(
+            principal: principal, after: newest.sequence, sees: sees, onCutOff: onCutOff)
         guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
-        var initial = presentState(of: principal).map { HomeEvent($0) }
+        var initial = presentState(of: principal, sees).map { HomeEvent($0) }
         // Only with the last of the state does the watcher have all of it.
         if !initial.isEmpty { initial[initial.count - 1].id = newest.text }
         if cursor != nil { initial.append(.missed(Self.gap)) }
@@ -40,13 +47,13 @@ extension HomeHub {
         "not all changes since Last-Event-ID are still kept, so the present state was sent again; "
         + "GET /v1/devices/{device}/events lists the events of a device"
 
-    private func presentState(of principal: String) -> [HomeChange] {
-        devices().map(HomeChange.device)
+    private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeChange] {
+        devices().filter { sees(HomeChange.subject(ofDevice: $0.id)) }.map(HomeChange.device)
             + knownSessions.values
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
             .map { HomeChange.session(.started, $0) }
-            + self.lastingAlarms.map(HomeChange.alarm)
+            + self.lastingAlarms.filter { sees(HomeChange.subject(of: $0)) }.map(HomeChange.alarm)
     }
 
     private func requirePlace(_ principal: String) throws(HomeError) {

@@ -19,6 +19,8 @@ public actor HomeHub {
     let commands = CommandTable.standard
     /// The results of commands that may be repeated.
     var results = CommandResults()
+    /// Where the devices are.
+    public nonisolated let directory = HomeDirectory()
     let now: @Sendable () -> Date
     /// The clock of deadlines.
     let clock: @Sendable () -> Instant
@@ -172,8 +174,7 @@ public actor HomeHub {
 
     func state(of id: String) throws(HomeError) -> DeviceState {
         guard let state = states[id] else {
-            throw HomeError.notFound(
-                "no device has the id \(id.prefix(64).debugDescription); GET /v1/devices lists them")
+            throw Self.unknownDevice(id)
         }
         return state
     }

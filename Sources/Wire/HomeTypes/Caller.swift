@@ -2,16 +2,20 @@
 public struct Caller: Sendable, Codable, Hashable {
     /// What a caller may do.
     public enum Scope: String, Sendable, Codable, CaseIterable {
-        /// Read the state of the home.
+        /// Read the state and the history of devices.
         case read
-        /// Send commands to devices.
+        /// Send commands to devices and write their attributes.
         case control
+        /// See and hear cameras, live and recorded, and speak through them.
+        case media
+        /// Change what the home consists of, and who may use it.
+        case admin
     }
 
     /// The name of the token that authenticated the request.
     public var principal: String
-    /// What the token permits.
-    public var scopes: Set<Scope>
+    /// What the token permits, and where.
+    public var access: Access
     /// Names the request in logs.
     public var requestID: String
     /// The same for repetitions of one request, so that it takes effect once; nil where the caller gave none.
@@ -25,12 +29,12 @@ public struct Caller: Sendable, Codable, Hashable {
 
     /// Describes a caller.
     public init(
-        principal: String, scopes: Set<Scope> = Set(Scope.allCases), requestID: String = "",
+        principal: String, access: Access = .everything, requestID: String = "",
         idempotencyKey: String? = nil, remainingSeconds: Double? = nil, address: String? = nil,
         reachedAddresses: [String] = []
     ) {
         self.principal = principal
-        self.scopes = scopes
+        self.access = access
         self.requestID = requestID
         self.idempotencyKey = idempotencyKey
         self.remainingSeconds = remainingSeconds

@@ -5,7 +5,7 @@ import Hummingbird
 
 /// Refuses every request without a token, except for public paths. Requests from loopback need one as well.
 struct AuthenticationMiddleware: RouterMiddleware {
-    let tokens: TokenStore
+    let tokens: TokenRegistry
     /// The secrets of devices, which open one path each.
     let webhooks: WebhookTokens
     /// Tracks who is connected and who was refused.
@@ -37,15 +37,16 @@ struct AuthenticationMiddleware: RouterMiddleware {
             }
             return try await next(request, context)
         }
-        guard let principal = tokens.principal(holding: token) else {
+        guard let authorization = tokens.authorization(holding: token) else {
             shared.refusals.note(context.remoteHost ?? "unknown", at: .http)
-            throw Self.failure("the token is not valid; gatehouse token shows the right one", "invalid_token")
+            throw Self.failure(
+                "the token is not valid, or its time is over; gatehouse token shows the right one", "invalid_token")
         }
-        if shared.connections.vouch(for: context.channel, principal: principal) {
+        if shared.connections.vouch(for: context.channel, principal: authorization.principal) {
             context.channel.triggerUserOutboundEvent(SignedIn(), promise: nil)
         }
         var context = context
-        context.principal = principal
+        context.authorization = authorization
         return try await next(request, context)
     }
 

@@ -6,8 +6,9 @@ import Hummingbird
 /// The caller of a command, and what its headers say about time and repetitions.
 extension GatewayAPI {
     func caller(_ request: Request, _ context: GatewayRequestContext) throws -> Caller {
-        Caller(
-            principal: try principal(context), requestID: UUID().uuidString,
+        let authorization = try self.authorization(context)
+        return Caller(
+            principal: authorization.principal, access: authorization.access, requestID: UUID().uuidString,
             idempotencyKey: request.headers[Self.idempotencyKey].map(Self.unquoted),
             remainingSeconds: try request.headers[Self.timeout].map(Self.seconds(ofTimeout:)),
             address: context.remoteHost.map(Self.literal), reachedAddresses: reachedAddresses(request, context))

@@ -10,8 +10,8 @@ extension GatewayAPI {
     }
 
     func addDeviceRoutes(to router: Router<GatewayRequestContext>) {
-        router.get("/v1/devices") { _, _ in
-            try JSONBody.response(DeviceList(devices: await hub.devices()))
+        router.get("/v1/devices") { _, context in
+            try JSONBody.response(DeviceList(devices: await hub.devices(for: authorization(context).access)))
         }
         router.get("/v1/devices/:device") { _, context in
             try JSONBody.response(try await hub.device(context.parameters.require("device")))

@@ -11,8 +11,9 @@ extension GatewayAPI {
             let cursor = request.headers[Self.lastEventID] ?? request.uri.queryParameters["after"].map(String.init)
             // A watcher that is cut off reads too slowly, so what is being written for it may never be taken, and the
             // connection would stay for as long as it takes a byte now and then.
+            let authorization = try self.authorization(context)
             let events = try await hub.changes(
-                principal: principal(context), after: cursor,
+                principal: authorization.principal, access: authorization.access, after: cursor,
                 onCutOff: { [channel = context.channel] in channel.close(promise: nil) })
             return Response(
                 status: .ok,

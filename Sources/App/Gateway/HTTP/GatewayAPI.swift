@@ -8,7 +8,8 @@ import PushAvStreamTransport
 /// The whole HTTP API: what its routes need, and the router made of them.
 struct GatewayAPI: Sendable {
     let hub: HomeHub
-    let tokens: TokenStore
+    /// The tokens that open the API.
+    let tokens: TokenRegistry
     let webhooks: WebhookTokens
     let eventLimiter = EventRateLimiter()
     let snapshotPlaces = SnapshotPlaces()
@@ -33,7 +34,7 @@ struct GatewayAPI: Sendable {
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
     init(
-        hub: HomeHub, tokens: TokenStore, webhooks: WebhookTokens = WebhookTokens(),
+        hub: HomeHub, tokens: TokenRegistry, webhooks: WebhookTokens = WebhookTokens(),
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
         uploadEndpoints: UploadEndpoints? = nil, endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
@@ -75,6 +76,9 @@ struct GatewayAPI: Sendable {
             middleware: AuthenticationMiddleware(
                 tokens: tokens, webhooks: webhooks, shared: shared,
                 publicPaths: Set(page.assets.keys).union(["/healthz"])))
+        router.add(
+            middleware: AuthorizationMiddleware(
+                directory: hub.directory, publicPaths: Set(page.assets.keys)))
         router.add(middleware: ContinueMiddleware())
         addRoutes(to: router)
         return router
@@ -94,12 +98,18 @@ struct GatewayAPI: Sendable {
         addWHEPRoutes(to: router)
         addWHIPRoutes(to: router)
         addUploadEndpointRoutes(to: router)
+        addTokenRoutes(to: router)
     }
 
-    /// The caller's principal. Every route except the public ones has one.
+    /// Who sent the request. Every route except the public ones knows it.
+    func authorization(_ context: GatewayRequestContext) throws -> Authorization {
+        guard let authorization = context.authorization else { throw HomeError.unauthenticated("a token is needed") }
+        return authorization
+    }
+
+    /// The caller's principal.
     func principal(_ context: GatewayRequestContext) throws -> String {
-        guard let principal = context.principal else { throw HomeError.unauthenticated("a token is needed") }
-        return principal
+        try authorization(context).principal
     }
 
     /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the `Host`

@@ -12,15 +12,17 @@ struct GatewayRequestContext: RequestContext {
     let remoteHost: String?
     /// The connection that the request arrived on.
     let channel: any Channel
-    /// The caller's principal. The authentication sets it; nil on the few public routes, and if the path itself is the
-    /// permission.
-    var principal: String?
+    /// Who sent the request. The authentication sets it; nil on the few public routes, for a device that reports its own
+    /// events, and if the path itself is the permission.
+    var authorization: Authorization?
+    /// The caller's principal; nil where ``authorization`` is.
+    var principal: String? { authorization?.principal }
 
     init(source: Source) {
         self.coreContext = .init(source: source)
         self.localHost = source.channel.localAddress?.ipAddress
         self.remoteHost = source.channel.remoteAddress?.ipAddress
         self.channel = source.channel
-        self.principal = nil
+        self.authorization = nil
     }
 }

@@ -14,11 +14,14 @@ struct RouteTable: Sendable {
 
     init(_ router: Router<GatewayRequestContext>) {
         self.entries = router.routes.map { route in
-            let parts = route.path.description.split(separator: "/").map { part in
-                part.hasPrefix(":") ? "{\(part.dropFirst())}" : String(part)
-            }
-            return Entry(path: "/" + parts.joined(separator: "/"), method: route.method)
+            Entry(path: Self.template(route.path.description), method: route.method)
         }
+    }
+
+    /// The router's path with its variable parts in braces.
+    static func template(_ path: String) -> String {
+        let parts = path.split(separator: "/").map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
+        return "/" + parts.joined(separator: "/")
     }
 
     /// The methods that a concrete path accepts; none for a path that does not exist.

@@ -33,6 +33,11 @@ actor WHEPSessions {
         entries[session] = nil
     }
 
+    /// A principal's sessions, each with its device.
+    func sessions(of principal: String) -> [(session: String, device: String)] {
+        entries.filter { $0.value.principal == principal }.map { ($0.key, $0.value.deviceID) }
+    }
+
     /// Removes the sessions that have ended, and returns the rest.
     func retain(alive: Set<String>) -> [String: Entry] {
         entries = entries.filter { alive.contains($0.key) }

@@ -14,14 +14,12 @@ extension HomeHub {
     ///   break the vocabulary's constraints, `deadlineExceeded` if the caller's time is over before the command is
     ///   applied, and what the command itself throws.
     public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
+        try require(.init(forCommandsOf: call.trait), of: call.deviceID, for: call.caller)
         let trait = type(of: try self.trait(call.trait, of: call.deviceID))
         guard trait.supportedCommandTypes.contains(call.command) else {
             let list = trait.supportedCommandTypes.joined(separator: ", ")
             throw HomeError.notFound(
                 "trait \(trait.name) has no command of this name; it has \(list.isEmpty ? "none" : list)")
-        }
-        guard call.caller.scopes.contains(.control) else {
-            throw HomeError.permissionDenied("\(call.caller.principal) may not send commands")
         }
         guard let idempotencyKey = call.caller.idempotencyKey else { return try await apply(call, body: body) }
         guard (1...CommandResults.longestKey).contains(idempotencyKey.utf8.count) else {

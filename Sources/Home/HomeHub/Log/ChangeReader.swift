@@ -8,6 +8,8 @@ public final class ChangeReader: Sendable {
     /// What the log knows of a reader.
     struct Place {
         let principal: String
+        /// Whether the reader may see entries about a subject.
+        let sees: @Sendable (_ subject: String) -> Bool
         /// The number of the last entry that the reader has got or may not see.
         var sequence: Int64
         /// Whether a heartbeat waits for the reader, and how many came since it last asked.
@@ -31,7 +33,7 @@ public final class ChangeReader: Sendable {
     }
 
     private enum Step {
-        case entries(ArraySlice<LogEntry>, principal: String)
+        case entries(ArraySlice<LogEntry>, Place)
         case heartbeat
         case store(Int64)
         case wait
@@ -61,14 +63,14 @@ public final class ChangeReader: Sendable {
         while true {
             if Task.isCancelled { return nil }
             switch step() {
-            case .entries(let entries, let principal):
-                let events = visible(entries, to: principal)
+            case .entries(let entries, let place):
+                let events = visible(entries, to: place)
                 if !events.isEmpty { return events }
             case .heartbeat: return [.heartbeat]
             case .store(let sequence):
                 guard let entries = await log.read(after: sequence) else { return tell() }
-                guard let principal = take(entries, after: sequence) else { return tell() }
-                let events = visible(entries[...], to: principal)
+                guard let place = take(entries, after: sequence) else { return tell() }
+                let events = visible(entries[...], to: place)
                 if !events.isEmpty { return events }
             case .wait:
                 await wait()
@@ -91,7 +93,7 @@ public final class ChangeReader: Sendable {
                 let entries = state.tail[start...].prefix(ChangeLog.batch)
                 place.sequence = entries.last?.sequence ?? place.sequence
                 place.heartbeats = min(place.heartbeats, 1)
-                return .entries(entries, principal: place.principal)
+                return .entries(entries, place)
             }
             if place.heartbeats > 0 {
                 place.heartbeats = 0
@@ -103,8 +105,8 @@ public final class ChangeReader: Sendable {
     }
 
     /// Goes behind what the store had.
-    /// - Returns: the reader's principal, or nil when something between is missing in the store.
-    private func take(_ entries: [LogEntry], after sequence: Int64) -> String? {
+    /// - Returns: the reader's place, or nil when something between is missing in the store.
+    private func take(_ entries: [LogEntry], after sequence: Int64) -> Place? {
         log.state.withLock { state in
             guard var place = state.readers[id] else { return nil }
             let next = entries.first?.sequence ?? state.tail.first?.sequence ?? state.next
@@ -114,13 +116,14 @@ public final class ChangeReader: Sendable {
             place.sequence = last
             place.heartbeats = min(place.heartbeats, 1)
             state.readers[id] = place
-            return place.principal
+            return place
         }
     }
 
-    private func visible(_ entries: ArraySlice<LogEntry>, to principal: String) -> [HomeEvent] {
+    private func visible(_ entries: ArraySlice<LogEntry>, to place: Place) -> [HomeEvent] {
         entries.compactMap { entry in
-            guard entry.principal == nil || entry.principal == principal else { return nil }
+            // An entry of a principal's own belongs to nobody else, and needs no grant.
+            guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
             return HomeEvent(entry, log: log.identity.log)
         }
     }
@@ -164,14 +167,17 @@ extension ChangeLog {
     var readers: [String] { state.withLock { $0.readers.values.map(\.principal) } }
 
     /// Adds a reader behind a place.
+    /// - Parameter sees: whether the reader may see entries about a subject, such as `device/…`.
     public func addReader(
-        principal: String, after sequence: Int64, onCutOff: @escaping @Sendable () -> Void = {}
+        principal: String, after sequence: Int64, sees: @escaping @Sendable (_ subject: String) -> Bool = { _ in true },
+        onCutOff: @escaping @Sendable () -> Void = {}
     ) -> ChangeReader {
         let id = self.state.withLock { state in
             let id = state.nextReader
             state.nextReader &+= 1
             if !state.isFinished {
-                state.readers[id] = ChangeReader.Place(principal: principal, sequence: sequence, onCutOff: onCutOff)
+                state.readers[id] = ChangeReader.Place(
+                    principal: principal, sees: sees, sequence: sequence, onCutOff: onCutOff)
             }
             return id
         }
@@ -180,6 +186,19 @@ extension ChangeLog {
 
     func remove(_ reader: UInt64) {
         state.withLock { $0.readers.removeValue(forKey: reader) }?.waiting?.resume()
+    }
+
+    /// Cuts off all readers of a principal. They may come back with their cursors.
+    func removeReaders(of principal: String) {
+        let cut = self.state.withLock { state in
+            let cut = state.readers.filter { $0.value.principal == principal }
+            for id in cut.keys { state.readers[id] = nil }
+            return Array(cut.values)
+        }
+        for place in cut {
+            place.waiting?.resume()
+            place.onCutOff()
+        }
     }
 
     /// Sends every reader a heartbeat. One that has left several unread is cut off: it holds a place and reads nothing.

@@ -34,12 +34,10 @@ extension HomeHub {
     public func update(_ name: String, of deviceID: String, body: Data, by caller: Caller) async throws(HomeError)
         -> any Trait
     {
+        try require(.control, of: deviceID, for: caller)
         let trait = try self.trait(name, of: deviceID)
         guard trait is Streams, let service = self.transports?.service else {
             throw HomeError.unimplemented("trait \(name) has no attributes that can be written")
-        }
-        guard caller.scopes.contains(.control) else {
-            throw HomeError.permissionDenied("\(caller.principal) may not write attributes")
         }
         let update = try Self.streamsUpdate(body)
         do throws(TransportFault) {

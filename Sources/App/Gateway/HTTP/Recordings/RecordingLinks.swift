@@ -50,6 +50,13 @@ final class RecordingLinks: Sendable {
         return made
     }
 
+    /// Ends the addresses of a principal that may no longer see their devices.
+    func end(of principal: String, unless permitted: @Sendable (_ device: String) -> Bool) {
+        self.state.withLock { state in
+            state.links = state.links.filter { $0.value.principal != principal || permitted($0.value.device) }
+        }
+    }
+
     /// What an address opens; nil when it has ended or was never made.
     func link(_ secret: String, now: Instant) -> Link? {
         self.state.withLock { state in

@@ -1,0 +1,90 @@
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+
+/// Decides whether a request may do what its route does, before anything of its body is read.
+///
+/// An object that the token may not know of is not found. One that it knows, but for which it lacks the scope, is refused
+/// with the scope's name.
+struct AuthorizationMiddleware: RouterMiddleware {
+    let directory: HomeDirectory
+    /// The page and its parts.
+    let publicPaths: Set<String>
+
+    func handle(
+        _ request: Request, context: GatewayRequestContext,
+        next: (Request, GatewayRequestContext) async throws -> Response
+    ) async throws -> Response {
+        // Only a request without a route has no endpoint. It ends as not found.
+        if let path = context.endpointPath { try check(request, path, context) }
+        return try await next(request, context)
+    }
+
+    private func check(_ request: Request, _ path: String, _ context: GatewayRequestContext) throws {
+        if publicPaths.contains(path) { return }
+        let entry = RouteTable.Entry(path: RouteTable.template(path), method: request.method)
+        switch RoutePermissions.need(of: entry) {
+        case .nothing, .secret: return
+        case .token: _ = try authorization(context)
+        case .owner:
+            if let device = context.parameters.get("device") {
+                try requireSight(of: directory.device(device), device, authorization(context))
+            }
+            guard try authorization(context).isOwner else {
+                throw HomeError.permissionDenied("only the owner's token may do this")
+            }
+        case .command:
+            let trait = context.parameters.get("trait") ?? ""
+            try require(.init(forCommandsOf: trait), .device, context)
+        case .scope(let scope, let target):
+            // The device's own token opens this one route, and the authentication has checked which device it is.
+            if context.authorization == nil, entry == Self.ownEvents { return }
+            try require(scope, target, context)
+        case nil:
+            throw HomeError.permissionDenied("nobody may use this path: it is not in the table of permissions")
+        }
+    }
+
+    private static let ownEvents = RouteTable.Entry(path: "/v1/devices/{device}/events", method: .post)
+
+    private func require(
+        _ scope: Caller.Scope, _ target: RoutePermissions.Target, _ context: GatewayRequestContext
+    ) throws {
+        let authorization = try self.authorization(context)
+        let object: Access.Object
+        var name = ""
+        switch target {
+        case .home: object = .home
+        case .device:
+            name = try context.parameters.require("device")
+            object = directory.device(name)
+        case .structure:
+            name = try context.parameters.require("structure")
+            object = .structure(name)
+        case .room:
+            name = try context.parameters.require("room")
+            object = directory.structure(ofRoom: name).map { .structure($0) } ?? .home
+        }
+        if target != .home { try requireSight(of: object, name, authorization) }
+        guard authorization.access.permits(scope, object) else {
+            let place = target == .home ? "the whole home" : "\(target) \(name.prefix(64))"
+            throw HomeError.permissionDenied(
+                "the token of \(authorization.principal) does not have the scope \(scope.rawValue) for \(place)")
+        }
+    }
+
+    /// Fails as if the object did not exist, unless the token may know of it.
+    private func requireSight(of object: Access.Object, _ name: String, _ authorization: Authorization) throws {
+        guard !authorization.access.sees(object) else { return }
+        switch object {
+        case .device: throw HomeHub.unknownDevice(name)
+        case .structure, .home: throw HomeError.notFound("there is nothing with the id \(name.prefix(64))")
+        }
+    }
+
+    private func authorization(_ context: GatewayRequestContext) throws -> Authorization {
+        guard let authorization = context.authorization else { throw HomeError.unauthenticated("a token is needed") }
+        return authorization
+    }
+}

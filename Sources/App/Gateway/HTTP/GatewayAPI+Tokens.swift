@@ -1,0 +1,199 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import Signalling
+import Transport
+
+/// Who may use the home: tokens with their grants.
+extension GatewayAPI {
+    /// A token as the API shows it. The secret is only in the response that made it.
+    struct TokenAnswer: Codable, Sendable, Equatable {
+        var id: String
+        var name: String
+        var grants: [Access.Grant]
+        var createdAt: Date
+        var createdBy: String
+        var expiresAt: Date?
+        var clientID: String?
+        /// The token itself, once.
+        var token: String?
+
+        init(_ record: TokenRecord, token: String? = nil) {
+            self.id = record.id
+            self.name = record.name
+            self.grants = record.access.grants
+            self.createdAt = record.createdAt
+            self.createdBy = record.createdBy
+            self.expiresAt = record.expiresAt
+            self.clientID = record.clientID
+            self.token = token
+        }
+    }
+
+    /// The response to `GET /v1/tokens`.
+    struct TokenList: Codable, Sendable, Equatable {
+        var tokens: [TokenAnswer]
+        /// The principals of the file `token`, which may do everything.
+        var fileTokens: [String]
+    }
+
+    /// The response to `GET /v1/access`: what the caller's own token permits.
+    struct AccessAnswer: Codable, Sendable, Equatable {
+        var principal: String
+        var grants: [Access.Grant]
+        var expiresAt: Date?
+    }
+
+    /// The body of `POST` and `PATCH`.
+    private struct TokenSettings: Codable, Sendable {
+        var name: String?
+        var grants: [Access.Grant]?
+        var expiresInSeconds: Int64?
+    }
+
+    func addTokenRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/access") { _, context in
+            let authorization = try self.authorization(context)
+            return try JSONBody.response(
+                AccessAnswer(
+                    principal: authorization.principal, grants: authorization.access.grants,
+                    expiresAt: authorization.expiresAt))
+        }
+        router.get("/v1/tokens") { _, _ in
+            try JSONBody.response(
+                TokenList(
+                    tokens: tokens.all.map { TokenAnswer($0.record) }, fileTokens: tokens.file.holders.map(\.name)))
+        }
+        router.post("/v1/tokens") { request, context in
+            let settings = try await JSONBody.read(TokenSettings.self, from: request)
+            let (made, secret) = try await make(settings, by: authorization(context))
+            var response = try JSONBody.response(TokenAnswer(made.record, token: secret), status: .created)
+            response.headers[.location] = "/v1/tokens/\(made.record.id)"
+            response.headers[.eTag] = Self.entityTag(made)
+            return response
+        }
+        router.get("/v1/tokens/:token") { _, context in
+            try Self.response(tokens.token(context.parameters.require("token")))
+        }
+        router.patch("/v1/tokens/:token") { request, context in
+            let id = try context.parameters.require("token")
+            let settings = try await JSONBody.read(TokenSettings.self, from: request)
+            let caller = try authorization(context)
+            let stored = try tokens.token(id)
+            guard settings.name == nil || settings.name == stored.record.name else {
+                throw HomeError.invalidArgument("name: a token keeps its name; make another token instead")
+            }
+            // Whoever has less than the token may not touch it: taking scopes away would be a right of its own.
+            try requireCovered(stored.record.access, by: caller)
+            let access = try settings.grants.map { try self.access($0, by: caller) }
+            let expiresAt = try settings.expiresInSeconds.map(Self.expiry)
+            let changed = try await tokens.change(id, expecting: Self.version(request)) { record throws(HomeError) in
+                if let access { record.access = access }
+                if let expiresAt { record.expiresAt = expiresAt }
+            }
+            return try Self.response(changed)
+        }
+        router.delete("/v1/tokens/:token") { _, context in
+            let id = try context.parameters.require("token")
+            try requireCovered(try tokens.token(id).record.access, by: authorization(context))
+            try await tokens.revoke(id)
+            return Response(status: .noContent)
+        }
+    }
+
+    private func make(
+        _ settings: TokenSettings, by caller: Authorization
+    ) async throws -> (TokenRegistry.Stored, String) {
+        guard let name = settings.name, !name.isEmpty else {
+            throw HomeError.invalidArgument("name is missing: say who will hold the token")
+        }
+        guard name.unicodeScalars.count <= TokenRegistry.longestName else {
+            throw HomeError.invalidArgument("name is longer than \(TokenRegistry.longestName) characters")
+        }
+        if let fault = NameRules.fault(in: name) { throw HomeError.invalidArgument("name \(fault)") }
+        guard let grants = settings.grants else {
+            throw HomeError.invalidArgument(
+                "grants is missing, for example [{\"scopes\":[\"read\"]}] to read everything in the home")
+        }
+        guard let secret = TokenStore.makeToken() else {
+            throw HomeError.unavailable("the system's random source failed")
+        }
+        let record = TokenRecord(
+            id: TokenRegistry.newID(), name: name, access: try access(grants, by: caller),
+            createdAt: Self.wholeSeconds(tokens.now()), createdBy: caller.principal,
+            expiresAt: try settings.expiresInSeconds.map(Self.expiry),
+            secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: secret))])
+        return (try await tokens.add(record), secret)
+    }
+
+    /// The grants that somebody asks for, which may not be more than the caller has.
+    func access(_ grants: [Access.Grant], by caller: Authorization) throws(HomeError) -> Access {
+        guard (1...64).contains(grants.count) else {
+            throw .invalidArgument("grants must have 1 to 64 entries; to take everything away, revoke the token")
+        }
+        for (index, grant) in grants.enumerated() {
+            guard !grant.scopes.isEmpty else { throw .invalidArgument("grants[\(index)].scopes is empty") }
+            guard grant.structureID == nil || grant.deviceID == nil else {
+                throw .invalidArgument("grants[\(index)] names a structure and a device; name one of them")
+            }
+        }
+        let access = Access(grants)
+        try requireCovered(access, by: caller)
+        return access
+    }
+
+    private func requireCovered(_ access: Access, by caller: Authorization) throws(HomeError) {
+        guard caller.access.includes(access, structureOf: { hub.directory.structure(ofDevice: $0) }) else {
+            throw .permissionDenied("the token of \(caller.principal) does not have all of these scopes itself")
+        }
+    }
+
+    private static func expiry(_ seconds: Int64) throws(HomeError) -> Date {
+        guard (1...315_360_000).contains(seconds) else {
+            throw .invalidArgument("expiresInSeconds must be from 1 second to ten years")
+        }
+        return wholeSeconds(Date().addingTimeInterval(Double(seconds)))
+    }
+
+    /// The API writes times in whole seconds.
+    static func wholeSeconds(_ date: Date) -> Date {
+        Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+    }
+
+    private static func response(_ stored: TokenRegistry.Stored) throws -> Response {
+        var response = try JSONBody.response(TokenAnswer(stored.record))
+        response.headers[.eTag] = entityTag(stored)
+        return response
+    }
+
+    private static func entityTag(_ stored: TokenRegistry.Stored) -> String { "\"\(stored.version)\"" }
+
+    /// The version in the header `If-Match`; nil without the header or for any version.
+    static func version(_ request: Request) throws(HomeError) -> Int64? {
+        guard let condition = request.headers[.ifMatch]?.trimmingCharacters(in: .whitespaces), condition != "*" else {
+            return nil
+        }
+        guard condition.hasPrefix("\""), condition.hasSuffix("\""),
+            let version = Int64(condition.dropFirst().dropLast())
+        else {
+            throw .aborted("If-Match is not the present ETag; read the object again")
+        }
+        return version
+    }
+
+    /// Ends what a principal holds that it may no longer have. The hub ends streams and live views; the rest is here.
+    func enforce(_ access: Access, on principal: String) async {
+        let directory = hub.directory
+        recordingLinks.end(of: principal) { access.permits(.media, directory.device($0)) }
+        for (session, device) in await whipSessions.sessions(of: principal)
+        where !access.permits(.media, directory.device(device)) {
+            // One that has ended meanwhile needs nothing.
+            try? await hub.signalling.publishing.stopPublishing(
+                SessionReference(session, of: device, principal: principal))
+            await whipSessions.remove(session)
+        }
+        await hub.enforce(access, on: principal)
+    }
+}

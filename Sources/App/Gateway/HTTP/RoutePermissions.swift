@@ -1,0 +1,113 @@
+import HTTPTypes
+import HomeTypes
+
+/// What every route of the API needs. A route that is missing here is refused, and a test finds it.
+enum RoutePermissions {
+    /// What a request must bring.
+    enum Need: Sendable, Hashable {
+        /// Nothing: the route reveals nothing about the home.
+        case nothing
+        /// A secret in the path or, for a device's own reports, the device's webhook token. The route checks it.
+        case secret
+        /// Any token. The route shows only what belongs to the token.
+        case token
+        /// A scope for the object that the path names, or for the home.
+        case scope(Caller.Scope, Target)
+        /// The scope that the trait's commands need, for the device of the path.
+        case command
+        /// The owner's own token.
+        case owner
+    }
+
+    /// What the path names.
+    enum Target: Sendable, Hashable {
+        case home
+        case device
+        case structure
+        case room
+    }
+
+    /// What a route needs; nil for a route that nobody has thought about.
+    static func need(of entry: RouteTable.Entry) -> Need? {
+        table["\(entry.method.rawValue) \(entry.path)"]
+    }
+
+    /// The parts of the page are in ``WebPage``; everybody may read them.
+    static let table: [String: Need] = [
+        "GET /healthz": .nothing,
+        "GET /metrics": .scope(.read, .home),
+        "GET /v1/gateway": .token,
+        "GET /v1/openapi.json": .token,
+        "GET /v1/access": .token,
+        "GET /v1/tokens": .scope(.admin, .home),
+        "POST /v1/tokens": .scope(.admin, .home),
+        "GET /v1/tokens/{token}": .scope(.admin, .home),
+        "PATCH /v1/tokens/{token}": .scope(.admin, .home),
+        "DELETE /v1/tokens/{token}": .scope(.admin, .home),
+
+        "GET /v1/devices": .token,
+        "GET /v1/devices/{device}": .scope(.read, .device),
+        "GET /v1/devices/{device}/traits/{trait}": .scope(.read, .device),
+        "PATCH /v1/devices/{device}/traits/{trait}": .scope(.control, .device),
+        "POST /v1/devices/{device}/traits/{trait}/commands/{command}": .command,
+        "GET /v1/devices/{device}/snapshot.jpg": .scope(.media, .device),
+        "GET /v1/devices/{device}/speaker": .scope(.read, .device),
+        "POST /v1/devices/{device}/speaker/clips": .scope(.media, .device),
+        "DELETE /v1/devices/{device}/speaker/clips/{clip}": .scope(.media, .device),
+        "GET /v1/devices/{device}/events": .scope(.read, .device),
+        "POST /v1/devices/{device}/events": .scope(.control, .device),
+        "GET /v1/webhooks/{device}/{secret}/{type}": .secret,
+        "POST /v1/webhooks/{device}/{secret}/{type}": .secret,
+
+        "GET /v1/devices/{device}/recordings": .scope(.media, .device),
+        "DELETE /v1/devices/{device}/recordings": .owner,
+        "GET /v1/devices/{device}/recordings/days": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/footage": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/{recording}": .scope(.media, .device),
+        "DELETE /v1/devices/{device}/recordings/{recording}": .owner,
+        "GET /v1/devices/{device}/recordings/{recording}/segments": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/{recording}/thumbnail.jpg": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/thumbnail.jpg": .scope(.media, .device),
+        "POST /v1/devices/{device}/recordings/links": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings.m3u8": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/video.m3u8": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/audio.m3u8": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/export.mp4": .scope(.media, .device),
+        "GET /v1/devices/{device}/recordings/{recording}/tracks/{track}/{file}": .scope(.media, .device),
+        "GET /v1/recording-links/{link}/recordings.m3u8": .secret,
+        "GET /v1/recording-links/{link}/recordings/video.m3u8": .secret,
+        "GET /v1/recording-links/{link}/recordings/audio.m3u8": .secret,
+        "GET /v1/recording-links/{link}/recordings/export.mp4": .secret,
+        "GET /v1/recording-links/{link}/recordings/{recording}/tracks/{track}/{file}": .secret,
+
+        // Sessions belong to the principal that started them, which needed the scope for that.
+        "GET /v1/sessions": .token,
+        "GET /v1/sessions/{session}": .token,
+        "DELETE /v1/sessions/{session}": .token,
+        "GET /v1/events": .token,
+        "POST /whep/{device}": .scope(.media, .device),
+        "OPTIONS /whep/{device}": .scope(.media, .device),
+        "PATCH /whep/{device}/{session}": .secret,
+        "DELETE /whep/{device}/{session}": .secret,
+        "OPTIONS /whep/{device}/{session}": .token,
+        "POST /whip/{device}": .scope(.media, .device),
+        "OPTIONS /whip/{device}": .scope(.media, .device),
+        "PATCH /whip/{device}/{session}": .secret,
+        "DELETE /whip/{device}/{session}": .secret,
+        "OPTIONS /whip/{device}/{session}": .token,
+
+        // A camera's settings name an address that the gateway connects to, so they belong to the whole home.
+        "GET /v1/configuration": .scope(.admin, .home),
+        "GET /v1/cameras": .scope(.admin, .home),
+        "GET /v1/cameras/{camera}": .scope(.admin, .home),
+        "PUT /v1/cameras/{camera}": .scope(.admin, .home),
+        "PATCH /v1/cameras/{camera}": .scope(.admin, .home),
+        "DELETE /v1/cameras/{camera}": .scope(.admin, .home),
+        "POST /v1/cameras/{camera}/reconnect": .scope(.admin, .home),
+        // Endpoints decide where all footage goes.
+        "GET /v1/upload-endpoints": .owner,
+        "GET /v1/upload-endpoints/{name}": .owner,
+        "PUT /v1/upload-endpoints/{name}": .owner,
+        "DELETE /v1/upload-endpoints/{name}": .owner,
+    ]
+}

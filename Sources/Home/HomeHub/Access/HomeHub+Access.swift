@@ -1,0 +1,39 @@
+import HomeTypes
+import Signalling
+
+/// Who may do what with a device. The HTTP layer asks before it reads a body; the hub asks again, because commands also
+/// come from elsewhere.
+extension HomeHub {
+    /// Fails unless the caller has a scope for a device. A device that the caller may not know of looks like one that does
+    /// not exist.
+    func require(_ scope: Caller.Scope, of deviceID: String, for caller: Caller) throws(HomeError) {
+        let object = directory.device(deviceID)
+        guard caller.access.sees(object) else { throw Self.unknownDevice(deviceID) }
+        guard caller.access.permits(scope, object) else {
+            throw .permissionDenied(
+                "\(caller.principal) does not have the scope \(scope.rawValue) for device \(deviceID)")
+        }
+    }
+
+    /// The refusal for a device that does not exist, or that must look as if it did not.
+    public nonisolated static func unknownDevice(_ id: String) -> HomeError {
+        .notFound("no device has the id \(id.prefix(64).debugDescription); GET /v1/devices lists them")
+    }
+
+    /// The devices that a principal may read.
+    public func devices(for access: Access) -> [DeviceSnapshot] {
+        devices().filter { access.permits(.read, directory.device($0.id)) }
+    }
+
+    /// Ends what a principal holds and may no longer have: its event streams, and the live views of devices whose media it
+    /// may not see.
+    /// - Parameter access: what the principal has from now on.
+    public func enforce(_ access: Access, on principal: String) async {
+        log.removeReaders(of: principal)
+        for lease in await signalling.views.leases() where lease.principal == principal {
+            guard !access.permits(.media, directory.device(lease.deviceID)) else { continue }
+            // One that has ended meanwhile needs nothing.
+            try? await signalling.views.stopLiveView(SessionReference(lease.mediaSessionId, principal: principal))
+        }
+    }
+}

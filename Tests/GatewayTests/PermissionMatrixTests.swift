@@ -1,0 +1,159 @@
+import Foundation
+import HTTPTypes
+import HomeFakes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import HummingbirdTesting
+import Testing
+
+@testable import Gateway
+
+/// Every route with every scope on every kind of object. The expectations follow from the table of permissions, and the
+/// answers from the real server.
+@Suite struct PermissionMatrixTests {
+    /// A grant of the matrix: one scope in one place.
+    struct Cell: CustomStringConvertible {
+        enum Place: String, CaseIterable { case home, ownStructure, otherStructure, grantedDevice, otherDevice }
+
+        var scope: Caller.Scope
+        var place: Place
+
+        var grant: Access.Grant {
+            switch place {
+            case .home: .init([scope])
+            case .ownStructure: .init([scope], structureID: "s1")
+            case .otherStructure: .init([scope], structureID: "s2")
+            case .grantedDevice: .init([scope], deviceID: "door")
+            case .otherDevice: .init([scope], deviceID: "yard")
+            }
+        }
+
+        /// Whether the grant covers the device of the paths, which is in the structure `s1`.
+        var coversDevice: Bool { place != .otherStructure && place != .otherDevice }
+        var description: String { "\(scope.rawValue) for \(place.rawValue)" }
+
+        static let all = Caller.Scope.allCases.flatMap { scope in
+            Place.allCases.map { Cell(scope: scope, place: $0) }
+        }
+    }
+
+    /// What the server should do.
+    enum Verdict { case allowed, forbidden, notFound }
+
+    static func verdict(_ need: RoutePermissions.Need, _ cell: Cell) -> Verdict {
+        switch need {
+        case .nothing, .secret, .token: return .allowed
+        case .owner: return .forbidden
+        case .command: return verdict(.scope(.media, .device), cell)
+        case .scope(let scope, .home): return cell.scope == scope && cell.place == .home ? .allowed : .forbidden
+        case .scope(let scope, .device):
+            guard cell.coversDevice else { return .notFound }
+            return cell.scope == scope ? .allowed : .forbidden
+        case .scope(let scope, .structure):
+            guard cell.place == .home || cell.place == .ownStructure else { return .notFound }
+            return cell.scope == scope ? .allowed : .forbidden
+        case .scope(let scope, .room):
+            guard cell.place == .home || cell.place == .ownStructure else { return .notFound }
+            return cell.scope == scope ? .allowed : .forbidden
+        }
+    }
+
+    static let values = [
+        "device": "door", "trait": "WebRtcLiveView", "command": "startLiveView", "structure": "s1", "room": "r1",
+        "camera": "door", "token": "t0", "session": "none", "clip": "none", "recording": "none", "track": "video",
+        "file": "init.mp4", "name": "cloud", "link": "none", "secret": "none", "type": "motion",
+    ]
+
+    static func path(_ template: String) -> String {
+        values.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
+    }
+
+    @Test func `every route says what it needs, and nothing else does`() throws {
+        let gateway = try TestGateway()
+        let pages = Set(gateway.api.page.assets.keys)
+        let entries = RouteTable(gateway.api.router(scheme: "http")).entries.filter { !pages.contains($0.path) }
+        for entry in entries {
+            #expect(RoutePermissions.need(of: entry) != nil, "\(entry.method) \(entry.path) is in no table")
+        }
+        let served = Set(entries.map { "\($0.method.rawValue) \($0.path)" })
+        for route in RoutePermissions.table.keys { #expect(served.contains(route), "\(route) is not served") }
+    }
+
+    @Test func `every scope on every kind of object opens what the table says, and a refusal changes nothing`()
+        async throws
+    {
+        for (route, need) in RoutePermissions.table.sorted(by: { $0.key < $1.key }) {
+            // The stream has no end; it has tests of its own. Secrets are not a matter of scopes.
+            guard route != "GET /v1/events", need != .secret else { continue }
+            let gateway = try TestGateway()
+            gateway.hub.directory.setStructure("s1", ofDevice: "door")
+            gateway.hub.directory.setStructure("s2", ofDevice: "yard")
+            gateway.hub.directory.setStructure("s1", ofRoom: "r1")
+            let tokens = Cell.all.enumerated().map { ($1, "gatehouse_cell-\($0)") }
+            for (cell, token) in tokens { try await gateway.addToken(token, named: token, Access([cell.grant])) }
+            let parts = route.split(separator: " ").map(String.init)
+            let method = try #require(HTTPRequest.Method(parts[0]))
+            let path = Self.path(parts[1])
+            // A body that would do something, for the refusals; it must not be read then.
+            let body = method == .get || method == .options ? nil : "{}"
+            let isAllowed = tokens.filter { Self.verdict(need, $0.0) == .allowed }
+            try await gateway.run { client in
+                let before = try await Self.state(client)
+                if need != .nothing {
+                    let stranger = try await client.send(
+                        method, path, body, type: body.map { _ in "application/json" }, token: nil)
+                    #expect(stranger.status == .unauthorized, "\(route) without a token")
+                }
+                for (cell, token) in tokens {
+                    let verdict = Self.verdict(need, cell)
+                    guard verdict != .allowed else { continue }
+                    let response = try await client.send(
+                        method, path, body, type: body.map { _ in "application/json" }, token: token)
+                    let expected: HTTPResponse.Status = verdict == .forbidden ? .forbidden : .notFound
+                    // The owner's things on a device that the token may not know of look as if the device were unknown.
+                    if need == .owner, path.contains("door"), !cell.coversDevice {
+                        #expect(response.status == .notFound, "\(route) with \(cell)")
+                    } else {
+                        #expect(response.status == expected, "\(route) with \(cell): \(response.text)")
+                    }
+                    #expect(response.failure != nil, "\(route) with \(cell)")
+                }
+                #expect(try await Self.state(client) == before, "\(route) changed something when it was refused")
+                for (cell, token) in isAllowed.prefix(6) {
+                    let response = try await client.send(
+                        method, path, body, type: body.map { _ in "application/json" }, token: token)
+                    #expect(
+                        response.status != .forbidden && response.status != .unauthorized,
+                        "\(route) with \(cell): \(response.text)")
+                    #expect(
+                        response.failure?.message.hasPrefix("no device has the id") != true, "\(route) with \(cell)")
+                }
+            }
+        }
+    }
+
+    /// What the owner sees of everything that requests could change.
+    private static func state(_ client: TestGateway.Client) async throws -> [String] {
+        var texts: [String] = []
+        for path in ["/v1/devices", "/v1/cameras", "/v1/tokens", "/v1/upload-endpoints", "/v1/sessions"] {
+            texts.append(try await client.get(path).text)
+        }
+        return texts
+    }
+}
+
+extension TestGateway {
+    /// Adds a token with these grants.
+    @discardableResult
+    func addToken(
+        _ token: String, named name: String, _ access: Access, expiresAt: Date? = nil
+    ) async throws -> String {
+        let id = TokenRegistry.newID()
+        try await api.tokens.add(
+            TokenRecord(
+                id: id, name: name, access: access, createdAt: Date(timeIntervalSince1970: 0), createdBy: "owner",
+                expiresAt: expiresAt, secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: token))]))
+        return id
+    }
+}

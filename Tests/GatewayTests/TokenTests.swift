@@ -1,0 +1,157 @@
+import Foundation
+import HTTPTypes
+import HomeFakes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import NIOConcurrencyHelpers
+import Signalling
+import Testing
+
+@testable import Gateway
+
+@Suite struct TokenTests {
+    static let json = "application/json"
+
+    @Test func `a token is made, shown once, used, changed under its version and revoked`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let body = #"{"name":"phone","grants":[{"scopes":["read"],"deviceID":"door"}],"expiresInSeconds":3600}"#
+            let made = try await client.send(.post, "/v1/tokens", body, type: Self.json)
+            #expect(made.status == .created)
+            let answer = try made.decoded(GatewayAPI.TokenAnswer.self)
+            let token = try #require(answer.token)
+            #expect(answer.createdBy == "owner" && answer.expiresAt != nil)
+            // The name is taken: a request that is repeated makes no second token.
+            #expect(try await client.send(.post, "/v1/tokens", body, type: Self.json).status == .conflict)
+
+            let own = try await client.send(.get, "/v1/access", token: token)
+            #expect(try own.decoded(GatewayAPI.AccessAnswer.self).grants == [.init([.read], deviceID: "door")])
+            let list = try await client.send(.get, "/v1/devices", token: token)
+            #expect(try list.decoded(GatewayAPI.DeviceList.self).devices.map(\.id) == ["door"])
+            #expect(!(try await client.get("/v1/tokens")).text.contains(token))
+
+            let path = "/v1/tokens/\(answer.id)"
+            let tag = try #require(try await client.get(path).headers[.eTag])
+            let change = #"{"grants":[{"scopes":["read"]}]}"#
+            #expect(
+                try await client.send(.patch, path, change, type: Self.json, headers: [.ifMatch: tag]).status == .ok)
+            #expect(
+                try await client.send(.patch, path, change, type: Self.json, headers: [.ifMatch: tag]).status
+                    == .conflict)
+            let more = try await client.send(.get, "/v1/devices", token: token)
+            #expect(try more.decoded(GatewayAPI.DeviceList.self).devices.count == 2)
+
+            #expect(try await client.send(.delete, path).status == .noContent)
+            #expect(try await client.send(.delete, path).status == .notFound)
+            #expect(try await client.send(.get, "/v1/devices", token: token).status == .unauthorized)
+        }
+    }
+
+    @Test func `nobody grants more than they have, or touches a token that has more`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.addToken("gatehouse_admin", named: "admin", Access([.init([.admin])]))
+        let strong = try await gateway.addToken("gatehouse_strong", named: "strong", .everything)
+        try await gateway.run { client in
+            for grants in [#"[{"scopes":["read"]}]"#, #"[{"scopes":["admin","media"],"deviceID":"door"}]"#] {
+                let response = try await client.send(
+                    .post, "/v1/tokens", #"{"name":"x","grants":\#(grants)}"#, type: Self.json,
+                    token: "gatehouse_admin")
+                #expect(response.status == .forbidden)
+            }
+            for method in [HTTPRequest.Method.patch, .delete] {
+                let response = try await client.send(
+                    method, "/v1/tokens/\(strong)", "{}", type: Self.json, token: "gatehouse_admin")
+                #expect(response.status == .forbidden)
+            }
+            let one = #"{"name":"y","grants":[{"scopes":["admin"],"deviceID":"door"}]}"#
+            #expect(
+                try await client.send(.post, "/v1/tokens", one, type: Self.json, token: "gatehouse_admin").status
+                    == .created)
+        }
+        #expect(gateway.api.tokens.all.count == 3)
+    }
+
+    @Test(arguments: [
+        "{}", #"{"name":"a"}"#, #"{"name":"","grants":[{"scopes":["read"]}]}"#, #"{"name":"a","grants":[]}"#,
+        #"{"name":"a","grants":[{"scopes":[]}]}"#, #"{"name":"a","grants":[{"scopes":["all"]}]}"#,
+        #"{"name":"a","grants":[{"scopes":["read"],"structureID":"s","deviceID":"d"}]}"#,
+        #"{"name":"a","grants":[{"scopes":["read"]}],"expiresInSeconds":0}"#, #"{"name":7}"#,
+    ])
+    func `settings that make no sense are refused`(body: String) async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let response = try await client.send(.post, "/v1/tokens", body, type: Self.json)
+            #expect(response.status == .badRequest && response.failure?.message.isEmpty == false)
+        }
+        #expect(gateway.api.tokens.all.isEmpty)
+    }
+
+    @Test func `revoking a token ends its views and streams, and nobody else's`() async throws {
+        let gateway = try TestGateway()
+        await gateway.api.tokens.observe { [api = gateway.api] in await api.enforce($1, on: $0) }
+        let id = try await gateway.addToken("gatehouse_phone", named: "phone", Access([.init([.read, .media])]))
+        try await gateway.run { client in
+            let mine = try await client.start()
+            let start = "/v1/devices/door/traits/WebRtcLiveView/commands/startLiveView"
+            let response = try await client.send(
+                .post, start, #"{"offerSdp":"v=0"}"#, type: Self.json, token: "gatehouse_phone")
+            #expect(response.status == .ok)
+            #expect(await gateway.liveView.leases().count == 2)
+            let cuts = NIOLockedValueBox(0)
+            var events = try await gateway.hub.changes(
+                principal: "phone", access: Access([.init([.read, .media])]),
+                onCutOff: { cuts.withLockedValue { $0 += 1 } }
+            ).makeAsyncIterator()
+            #expect(await events.next()?.name == "device")
+            try await gateway.api.tokens.revoke(id)
+            #expect(cuts.withLockedValue { $0 } == 1)
+            #expect(await gateway.liveView.leases().map(\.mediaSessionId) == [mine])
+        }
+    }
+
+    @Test func `a watcher gets nothing of devices that it was not granted`() async throws {
+        let gateway = try TestGateway()
+        let access = Access([.init([.read], deviceID: "yard")])
+        var events = try await gateway.hub.changes(principal: "guest", access: access).makeAsyncIterator()
+        #expect(await events.next()?.data.contains(#""id":"yard""#) == true)
+        await gateway.hub.setDevices([], drivers: [])
+        #expect(await events.next()?.change == .deviceRemoved(deviceID: "yard"))
+    }
+
+    @Test func `a token ends by itself, and what it holds ends with it`() async throws {
+        let gateway = try TestGateway()
+        await gateway.api.tokens.observe { [api = gateway.api] in await api.enforce($1, on: $0) }
+        try await gateway.addToken(
+            "gatehouse_old", named: "old", .everything, expiresAt: Date().addingTimeInterval(-1))
+        #expect(gateway.api.tokens.authorization(holding: "gatehouse_old") == nil)
+        _ = try await gateway.liveView.startLiveView(.init(deviceID: "door", principal: "old", offerSdp: "v=0"))
+        await gateway.api.tokens.endExpired()
+        #expect(await gateway.liveView.leases().isEmpty)
+    }
+
+    @Test func `tokens survive a restart as digests, and a damaged one does not work`() async throws {
+        let folder = try TemporaryFolder()
+        try folder.directory.create()
+        let path = folder.directory.file(SQLiteSharedStore.fileName)
+        let secret = "gatehouse_the-secret-of-the-phone-0000000000"
+        let record = TokenRecord(
+            id: "t1", name: "phone", access: Access([.init([.read], structureID: "s1")]),
+            createdAt: Date(timeIntervalSince1970: 5), createdBy: "owner",
+            secrets: [.init(kind: .access, digest: TokenRegistry.digest(of: secret))])
+        do {
+            let store = try SQLiteSharedStore(path: path)
+            let registry = TokenRegistry(file: TokenStore(tokens: []), store: store)
+            try await registry.add(record)
+            _ = try store.write(TokenRecord.kind, "t2", "{", expecting: 0)
+            for object in try store.objects(TokenRecord.kind) { #expect(!object.body.contains("phone-000")) }
+        }
+        let registry = TokenRegistry(file: TokenStore(tokens: []), store: try SQLiteSharedStore(path: path))
+        #expect(registry.authorization(holding: secret)?.access == record.access)
+        #expect(registry.authorization(holding: secret + "0") == nil)
+        #expect(registry.all.map(\.record) == [record])
+        try await registry.revoke("t1")
+        let again = TokenRegistry(file: TokenStore(tokens: []), store: try SQLiteSharedStore(path: path))
+        #expect(again.authorization(holding: secret) == nil && again.all.isEmpty)
+    }
+}
