@@ -1,10 +1,20 @@
 import ArgumentParser
 import Gateway
 
-/// `gatehouse token`: shows the owner's token.
-struct TokenCommand: ParsableCommand {
+/// `gatehouse token`: shows the owner's token, and makes, lists, changes and revokes others.
+struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Show the token of the gateway on this machine.",
+        commandName: "token", abstract: "Show the owner's token, and manage the tokens of others.",
+        subcommands: [
+            TokenShowCommand.self, TokenListCommand.self, TokenCreateCommand.self, TokenGrantCommand.self,
+            TokenRevokeCommand.self,
+        ], defaultSubcommand: TokenShowCommand.self)
+}
+
+/// `gatehouse token show`: shows the owner's token.
+struct TokenShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show the token of the gateway on this machine.",
         discussion: "The token opens everything that the gateway has: treat it like a password.")
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The gateway's config file.", valueName: "file"))

@@ -74,6 +74,11 @@ public struct GatewayConnection: Sendable {
         try await send(.POST, path, body: body, contentType: contentType)
     }
 
+    /// Changes what `path` names by the JSON in `body`, and returns the JSON text of the answer.
+    public func patch(_ path: String, body: Data) async throws(HomeError) -> Data {
+        try await send(.PATCH, path, body: body)
+    }
+
     /// Deletes `path`.
     public func delete(_ path: String) async throws(HomeError) {
         _ = try await send(.DELETE, path, body: nil)

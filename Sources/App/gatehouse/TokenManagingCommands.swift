@@ -1,0 +1,180 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import GatewayClient
+import HomeTypes
+
+/// A token as the API shows it.
+private struct ListedToken: Codable {
+    var id: String
+    var name: String
+    var grants: [Access.Grant]
+    var createdAt: Date
+    var expiresAt: Date?
+    var token: String?
+
+    /// The grants for a person, for example `read, media on front-door`.
+    var permits: String {
+        grants.map { grant in
+            let scopes = Caller.Scope.allCases.filter(grant.scopes.contains).map(\.rawValue).joined(separator: ", ")
+            if let device = grant.deviceID { return "\(scopes) on \(device)" }
+            if let structure = grant.structureID { return "\(scopes) in \(structure)" }
+            return "\(scopes) everywhere"
+        }.joined(separator: "; ")
+    }
+}
+
+/// The response to `GET /v1/tokens`.
+private struct TokenList: Decodable {
+    var tokens: [ListedToken]
+    var fileTokens: [String]
+}
+
+/// What a token permits, as options.
+struct GrantOptions: ParsableArguments {
+    @Option(
+        name: .long, parsing: .upToNextOption,
+        help: ArgumentHelp("What it permits: read, control, media, admin.", valueName: "scope"))
+    var scope: [Caller.Scope] = []
+
+    @Option(help: ArgumentHelp("Only for this device; may be given more than once.", valueName: "device"))
+    var device: [String] = []
+
+    @Option(help: ArgumentHelp("Only in this structure; may be given more than once.", valueName: "structure"))
+    var structure: [String] = []
+
+    @Option(help: ArgumentHelp("How long it works from now on, for example 90d, 12h or 30m.", valueName: "time"))
+    var expires: String?
+
+    /// The grants: the scopes for each device and structure, or for the whole home.
+    var grants: [Access.Grant] {
+        let scopes = Set(scope)
+        let places =
+            device.map { Access.Grant(scopes, deviceID: $0) } + structure.map { Access.Grant(scopes, structureID: $0) }
+        return places.isEmpty ? [Access.Grant(scopes)] : places
+    }
+
+    /// The time in seconds.
+    func expiresInSeconds() throws -> Int64? {
+        guard let expires else { return nil }
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        guard let unit = expires.last.flatMap({ units[$0] }), let count = Int64(expires.dropLast()),
+            (1...315_360_000).contains(count.multipliedReportingOverflow(by: unit).partialValue)
+        else { throw ValidationError("--expires: \(expires) is not a time like 90d, 12h or 30m") }
+        return count * unit
+    }
+}
+
+extension Caller.Scope: ExpressibleByArgument {}
+
+/// The body of a request that makes or changes a token.
+private struct TokenSettings: Encodable {
+    var name: String?
+    var grants: [Access.Grant]?
+    var expiresInSeconds: Int64?
+}
+
+/// `gatehouse token list`.
+struct TokenListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the tokens, and what they permit.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        try await reportingHomeErrors {
+            let data = try await connection.get("/v1/tokens")
+            if json { return printJSON(data) }
+            let list = try connection.decode(TokenList.self, data)
+            var table = TextTable(header: ["ID", "NAME", "PERMITS", "UNTIL"])
+            for name in list.fileTokens { table.add(["in the file", name, "everything", "always"]) }
+            for one in list.tokens {
+                let until = one.expiresAt.map { ISO8601DateFormatter().string(from: $0) } ?? "it is revoked"
+                table.add([one.id, one.name, one.permits, until])
+            }
+            print(table.text)
+        }
+    }
+}
+
+/// `gatehouse token create`.
+struct TokenCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Make a token for an app or a person, and show it once.")
+
+    @Argument(help: "Who will hold it; the name that lists and logs show.")
+    var name: String
+
+    @OptionGroup var options: GrantOptions
+    @OptionGroup var gateway: GatewayOptions
+
+    func validate() throws {
+        guard !options.scope.isEmpty else {
+            throw ValidationError("--scope is missing; name at least one of read, control, media, admin")
+        }
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let body = try JSONEncoder().encode(
+            TokenSettings(
+                name: name, grants: options.grants, expiresInSeconds: try options.expiresInSeconds()))
+        try await reportingHomeErrors {
+            let data = try await connection.post("/v1/tokens", contentType: "application/json", body: body)
+            let made = try connection.decode(ListedToken.self, data)
+            printError("Token \(made.id) for \(made.name): \(made.permits). It is shown only now.")
+            print(made.token ?? "")
+        }
+    }
+}
+
+/// `gatehouse token grant`.
+struct TokenGrantCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "grant", abstract: "Replace what a token permits, or how long it works.")
+
+    @Argument(help: "The id of the token.")
+    var id: String
+
+    @OptionGroup var options: GrantOptions
+    @OptionGroup var gateway: GatewayOptions
+
+    func validate() throws {
+        guard !options.scope.isEmpty || options.expires != nil else {
+            throw ValidationError("nothing to change; give --scope or --expires")
+        }
+    }
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        let body = try JSONEncoder().encode(
+            TokenSettings(
+                grants: options.scope.isEmpty ? nil : options.grants, expiresInSeconds: try options.expiresInSeconds()))
+        try await reportingHomeErrors {
+            let data = try await connection.patch("/v1/tokens/\(GatewayConnection.segment(id))", body: body)
+            print(try connection.decode(ListedToken.self, data).permits)
+        }
+    }
+}
+
+/// `gatehouse token revoke`.
+struct TokenRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "Revoke a token. Its streams and live views end.")
+
+    @Argument(help: "The id of the token, from gatehouse token list.")
+    var id: String
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func run() async throws {
+        let connection = try gateway.connect()
+        try await reportingHomeErrors {
+            try await connection.delete("/v1/tokens/\(GatewayConnection.segment(id))")
+        }
+    }
+}
