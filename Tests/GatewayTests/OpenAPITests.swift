@@ -68,7 +68,7 @@ import Testing
         for command in Google.WebRtcLiveViewTrait.supportedCommandTypes
             + Google.DoorbellPressTrait.supportedCommandTypes
         {
-            #expect(schemas[command] != nil, "\(command)")
+            #expect(schemas[command.name] != nil, "\(command)")
         }
         for trait in [
             Google.WebRtcLiveViewTrait.name, Google.PushAvStreamTransportTrait.name, Google.DoorbellPressTrait.name,

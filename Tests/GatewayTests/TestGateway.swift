@@ -102,7 +102,7 @@ struct TestGateway: Sendable {
         /// Starts a live view and gives the session's id.
         func start() async throws -> String {
             let response = try await command("WebRtcLiveView", "startLiveView", #"{"offerSdp":"v=0\r\n"}"#)
-            return try response.decoded(Google.WebRtcLiveViewTrait.StartLiveViewResult.self).mediaSessionId
+            return try response.decoded(Google.WebRtcLiveViewTrait.StartLiveViewCommand.Response.self).mediaSessionId
         }
     }
 }

@@ -34,7 +34,7 @@ import Testing
     /// Starts a live view, and returns the session's identifier.
     func start(_ hub: HomeHub, principal: String = "owner") async throws -> String {
         let result = try await send("startLiveView", #"{"offerSdp":"v=0"}"#, to: hub, principal: principal)
-        return try JSONDecoder().decode(Google.WebRtcLiveViewTrait.StartLiveViewResult.self, from: result)
+        return try JSONDecoder().decode(Google.WebRtcLiveViewTrait.StartLiveViewCommand.Response.self, from: result)
             .mediaSessionId
     }
 
@@ -53,8 +53,10 @@ import Testing
         let devices = await makeHub().devices()
         #expect(devices.map(\.id) == ["door", "yard"])
         for device in devices {
-            let present = Set(device.traits.all.map { type(of: $0).identifier })
-            #expect(present.isSuperset(of: device.type.type.requiredTraits))
+            for trait in device.type.type.requiredTraits {
+                let isPresent = device.traits.contains(trait)
+                #expect(isPresent, "\(device.id) lacks \(trait.name)")
+            }
         }
         #expect(devices[0].typeIdentifier == "home.matter.6006.types.0113")
         #expect(devices[0].traits[Google.DoorbellPressTrait.self] != nil)
@@ -250,8 +252,9 @@ import Testing
         let hub = makeHub()
         let connection = Google.PushAvStreamTransportTrait.TransportConfigurationStruct(
             connectionID: 7, transportStatus: .active)
-        let trait = Google.PushAvStreamTransportTrait(currentConnections: [connection])
-        await hub.apply(.attributes(DeviceTraits([trait])), deviceID: "door")
+        let trait = Google.PushAvStreamTransportTrait(
+            attributes: .init(currentConnections: [connection]))
+        await hub.apply(.attributes(TraitCollection([trait])), deviceID: "door")
         let traits = try await hub.device("door").traits
         #expect(traits[Google.PushAvStreamTransportTrait.self] == trait)
         #expect(traits[Google.DoorbellPressTrait.self] != nil)

@@ -33,20 +33,20 @@ import Testing
         func read<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
             try JSONDecoder().decode(type, from: Data(text.utf8))
         }
-        let absent = try read(Push.SetTransportStatusParameters.self, #"{"transportStatus":"active"}"#)
+        let absent = try read(Push.SetTransportStatusCommand.self, #"{"transportStatus":"active"}"#)
         #expect(absent.connectionID == .none)
-        let null = try read(Push.SetTransportStatusParameters.self, #"{"transportStatus":0,"connectionID":null}"#)
+        let null = try read(Push.SetTransportStatusCommand.self, #"{"transportStatus":0,"connectionID":null}"#)
         #expect(null.connectionID == .some(nil))
         #expect(null.transportStatus == .active)
         let partial = try read(
-            Push.ModifyPushTransportParameters.self,
+            Push.ModifyPushTransportCommand.self,
             #"{"connectionID":1,"transportOptions":{"triggerOptions":{"motionZones":null,"motionSensitivity":5}}}"#)
         #expect(partial.transportOptions.url == nil)
         #expect(partial.transportOptions.triggerOptions?.motionZones == .some(nil))
         #expect(partial.transportOptions.triggerOptions?.motionSensitivity == 5)
         #expect(partial.transportOptions.triggerOptions?.triggerType == nil)
         let trigger = try read(
-            Push.ManuallyTriggerTransportParameters.self,
+            Push.ManuallyTriggerTransportCommand.self,
             #"{"connectionID":1,"activationReason":"emergency","userDefined":"AAEC"}"#)
         #expect(trigger.userDefined == Data([0, 1, 2]))
         #expect(throws: HomeError.self) {
@@ -61,9 +61,10 @@ import Testing
         func read(_ text: String) -> QualityHint? { try? JSONDecoder().decode(QualityHint.self, from: Data(text.utf8)) }
         #expect(read("\"hd\"") == .hd)
         #expect(read("2") == .hd)
-        #expect(read("\"8k\"") == nil)
-        #expect(read("99") == nil)
-        #expect(read("-1") == nil)
+        for unknown in ["\"8k\"", "99", "-1", "1.5", "18446744073709551616"] {
+            #expect(read(unknown) == .unrecognized_, "\(unknown)")
+        }
+        for other in ["null", "{}", "[1]", "true"] { #expect(read(other) == nil, "\(other)") }
         #expect(String(decoding: try JSONEncoder().encode(QualityHint.uhd), as: UTF8.self) == "\"uhd\"")
     }
 
@@ -89,9 +90,9 @@ import Testing
             id: "door", name: "Door", type: .doorbell,
             connectivity: .init(connectivityState: .online, dataSourceLocality: .localPeer),
             source: .init(state: .flowing, tracks: [.init(kind: "video", codec: "VP8")]),
-            traits: DeviceTraits([
-                Google.WebRtcLiveViewTrait(supportedTalkbackType: .directly), Google.PushAvStreamTransportTrait(),
-                Google.DoorbellPressTrait(),
+            traits: TraitCollection([
+                Google.WebRtcLiveViewTrait(attributes: .init(supportedTalkbackType: .directly)),
+                Google.PushAvStreamTransportTrait(), Google.DoorbellPressTrait(),
             ]))
         let data = try JSONEncoder().encode(device)
         #expect(try JSONDecoder().decode(DeviceSnapshot.self, from: data) == device)
@@ -106,9 +107,9 @@ import Testing
         }
         typealias Live = Google.WebRtcLiveViewTrait
         typealias Push = Google.PushAvStreamTransportTrait
-        #expect(message(Live.StartLiveViewParameters(offerSdp: "v=0").validate) == nil)
+        #expect(message(Live.StartLiveViewCommand(offerSdp: "v=0").validate) == nil)
         #expect(
-            message(Live.StartLiveViewParameters(offerSdp: "").validate)
+            message(Live.StartLiveViewCommand(offerSdp: "").validate)
                 == "offerSdp is empty; it must contain the viewer's SDP offer")
         let press = Google.DoorbellPressTrait.DoorbellPressedEvent(
             complementaryToneId: String(repeating: "ü", count: 33))
@@ -117,19 +118,20 @@ import Testing
             Push.TransportConfigurationStruct(connectionID: $0, transportStatus: .active)
         }
         #expect(
-            message(Push(currentConnections: connections).validate)
+            message(Push(attributes: .init(currentConnections: connections)).validate)
                 == "currentConnections[1].connectionID is 65535; it must be from 0 to 65534")
     }
 
     @Test func traitsOfANewerGatewayAreLeftOut() throws {
-        let json = #"{"OnOff":{"onOff":true},"WebRtcLiveView":{"supportedTalkbackType":"directly"}}"#
-        let traits = try JSONDecoder().decode(DeviceTraits.self, from: Data(json.utf8))
-        #expect(traits == DeviceTraits([Google.WebRtcLiveViewTrait(supportedTalkbackType: .directly)]))
-        #expect(traits != DeviceTraits([Google.WebRtcLiveViewTrait()]))
+        let json = #"{"TraitOfTomorrow":{"onOff":true},"WebRtcLiveView":{"supportedTalkbackType":"directly"}}"#
+        let traits = try JSONDecoder().decode(TraitCollection.self, from: Data(json.utf8))
+        let live = Google.WebRtcLiveViewTrait(attributes: .init(supportedTalkbackType: .directly))
+        #expect(traits == TraitCollection([live]))
+        #expect(traits != TraitCollection([Google.WebRtcLiveViewTrait()]))
     }
 
     @Test func everyCommandBelongsToItsTrait() {
-        for command in Vocabulary.commands { #expect(command.trait.supportedCommandTypes.contains(command.name)) }
+        for command in Vocabulary.commands { #expect(command.trait.supportedCommandTypes.contains { $0 == command }) }
         let count = Vocabulary.traits.reduce(0) { $0 + $1.supportedCommandTypes.count }
         #expect(count == Vocabulary.commands.count)
     }

@@ -23,9 +23,22 @@ brings changes and events ([http-api.md](http-api.md)).
 
 
 def page(vocabulary: Vocabulary) -> str:
-    lines = ["", "## Device types", "", "| Type | Identifier | Required traits |", "|---|---|---|"]
+    lines = ["", "## Device types", ""]
+    lines += ["A device of a type also answers as each of its supertypes. Utility types are helpers of a device.", ""]
+    lines += ["| Type | Identifier | Supertypes | Required traits | Optional traits |", "|---|---|---|---|---|"]
     for kind in vocabulary.device_types:
-        lines += [f"| {kind.name} | `{kind.identifier}` | {', '.join(kind.requiredTraits)} |"]
+        name = " or ".join([kind.name, *kind.aliases]) + (" (utility)" if kind.isUtilityType else "")
+        lists = [", ".join(names) for names in (kind.supertypes, kind.requiredTraits, kind.optionalTraits)]
+        lines += [f"| {name} | `{kind.identifier}` | {' | '.join(lists)} |"]
+    lines += ["", "## Index", ""]
+    lines += [
+        "Nothing in the gateway feeds a trait that is marked as declared only: it exists for the code of apps.",
+        "",
+    ]
+    lines += ["| Trait | Swift | Identifier | |", "|---|---|---|---|"]
+    for trait in vocabulary.device_traits:
+        mark = "" if trait.isFed else "declared only"
+        lines += [f"| {trait.name} | `{trait.swift}` | `{trait.identifier}` | {mark} |"]
     for trait in vocabulary.device_traits:
         lines += ["", *section(trait)]
     lines += ["", "## Detections", ""]
@@ -37,7 +50,9 @@ def page(vocabulary: Vocabulary) -> str:
 
 
 def section(trait: Trait) -> list[str]:
-    lines = [f"## {trait.name}", "", trait.summary, "", f"`{trait.identifier}`. Source: {trait.source}"]
+    lines = [f"## {trait.name}", "", trait.summary, ""]
+    lines += [f"`{trait.swift}`, `{trait.identifier}`. Source: {trait.source}"]
+    lines += [] if trait.isFed else ["", "Declared only: nothing in the gateway feeds it."]
     if trait.attributes:
         lines += ["", *table("Attribute", trait.attributes)]
     for command in trait.commands:

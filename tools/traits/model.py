@@ -44,6 +44,8 @@ class Choice:
     values: list[Value]
     # The name of its schema in the OpenAPI document; without one the document repeats the values.
     schema: str | None = None
+    # The value that names and numbers unknown to a reader are read as; without one the enum gets `unrecognized_`.
+    fallback: str | None = None
 
 
 @dataclass
@@ -101,18 +103,24 @@ class Event:
     id: int
     summary: str
     fields: list[Field] = field(default_factory=list)
-    # The name of the schema that the event shares with others; it has no fields of its own then.
+    # The name of the fields that the event shares with others; it has none of its own then.
     payload: str | None = None
     # Whether clients can report it for a device.
-    reported: bool = True
+    reported: bool = False
 
 
 @dataclass
 class Trait:
+    # The name on the wire. Where both namespaces have a trait of one name, Matter's begins with "Matter.".
     name: str
+    namespace: str
     identifier: str
     summary: str
     source: str
+    # False for a trait that nothing in the gateway feeds. It is declared for the code of apps.
+    isFed: bool = True
+    # How the trait appears in cloud-to-cloud's messages.
+    cloudToCloud: dict | list | None = None
     enums: list[Choice] = field(default_factory=list)
     bitmaps: list[Choice] = field(default_factory=list)
     structs: list[Struct] = field(default_factory=list)
@@ -121,6 +129,16 @@ class Trait:
     events: list[Event] = field(default_factory=list)
     # What a trait that only names a camera's event detects. Devices do not list such a trait.
     detection: str | None = None
+
+    @property
+    def base_name(self) -> str:
+        """The name in its namespace."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def swift(self) -> str:
+        """The Swift type."""
+        return f"{self.namespace}.{self.base_name}Trait"
 
     def choice(self, name: str) -> Choice | None:
         return next((choice for choice in [*self.enums, *self.bitmaps] if choice.name == name), None)
@@ -156,10 +174,21 @@ class Trait:
 @dataclass
 class DeviceType:
     name: str
-    kind: str
     identifier: str
     summary: str
-    requiredTraits: list[str]
+    # The names of the traits on the wire.
+    requiredTraits: list[str] = field(default_factory=list)
+    optionalTraits: list[str] = field(default_factory=list)
+    # What a device of this type is as well, nearest first.
+    supertypes: list[str] = field(default_factory=list)
+    # Whether it is a helper, which nobody would name.
+    isUtilityType: bool = False
+    # Other names of the Swift type.
+    aliases: list[str] = field(default_factory=list)
+    # The kind of a configured camera that has this type.
+    kind: str | None = None
+    # How the type appears in cloud-to-cloud's messages.
+    cloudToCloud: dict | list | None = None
 
 
 @dataclass
@@ -184,10 +213,24 @@ class Vocabulary:
         states = [item.reportedAs for trait in self.traits for item in trait.attributes if item.reportedAs]
         return [name[0].lower() + name[1:] for name in events] + states
 
+    def trait(self, name: str) -> Trait:
+        return next(trait for trait in self.traits if trait.name == name)
+
+    def choice_of(self, trait: Trait, name: str) -> Choice | None:
+        """The enum or bitmap that a field of the trait means by a name."""
+        return trait.choice(name) or next((choice for choice in self.enums if choice.name == name), None)
+
+    @property
+    def kinds(self) -> list[DeviceType]:
+        """The types that a configured camera can have."""
+        return [kind for kind in self.device_types if kind.kind]
+
     @classmethod
     def load(cls, folder: Path) -> Vocabulary:
         traits = [build(Trait, read(path), str(path.name)) for path in sorted((folder / "Traits").glob("*.json"))]
         traits.sort(key=lambda trait: trait.identifier)
+        for trait in traits:
+            complete(trait, traits)
         enums, device_types = [], []
         for path in sorted((folder / "Types").glob("*.json")):
             data = read(path)
@@ -203,15 +246,24 @@ class Vocabulary:
         unique([trait.name for trait in self.traits], "a trait's name")
         unique([trait.identifier for trait in self.traits], "a trait's identifier")
         names = {trait.name for trait in self.traits}
+        types = {kind.name for kind in self.device_types}
+        unique([kind.name for kind in self.device_types], "a device type's name")
+        unique([kind.identifier for kind in self.device_types], "a device type's identifier")
         for kind in self.device_types:
-            for missing in set(kind.requiredTraits) - names:
-                raise VocabularyError(f"{kind.name}: the required trait {missing} has no file")
+            for missing in {*kind.requiredTraits, *kind.optionalTraits} - names:
+                raise VocabularyError(f"{kind.name}: the trait {missing} has no file")
+            for missing in set(kind.supertypes) - types:
+                raise VocabularyError(f"{kind.name}: the supertype {missing} is not declared")
+            unique([*kind.requiredTraits, *kind.optionalTraits], f"a trait of {kind.name}")
         for trait in self.traits:
             self.check_trait(trait)
 
     def check_trait(self, trait: Trait) -> None:
         if not re.fullmatch(r"home\.matter\.[0-9a-f]{4}\.clusters\.[0-9a-f]{4}", trait.identifier):
             raise VocabularyError(f"{trait.name}: {trait.identifier} is not home.matter.<vendor>.clusters.<cluster>")
+        for event in trait.events:
+            if event.payload and event.payload not in PAYLOADS:
+                raise VocabularyError(f"{trait.name}, {event.name}: the payload {event.payload} is not known")
         types = SCALARS | {choice.name for choice in [*trait.enums, *trait.bitmaps, *self.enums]}
         types |= {struct.name for struct in trait.structs}
         groups = [("attributes", trait.attributes)]
@@ -244,6 +296,40 @@ def check_field(item: Field, types: set[str], place: str) -> None:
         lowest, highest = INTEGERS[item.type]
         if not lowest <= (item.minimum or 0) <= (item.maximum if item.maximum is not None else highest) <= highest:
             raise VocabularyError(f"{place}: the range of {item.name} does not fit into {item.type}")
+
+
+def complete(trait: Trait, traits: list[Trait]) -> None:
+    """Gives a trait its name on the wire, and the attributes that every trait with commands has."""
+    others = [other for other in traits if other is not trait and other.base_name == trait.base_name]
+    if trait.namespace == "Matter" and any(other.namespace != "Matter" for other in others):
+        trait.name = f"Matter.{trait.base_name}"
+    if trait.commands and all(item.name != ACCEPTED_COMMANDS.name for item in trait.attributes):
+        trait.attributes.append(replace(ACCEPTED_COMMANDS))
+
+
+# Matter core specification, section 7.13.
+ACCEPTED_COMMANDS = Field(
+    name="acceptedCommandList",
+    id=0xFFF9,
+    type="list<uint32>",
+    summary="The numbers of the commands that the device accepts; absent for all of them.",
+    optional=True,
+    readOnly=True,
+)
+# The fields of events that share them.
+PAYLOADS = {
+    "Detection": [
+        Field(name="phase", id=0, type="DetectionPhase", summary="Whether it began, ended or is momentary."),
+        Field(name="eventSessionId", id=1, type="string", summary="The same from the beginning to the end."),
+        Field(
+            name="cameraTimestamp",
+            id=2,
+            type="string",
+            optional=True,
+            summary="The camera's own time of it (RFC 3339), where it gave one.",
+        ),
+    ]
+}
 
 
 def unique(values: list, what: str) -> None:

@@ -6,8 +6,9 @@
 
 import json
 import re
+from dataclasses import replace as replace_field
 
-from .model import INTEGERS, Choice, Field, Trait, Vocabulary, VocabularyError
+from .model import INTEGERS, Choice, Command, Event, Field, Trait, Vocabulary, VocabularyError
 
 MARKER = re.compile(r"^( *)# BEGIN GENERATED ([\w-]+)\n.*?^ *# END GENERATED \2\n", re.MULTILINE | re.DOTALL)
 
@@ -31,51 +32,78 @@ def document(text: str, vocabulary: Vocabulary) -> str:
 
 def regions(vocabulary: Vocabulary) -> dict[str, list[str]]:
     traits = vocabulary.device_traits
-    commands = [command for trait in traits for command in trait.commands]
-    results = [f"{command.name}Result" for command in commands if command.result]
+    commands = [(trait, command) for trait in traits for command in trait.commands]
+    schemas = [command_schema(trait, command, vocabulary) for trait, command in commands]
+    results = [f"{name}Result" for name, (_, command) in zip(schemas, commands, strict=True) if command.result]
     events = [event for trait in vocabulary.traits for event in trait.events]
-    members = {
-        field.name: (field, trait) for trait in vocabulary.traits for event in trait.events for field in event.fields
-    }
+    members = event_members(vocabulary)
     reported = {field.name: field for event in events if event.reported for field in event.fields}
     detections = [trait.detection for trait in vocabulary.detections]
     return {
         "trait-names": [f"- {trait.name}" for trait in traits],
         "trait-schemas": [f"- {reference(trait.name)}" for trait in traits],
-        "command-names": [f"- {command.name}" for command in commands],
-        "command-parameters": [f"- {reference(command.name)}" for command in commands],
+        "command-names": [f"- {name}" for name in dict.fromkeys(command.name for _, command in commands)],
+        "command-parameters": [f"- {reference(name)}" for name in schemas],
         "command-results": [f"- {reference(name)}" for name in [*results, "Empty"]],
         "device-types": [f"- {kind.name}" for kind in vocabulary.device_types],
         "device-traits": [f"{trait.name}: {reference(trait.name)}" for trait in traits],
-        "event-names": [f"- {event.name}" for event in events],
-        "event-fields": [f"{name}: {flow(schema(*member))}" for name, member in members.items()],
+        "event-names": [f"- {name}" for name in dict.fromkeys(event.name for event in events)],
+        "event-fields": [f"{name}: {flow(member)}" for name, member in members.items()],
         "reported-event-fields": [f"{name}: {flow(schema(field, None))}" for name, field in reported.items()],
         "reported-events": [f"- {name}" for name in vocabulary.reported_events],
         "schemas": [
             *choices(vocabulary.enums),
             *(["DetectionKind:", *nested(enum_lines(detections))] if detections else []),
-            *[line for trait in traits for line in trait_schemas(trait)],
+            *[line for trait in traits for line in trait_schemas(trait, vocabulary)],
         ],
     }
 
 
-def trait_schemas(trait: Trait) -> list[str]:
+def command_schema(trait: Trait, command: Command, vocabulary: Vocabulary) -> str:
+    """The name of a command's schema: its own, or with the trait's where several traits have a command of the name."""
+    count = sum(other.name == command.name for others in vocabulary.traits for other in others.commands)
+    return command.name if count == 1 else f"{trait.name}.{command.name}"
+
+
+def event_schema(trait: Trait, event: Event, vocabulary: Vocabulary) -> str:
+    names = [other.name for others in vocabulary.traits for other in others.events]
+    return event.name if names.count(event.name) == 1 else f"{trait.name}.{event.name}"
+
+
+def event_members(vocabulary: Vocabulary) -> dict[str, dict]:
+    """The fields of all events. One that differs between events can be anything here."""
+    members: dict[str, dict] = {}
+    for trait in vocabulary.traits:
+        for event in trait.events:
+            for field in event.fields:
+                found = schema(field, trait)
+                known = members.setdefault(field.name, found)
+                if known != found:
+                    members[field.name] = {"description": "Its form depends on the event."}
+    return members
+
+
+def trait_schemas(trait: Trait, vocabulary: Vocabulary) -> list[str]:
     lines = choices([*trait.enums, *trait.bitmaps])
     for struct in [*trait.structs, *trait.partial_structs]:
         if struct.schema:
             lines += record(struct.schema, struct.fields, trait, struct.summary)
     if trait.writable:
         lines += record(f"{trait.name}Update", trait.writable, trait, "What is absent stays as it is.", is_open=True)
-    lines += record(trait.name, trait.attributes, trait, trait.summary)
+    # A device lists the attributes that it supports.
+    attributes = [replace_field(field, optional=True) for field in trait.attributes]
+    lines += record(trait.name, attributes, trait, trait.summary)
     for command in trait.commands:
+        name = command_schema(trait, command, vocabulary)
         # Clients of another version may send more than this gateway knows.
-        lines += record(command.name, command.parameters, trait, command.summary, is_open=True)
+        lines += record(name, command.parameters, trait, command.summary, is_open=True)
         if command.result:
-            lines += record(f"{command.name}Result", command.result, trait)
+            lines += record(f"{name}Result", command.result, trait)
     for event in trait.events:
         if not event.payload:
             common = ["deviceID: {type: string}", "timestamp: {type: string, format: date-time}"]
-            lines += record(event.name, event.fields, trait, event.summary, common=common)
+            name = event_schema(trait, event, vocabulary)
+            lines += record(name, event.fields, trait, event.summary, common=common)
     return lines
 
 

@@ -63,7 +63,7 @@ struct PressCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
             do {
-                try await connection.send(Google.DoorbellPressTrait.Press.self, to: device, .init())
+                try await connection.send(Google.DoorbellPressTrait.press(), to: device)
             } catch let error as HomeError where error.message.contains("no trait of this name") {
                 throw HomeError.failedPrecondition("\(device) has no button that can be pressed from here")
             }

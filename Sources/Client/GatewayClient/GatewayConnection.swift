@@ -86,17 +86,15 @@ public struct GatewayConnection: Sendable {
 
     /// Sends a command to a device.
     @discardableResult
-    public func send<Command: TraitCommand>(
-        _ command: Command.Type, to device: String, _ parameters: Command.Parameters
-    ) async throws(HomeError) -> Command.Result {
+    public func send<Sent: Command>(_ command: Sent, to device: String) async throws(HomeError) -> Sent.Response {
         let encoded: Data
         do {
-            encoded = try JSONEncoder().encode(parameters)
+            encoded = try JSONEncoder().encode(command)
         } catch {
-            throw .internal("the parameters of \(command.name) cannot be written as JSON: \(error)")
+            throw .internal("the parameters of \(Sent.name) cannot be written as JSON: \(error)")
         }
-        let path = "/v1/devices/\(Self.segment(device))/traits/\(command.trait.name)/commands/\(command.name)"
-        return try decode(Command.Result.self, try await send(.POST, path, body: encoded))
+        let path = "/v1/devices/\(Self.segment(device))/traits/\(Sent.trait.name)/commands/\(Sent.name)"
+        return try decode(Sent.Response.self, try await send(.POST, path, body: encoded))
     }
 
     /// A name as one segment of a path, whatever it contains.

@@ -13,7 +13,7 @@ public enum CameraUpdate: Sendable, Equatable {
     /// The state of the connection that delivers the camera's events has changed.
     case eventSource(EventSourceStatus)
     /// The attributes of these traits are now these. The device's other traits keep theirs.
-    case attributes(DeviceTraits)
+    case attributes(TraitCollection)
 }
 
 /// The home's side of one device: it reports the device's state and accepts its commands. Cameras are backends now;

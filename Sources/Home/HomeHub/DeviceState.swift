@@ -9,14 +9,14 @@ struct DeviceState {
     /// The state of the connection that delivers the camera's events; nil for a camera that has none.
     var eventSource: EventSourceStatus?
     /// The traits with their attributes.
-    private(set) var traits: DeviceTraits
+    private(set) var traits: TraitCollection
     /// What the camera detects now.
     private var active: Set<DetectionKind> = []
 
     init(description: DeviceDescription, driver: (any CameraDriver)?) {
         self.description = description
         self.driver = driver
-        self.traits = DeviceTraits()
+        self.traits = TraitCollection()
         if driver == nil {
             self.source = CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device")
             self.connectivity = .offline
@@ -31,7 +31,7 @@ struct DeviceState {
     private mutating func setCameraTraits() {
         traits[Google.WebRtcLiveViewTrait.self] = .init()
         if traits[Google.PushAvStreamTransportTrait.self] == nil {
-            traits[Google.PushAvStreamTransportTrait.self] = .init()
+            traits[Google.PushAvStreamTransportTrait.self] = .init(attributes: .init(currentConnections: []))
         }
         traits[Google.DoorbellPressTrait.self] = description.kind == .doorbell ? .init() : nil
     }
@@ -43,7 +43,7 @@ struct DeviceState {
     }
 
     /// Adopts the attributes of some traits.
-    mutating func update(_ traits: DeviceTraits) {
+    mutating func update(_ traits: TraitCollection) {
         for trait in traits.all { self.traits.set(trait) }
     }
 
@@ -65,7 +65,7 @@ struct DeviceState {
         switch detection.phase {
         case .began: active.insert(detection.kind)
         case .ended: active.remove(detection.kind)
-        case .momentary: break
+        case .momentary, .unrecognized_: break
         }
     }
 
@@ -81,7 +81,7 @@ struct DeviceState {
     }
 
     /// The traits as they are now. A camera's speaker is found while the camera connects, or later.
-    private var currentTraits: DeviceTraits {
+    private var currentTraits: TraitCollection {
         var traits = self.traits
         traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType =
             driver?.hasSpeaker == true ? .directly : nil

@@ -51,11 +51,11 @@ extension FuzzTarget {
         let data = Data(body)
         let decoder = JSONDecoder()
         typealias Live = Google.WebRtcLiveViewTrait
-        observe(try? decoder.decode(Live.StartLiveViewParameters.self, from: data))
-        observe(try? decoder.decode(Live.ExtendLiveViewParameters.self, from: data))
-        observe(try? decoder.decode(Live.StopLiveViewParameters.self, from: data))
-        observe(try? decoder.decode(Live.StartTalkbackParameters.self, from: data))
-        observe(try? decoder.decode(Live.ChangeLiveViewQualityParameters.self, from: data))
+        observe(try? decoder.decode(Live.StartLiveViewCommand.self, from: data))
+        observe(try? decoder.decode(Live.ExtendLiveViewCommand.self, from: data))
+        observe(try? decoder.decode(Live.StopLiveViewCommand.self, from: data))
+        observe(try? decoder.decode(Live.StartTalkbackCommand.self, from: data))
+        observe(try? decoder.decode(Live.ChangeLiveViewQualityCommand.self, from: data))
         observe(try? decoder.decode(ReportedEvent.self, from: data))
     }
 

@@ -35,6 +35,23 @@ public enum Constraint {
         try Self.size(value.count, of: "item", range, Self.place(name, path), hint)
     }
 
+    /// Fails for a value of an enum that this version does not know.
+    public static func recognized<Value: VocabularyEnum>(
+        _ value: Value?, _ name: String, at path: String
+    ) throws(HomeError) {
+        guard let value, !Value.allCases.contains(value) else { return }
+        throw .invalidArgument("\(Self.place(name, path)): expected one of \(Value.names)")
+    }
+
+    /// Fails for a list with a value of an enum that this version does not know.
+    public static func recognized<Value: VocabularyEnum>(
+        _ values: [Value]?, _ name: String, at path: String
+    ) throws(HomeError) {
+        for (index, value) in (values ?? []).enumerated() {
+            try Self.recognized(value, "\(name)[\(index)]", at: path)
+        }
+    }
+
     /// Checks a record inside a record.
     public static func record(
         _ value: (some VocabularyRecord)?, _ name: String, at path: String

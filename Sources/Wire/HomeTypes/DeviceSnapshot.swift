@@ -20,12 +20,12 @@ public struct DeviceSnapshot: Sendable, Codable, Hashable, Identifiable {
     /// What it detects right now.
     public var activeDetections: [DetectionKind]
     /// Its traits.
-    public var traits: DeviceTraits
+    public var traits: TraitCollection
 
     /// Describes a device.
     public init(
         id: String, name: String, type: DeviceKind, connectivity: SourceConnectivity, source: CameraSourceStatus,
-        eventSource: EventSourceStatus? = nil, activeDetections: [DetectionKind] = [], traits: DeviceTraits
+        eventSource: EventSourceStatus? = nil, activeDetections: [DetectionKind] = [], traits: TraitCollection
     ) {
         self.id = id
         self.name = name

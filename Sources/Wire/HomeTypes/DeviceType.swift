@@ -1,11 +1,53 @@
-/// A kind of device that the home can hold (Home APIs, `DeviceType`).
-public protocol DeviceType: Sendable {
+/// A type of a device: what it is, and the traits that it has as such (Home APIs, `DeviceType`). A value is a snapshot.
+public protocol DeviceType: Sendable, Hashable {
     /// The type's name, for example `GoogleCameraDeviceType`.
     static var name: String { get }
     /// The scoped identifier of the type.
     static var identifier: String { get }
-    /// False for types that a person uses, true for helpers such as a bridge.
+    /// False for types that a person uses, true for helpers such as the root node.
     static var isUtilityType: Bool { get }
-    /// The identifiers of the traits that a device of this type must have.
-    static var requiredTraits: [String] { get }
+    /// The traits that a device of this type must have.
+    static var requiredTraits: [any Trait.Type] { get }
+    /// The types that a device of this type is as well, nearest first: a dimmable light is also an on/off light.
+    static var supertypes: [any DeviceType.Type] { get }
+    /// What is known about the type besides its traits.
+    var metadata: DeviceTypeMetadata { get }
+    /// The traits.
+    var traits: TraitCollection { get }
+
+    /// Describes a device as this type.
+    /// - Throws: `failedPrecondition` when a required trait is missing.
+    init(traits: TraitCollection, metadata: DeviceTypeMetadata) throws(HomeError)
+}
+
+extension DeviceType {
+    /// Whether a device of this type is also one of another type.
+    public static func isKind(of other: any DeviceType.Type) -> Bool {
+        self.identifier == other.identifier || self.supertypes.contains { $0.identifier == other.identifier }
+    }
+
+    /// Checks that the required traits are there.
+    /// - Throws: `failedPrecondition`, which names the missing trait.
+    public static func requireTraits(in traits: TraitCollection) throws(HomeError) {
+        for trait in self.requiredTraits where !traits.contains(trait) {
+            throw .failedPrecondition("a \(self.name) must have the trait \(trait.name)")
+        }
+    }
+}
+
+/// What is known about a device's type besides its traits.
+public struct DeviceTypeMetadata: Sendable, Codable, Hashable {
+    /// Whether the type is the main one of the device: the one that a person would name.
+    public var isPrimaryType: Bool
+    /// The aggregated connectivity of the type's traits.
+    public var sourceConnectivity: SourceConnectivity
+
+    /// Describes a type.
+    public init(
+        isPrimaryType: Bool = false,
+        sourceConnectivity: SourceConnectivity = .init(connectivityState: .unknown, dataSourceLocality: .unspecified)
+    ) {
+        self.isPrimaryType = isPrimaryType
+        self.sourceConnectivity = sourceConnectivity
+    }
 }

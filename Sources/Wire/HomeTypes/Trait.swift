@@ -1,53 +1,89 @@
+import Foundation
+
+/// The namespace of the traits that Matter's standard clusters define (Home APIs, `Matter`).
+public enum Matter {}
+
 /// The namespace of Google's traits (Home APIs, `Google`).
 public enum Google {}
 
-/// A trait of a device: a group of attributes, commands and events.
+/// A trait of a device: a group of attributes, commands and events. A value is a snapshot of the trait's state.
+///
+/// The attributes can be read from the trait itself, too: `trait.onOff` is `trait.attributes.onOff`. Two traits are equal
+/// when their attributes and metadata are.
 ///
 /// The traits are declared in the folder `Traits`, one file for each, and `tools/generate-traits` writes the types. The
-/// form of an identifier is `home.matter.<vendor>.clusters.<cluster>` with Google's vendor id 6006. The cluster numbers
-/// are not published, so we chose our own. Clients must treat identifiers as opaque.
+/// form of an identifier is `home.matter.<vendor>.clusters.<cluster>` with vendor 0000 for Matter and 6006 for Google. The
+/// cluster numbers of Google are not published, so we chose our own. Clients must treat identifiers as opaque.
+@dynamicMemberLookup
 public protocol Trait: VocabularyRecord {
+    /// The trait's attributes.
+    associatedtype Attributes: TraitAttributes
     /// The scoped identifier of the trait.
     static var identifier: String { get }
     /// The name under which the HTTP API shows the trait, for example `WebRtcLiveView`.
     static var name: String { get }
-    /// The commands that the trait accepts, by the names of the Home API.
-    static var supportedCommandTypes: [String] { get }
+    /// The commands that the trait can accept.
+    static var supportedCommandTypes: [any Command.Type] { get }
     /// The events that the trait can send.
-    static var supportedEventTypes: [String] { get }
+    static var supportedEventTypes: [any Event.Type] { get }
+    /// The names of the attributes that clients may write.
+    static var writableAttributes: [String] { get }
+    /// The state.
+    var attributes: Attributes { get set }
+    /// How the trait is connected.
+    var metadata: TraitMetadata { get }
+    /// The connection to the device, which takes commands; nil for a value that was made by hand.
+    var interaction: (any TraitInteraction)? { get }
+
+    /// Describes a trait's state.
+    init(attributes: Attributes, metadata: TraitMetadata, interaction: (any TraitInteraction)?)
 }
 
-/// A command of a trait.
-public protocol TraitCommand: Sendable {
-    /// What the caller sends.
-    associatedtype Parameters: VocabularyRecord
-    /// What the caller gets.
-    associatedtype Result: VocabularyRecord
-    /// The trait.
-    static var trait: any Trait.Type { get }
-    /// The name on the wire, for example `startLiveView`.
-    static var name: String { get }
-    /// The command's number in the trait.
-    static var id: UInt32 { get }
+extension Trait {
+    public static var writableAttributes: [String] { [] }
+
+    /// Describes a trait's state that nobody can send commands to.
+    public init(attributes: Attributes) {
+        self.init(attributes: attributes, metadata: TraitMetadata(), interaction: nil)
+    }
+
+    /// Reads an attribute.
+    public subscript<Value>(dynamicMember path: KeyPath<Attributes, Value>) -> Value { self.attributes[keyPath: path] }
+
+    /// Reads or changes an attribute of this value. It sends nothing to the device.
+    public subscript<Value>(dynamicMember path: WritableKeyPath<Attributes, Value>) -> Value {
+        get { self.attributes[keyPath: path] }
+        set { self.attributes[keyPath: path] = newValue }
+    }
+
+    public static func == (first: Self, second: Self) -> Bool {
+        first.attributes == second.attributes && first.metadata == second.metadata
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(self.attributes)
+        hasher.combine(self.metadata)
+    }
+
+    /// Reads the attributes. The JSON of a trait is that of its attributes.
+    public init(from decoder: any Decoder) throws {
+        self.init(attributes: try Attributes(from: decoder))
+    }
+
+    public func encode(to encoder: any Encoder) throws { try self.attributes.encode(to: encoder) }
+
+    public func validate(at path: String) throws(HomeError) { try self.attributes.validate(at: path) }
 }
 
-/// A group of fields that the vocabulary declares: attributes, parameters, a result, an event or a struct.
-public protocol VocabularyRecord: Sendable, Codable, Hashable {
-    /// Checks the constraints that the vocabulary gives to the fields.
-    /// - Parameter path: where the value is in the message, for the error; empty for the whole of it.
-    /// - Throws: `invalidArgument`, which names the field and what it may be.
-    func validate(at path: String) throws(HomeError)
-}
+/// What is known about a trait besides its state.
+public struct TraitMetadata: Sendable, Codable, Hashable {
+    /// How the trait is connected.
+    public var sourceConnectivity: SourceConnectivity
 
-extension VocabularyRecord {
-    public func validate(at path: String) throws(HomeError) {}
-
-    /// Checks a whole message.
-    public func validate() throws(HomeError) { try self.validate(at: "") }
-}
-
-/// Parameters or a result without fields: the empty object.
-public struct NoFields: VocabularyRecord {
-    /// Makes the empty object.
-    public init() {}
+    /// Describes a trait; one of which nothing is known without an argument.
+    public init(
+        sourceConnectivity: SourceConnectivity = .init(connectivityState: .unknown, dataSourceLocality: .unspecified)
+    ) {
+        self.sourceConnectivity = sourceConnectivity
+    }
 }

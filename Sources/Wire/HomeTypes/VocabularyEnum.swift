@@ -14,8 +14,11 @@ extension VocabularyName {
     }
 }
 
-/// An enum that the vocabulary declares. Its JSON form is the name (`"hd"`); the number is read too.
+/// An enum that the vocabulary declares. Its JSON form is the name (`"hd"`); the number is read too. A name or number that
+/// this version does not know is read as ``unrecognized``, which is not among `allCases`.
 public protocol VocabularyEnum: VocabularyName {
+    /// The value that stands for those that this version does not know.
+    static var unrecognized: Self { get }
     /// The value's number in the data model.
     var number: UInt64 { get }
 }
@@ -29,13 +32,17 @@ extension VocabularyEnum {
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let number = try? container.decode(UInt64.self), let value = Self(number: number) {
-            self = value
-            return
+        if let name = try? container.decode(String.self) {
+            self = Self(rawValue: name) ?? .unrecognized
+        } else if let number = try? container.decode(UInt64.self) {
+            self = Self(number: number) ?? .unrecognized
+        } else if (try? container.decode(Double.self)) != nil {
+            // No value has a negative or broken number.
+            self = .unrecognized
+        } else {
+            // Neither a name nor a number. This names the place and what belongs there.
+            _ = try container.decode(String.self)
+            self = .unrecognized
         }
-        guard let name = try? container.decode(String.self), let value = Self(rawValue: name) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected one of \(Self.names)")
-        }
-        self = value
     }
 }

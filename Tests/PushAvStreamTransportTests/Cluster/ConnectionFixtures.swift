@@ -36,7 +36,7 @@ enum Fixture {
 
     static func trigger(_ type: TransportTriggerType = .motion) -> TransportTriggerOptions {
         switch type {
-        case .command: TransportTriggerOptions(triggerType: .command, maxPreRollLen: 4_000)
+        case .command, .unrecognized_: TransportTriggerOptions(triggerType: .command, maxPreRollLen: 4_000)
         case .motion:
             TransportTriggerOptions(
                 triggerType: .motion, motionZones: .some(nil), motionSensitivity: .some(5), motionTimeControl: time,

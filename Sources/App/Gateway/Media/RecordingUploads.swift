@@ -131,7 +131,7 @@ extension UploadDestination {
             switch container?.cmafInterface {
             case .interface2DASH: .dash
             case .interface2HLS: .hls
-            case .interface1, nil: .interface1
+            case .interface1, .unrecognized_, nil: .interface1
             }
         self.init(
             endpoint: options.tlsEndpointID, url: options.url, interface: interface,

@@ -52,7 +52,7 @@ struct BenchSoundCommand: AsyncParsableCommand {
         let loop = try ViewerLoop()
         defer { loop.stop() }
         let started = try await connection.send(
-            Google.WebRtcLiveViewTrait.StartLiveView.self, to: device, .init(offerSdp: offered.offerSdp))
+            Google.WebRtcLiveViewTrait.startLiveView(offerSdp: offered.offerSdp), to: device)
         let (events, continuation) = AsyncStream.makeStream(of: ViewingEvent.self)
         let view = try loop.start(offered, answerSdp: started.answerSdp, assemblesFrames: true) { event in
             continuation.yield(event)
@@ -66,7 +66,7 @@ struct BenchSoundCommand: AsyncParsableCommand {
             while (try? await Task.sleep(for: .seconds(max(5, seconds - 30)))) != nil {
                 // A session that cannot be extended ends, and its end is reported below.
                 _ = try? await connection.send(
-                    Google.WebRtcLiveViewTrait.ExtendLiveView.self, to: device, .init(mediaSessionId: session))
+                    Google.WebRtcLiveViewTrait.extendLiveView(mediaSessionId: session), to: device)
             }
         }
         let timer = Task { [duration] in
@@ -89,6 +89,6 @@ struct BenchSoundCommand: AsyncParsableCommand {
         view.stop()
         // A session that has just ended by itself is as good as ended.
         _ = try? await connection.send(
-            Google.WebRtcLiveViewTrait.StopLiveView.self, to: device, .init(mediaSessionId: session))
+            Google.WebRtcLiveViewTrait.stopLiveView(mediaSessionId: session), to: device)
     }
 }

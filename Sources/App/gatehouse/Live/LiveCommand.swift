@@ -80,7 +80,7 @@ struct LiveCommand: AsyncParsableCommand {
         let loop = try ViewerLoop()
         let posted = MonotonicClock.now
         let started = try await connection.send(
-            Google.WebRtcLiveViewTrait.StartLiveView.self, to: device, .init(offerSdp: offered.offerSdp))
+            Google.WebRtcLiveViewTrait.startLiveView(offerSdp: offered.offerSdp), to: device)
         let answered = MonotonicClock.now
         defer { loop.stop() }
         do {
@@ -95,7 +95,7 @@ struct LiveCommand: AsyncParsableCommand {
 
     private func receive(
         _ offer: (
-            offered: OfferedView, started: Google.WebRtcLiveViewTrait.StartLiveViewResult, posted: Instant,
+            offered: OfferedView, started: Google.WebRtcLiveViewTrait.StartLiveViewCommand.Response, posted: Instant,
             answered: Instant
         ),
         words: [[UInt8]]?, on loop: ViewerLoop, _ connection: GatewayConnection
@@ -125,7 +125,7 @@ struct LiveCommand: AsyncParsableCommand {
         for await event in events {
             if case .connected = event, let words {
                 _ = try await connection.send(
-                    Google.WebRtcLiveViewTrait.StartTalkback.self, to: device, .init(mediaSessionId: session))
+                    Google.WebRtcLiveViewTrait.startTalkback(mediaSessionId: session), to: device)
                 view.talk(words)
             }
             meter.take(event)
@@ -162,7 +162,7 @@ struct LiveCommand: AsyncParsableCommand {
     private static func giveBack(_ connection: GatewayConnection, _ device: String, _ session: String) async {
         // The session may have just ended by itself, which is as good.
         _ = try? await connection.send(
-            Google.WebRtcLiveViewTrait.StopLiveView.self, to: device, .init(mediaSessionId: session))
+            Google.WebRtcLiveViewTrait.stopLiveView(mediaSessionId: session), to: device)
     }
 
     /// Extends the lease 30 seconds before it ends, as the apps do.
@@ -174,7 +174,7 @@ struct LiveCommand: AsyncParsableCommand {
             guard !Task.isCancelled else { return }
             // A session that cannot be extended ends, and the view reports it.
             _ = try? await connection.send(
-                Google.WebRtcLiveViewTrait.ExtendLiveView.self, to: device, .init(mediaSessionId: session))
+                Google.WebRtcLiveViewTrait.extendLiveView(mediaSessionId: session), to: device)
         }
     }
 }

@@ -14,48 +14,48 @@ extension CommandTable {
     /// The trait `WebRtcLiveView`, which the signalling service serves.
     private mutating func addLiveView() {
         typealias Live = Google.WebRtcLiveViewTrait
-        on(Live.StartLiveView.self) { hub, call, parameters in
+        on(Live.StartLiveViewCommand.self) { hub, call, parameters in
             let started = try await hub.signalling.views.startLiveView(
                 StartLiveViewRequest(
                     deviceID: call.deviceID, principal: call.caller.principal, offerSdp: parameters.offerSdp,
                     qualityHint: parameters.qualityHint.flatMap { QualityHint(rawValue: $0.number) },
                     reachedAddresses: call.caller.reachedAddresses, viewerAddress: call.caller.address,
                     deadline: call.deadline))
-            return Live.StartLiveViewResult(
+            return Live.StartLiveViewCommand.Response(
                 mediaSessionId: started.mediaSessionId, answerSdp: started.answerSdp,
                 liveSessionDurationSeconds: started.liveSessionDurationSeconds, notes: started.notes)
         }
-        on(Live.ExtendLiveView.self) { hub, call, parameters in
-            Live.ExtendLiveViewResult(
+        on(Live.ExtendLiveViewCommand.self) { hub, call, parameters in
+            Live.ExtendLiveViewCommand.Response(
                 liveSessionDurationSeconds: try await hub.signalling.views.extendLiveView(
                     call.session(parameters.mediaSessionId),
                     extendedDurationSeconds: parameters.extendedDurationSeconds))
         }
-        on(Live.StopLiveView.self) { hub, call, parameters in
+        on(Live.StopLiveViewCommand.self) { hub, call, parameters in
             try await hub.signalling.views.stopLiveView(call.session(parameters.mediaSessionId))
             return NoFields()
         }
-        on(Live.StartTalkback.self) { hub, call, parameters in
+        on(Live.StartTalkbackCommand.self) { hub, call, parameters in
             try await hub.signalling.talks.startTalkback(
                 call.session(parameters.mediaSessionId), offerSdp: parameters.offerSdp)
             return NoFields()
         }
-        on(Live.StopTalkback.self) { hub, call, parameters in
+        on(Live.StopTalkbackCommand.self) { hub, call, parameters in
             try await hub.signalling.talks.stopTalkback(call.session(parameters.mediaSessionId))
             return NoFields()
         }
-        on(Live.ChangeLiveViewQuality.self) { hub, call, parameters in
+        on(Live.ChangeLiveViewQualityCommand.self) { hub, call, parameters in
             let used = try await hub.signalling.views.changeLiveViewQuality(
                 call.session(parameters.mediaSessionId),
                 qualityHint: QualityHint(rawValue: parameters.qualityHint.number) ?? .unspecified)
-            return Live.ChangeLiveViewQualityResult(
+            return Live.ChangeLiveViewQualityCommand.Response(
                 qualityHint: Live.QualityHint(number: used.rawValue) ?? .unspecified)
         }
     }
 
     /// The trait `DoorbellPress`, whose command goes to the camera's driver.
     private mutating func addDoorbell() {
-        on(Google.DoorbellPressTrait.Press.self) { hub, call, _ in
+        on(Google.DoorbellPressTrait.PressCommand.self) { hub, call, _ in
             try await hub.press(call.deviceID)
             return NoFields()
         }

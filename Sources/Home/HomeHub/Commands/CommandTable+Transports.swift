@@ -5,21 +5,22 @@ extension CommandTable {
     /// The traits `PushAvStreamTransport` and `CameraAvStreamManagement`, which the service of the connections serves.
     mutating func addTransports() {
         typealias Push = Google.PushAvStreamTransportTrait
-        onCluster(Push.AllocatePushTransport.self) { hub, call, parameters in
+        onCluster(Push.AllocatePushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
             let made = try await hub.change(call) { table, camera, now in
                 try table.allocate(parameters.transportOptions, for: principal, of: camera, at: now)
             }
-            return Push.AllocatePushTransportResult(transportConfiguration: made.configuration(withOptions: true))
+            return Push.AllocatePushTransportCommand.Response(
+                transportConfiguration: made.configuration(withOptions: true))
         }
-        onCluster(Push.DeallocatePushTransport.self) { hub, call, parameters in
+        onCluster(Push.DeallocatePushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, _, _ in
                 try table.deallocate(parameters.connectionID, for: principal)
             }
             return NoFields()
         }
-        onCluster(Push.ModifyPushTransport.self) { hub, call, parameters in
+        onCluster(Push.ModifyPushTransportCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, camera, now in
                 try table.modify(
@@ -27,14 +28,14 @@ extension CommandTable {
             }
             return NoFields()
         }
-        onCluster(Push.SetTransportStatus.self) { hub, call, parameters in
+        onCluster(Push.SetTransportStatusCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, _, _ in
                 try table.setStatus(parameters.connectionID ?? nil, parameters.transportStatus, for: principal)
             }
             return NoFields()
         }
-        onCluster(Push.ManuallyTriggerTransport.self) { hub, call, parameters in
+        onCluster(Push.ManuallyTriggerTransportCommand.self) { hub, call, parameters in
             let reason = parameters.activationReason
             let trigger = RecordingTrigger(kind: .command, reason: reason, words: "command (\(reason.rawValue))")
             try await hub.transportService(for: call).trigger(
@@ -42,12 +43,12 @@ extension CommandTable {
                 for: call.caller.principal)
             return NoFields()
         }
-        onCluster(Push.FindTransport.self) { hub, call, parameters in
+        onCluster(Push.FindTransportCommand.self) { hub, call, parameters in
             let table = try await hub.transportService(for: call).table(of: call.deviceID)
             let found = try table?.find(parameters.connectionID ?? nil, for: call.caller.principal)
-            return Push.FindTransportResult(transportConfigurations: found ?? [])
+            return Push.FindTransportCommand.Response(transportConfigurations: found ?? [])
         }
-        onCluster(Push.UpdateMotionZoneOptions.self) { hub, call, parameters in
+        onCluster(Push.UpdateMotionZoneOptionsCommand.self) { hub, call, parameters in
             let principal = call.caller.principal
             try await hub.change(call) { table, camera, _ in
                 try table.updateZones(
@@ -56,7 +57,7 @@ extension CommandTable {
             }
             return NoFields()
         }
-        onCluster(Google.CameraAvStreamManagementTrait.SetStreamPriorities.self) { hub, call, parameters in
+        onCluster(Google.CameraAvStreamManagementTrait.SetStreamPrioritiesCommand.self) { hub, call, parameters in
             try await hub.change(call) { table, _, _ in
                 try table.setPriorities(parameters.streamPriorities.compactMap { StreamUsage(rawValue: $0.rawValue) })
             }

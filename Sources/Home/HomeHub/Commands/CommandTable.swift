@@ -13,19 +13,15 @@ struct CommandTable: Sendable {
     private var handlers: [Key: any CommandHandling] = [:]
 
     /// Adds the handler of a command. It gets parameters that keep the vocabulary's constraints.
-    mutating func on<Command: TraitCommand>(
-        _ command: Command.Type, _ handle: @escaping CommandHandler<Command>.Handle
-    ) {
-        let key = Key(trait: Command.trait.name, command: Command.name)
-        handlers[key] = CommandHandler<Command>(handle: handle)
+    mutating func on<Sent: Command>(_ command: Sent.Type, _ handle: @escaping CommandHandler<Sent>.Handle) {
+        let key = Key(trait: Sent.trait.name, command: Sent.name)
+        handlers[key] = CommandHandler<Sent>(handle: handle)
     }
 
     /// Adds the handler of a command of a Matter cluster, whose errors carry Matter's statuses.
-    mutating func onCluster<Command: TraitCommand>(
-        _ command: Command.Type, _ handle: @escaping CommandHandler<Command>.Handle
-    ) {
-        let key = Key(trait: Command.trait.name, command: Command.name)
-        handlers[key] = CommandHandler<Command>(handle: handle, carriesMatterStatus: true)
+    mutating func onCluster<Sent: Command>(_ command: Sent.Type, _ handle: @escaping CommandHandler<Sent>.Handle) {
+        let key = Key(trait: Sent.trait.name, command: Sent.name)
+        handlers[key] = CommandHandler<Sent>(handle: handle, carriesMatterStatus: true)
     }
 
     /// The handler of a command, or nil.
@@ -48,10 +44,10 @@ protocol CommandHandling: Sendable {
 }
 
 /// Reads and checks the parameters of a command, runs it, and writes its result.
-struct CommandHandler<Command: TraitCommand>: CommandHandling {
+struct CommandHandler<Sent: Command>: CommandHandling {
     /// The command itself. It throws `HomeError` or `SignallingError`; the compiler (Swift 6.3) ends with an internal error where a closure's
     /// type says so and its result depends on a generic parameter.
-    typealias Handle = @Sendable (HomeHub, CommandCall, Command.Parameters) async throws -> Command.Result
+    typealias Handle = @Sendable (HomeHub, CommandCall, Sent) async throws -> Sent.Response
 
     let handle: Handle
     var carriesMatterStatus = false
@@ -70,13 +66,13 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
         } catch let error as TransportFault {
             throw HomeError(error)
         } catch {
-            throw HomeError.internal("\(Command.name) failed: \(error)")
+            throw HomeError.internal("\(Sent.name) failed: \(error)")
         }
     }
 
-    private func parameters(_ body: Data) throws(HomeError) -> Command.Parameters {
+    private func parameters(_ body: Data) throws(HomeError) -> Sent {
         do {
-            let parameters = try JSONDecoder().decode(Command.Parameters.self, from: body)
+            let parameters = try JSONDecoder().decode(Sent.self, from: body)
             try parameters.validate()
             return parameters
         } catch let error as DecodingError {
@@ -87,7 +83,7 @@ struct CommandHandler<Command: TraitCommand>: CommandHandling {
             if carriesMatterStatus { error.subtype = .matter(.init(code: MatterStatus.constraintError)) }
             throw error
         } catch {
-            throw HomeError.internal("\(Command.name) failed: \(error)")
+            throw HomeError.internal("\(Sent.name) failed: \(error)")
         }
     }
 

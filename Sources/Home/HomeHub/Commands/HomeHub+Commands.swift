@@ -16,8 +16,8 @@ extension HomeHub {
     public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         try require(.init(forCommandsOf: call.trait), of: call.deviceID, for: call.caller)
         let trait = type(of: try self.trait(call.trait, of: call.deviceID))
-        guard trait.supportedCommandTypes.contains(call.command) else {
-            let list = trait.supportedCommandTypes.joined(separator: ", ")
+        guard trait.supportedCommandTypes.contains(where: { $0.name == call.command }) else {
+            let list = trait.supportedCommandTypes.map { $0.name }.joined(separator: ", ")
             throw HomeError.notFound(
                 "trait \(trait.name) has no command of this name; it has \(list.isEmpty ? "none" : list)")
         }
@@ -64,7 +64,7 @@ extension HomeHub {
     public func trait(_ name: String, of deviceID: String) throws(HomeError) -> any Trait {
         let device = try self.device(deviceID)
         guard let trait = device.traits[name] else {
-            let names = device.traits.all.map { type(of: $0).name }.joined(separator: ", ")
+            let names = device.traits.names.joined(separator: ", ")
             throw HomeError.notFound("device \(device.id) has no trait of this name; it has \(names)")
         }
         return trait

@@ -48,26 +48,29 @@ extension HomeHub {
     }
 
     /// The traits of a camera's connections, as changes and lists of devices have them: without options.
-    static func traits(of table: ConnectionTable) -> DeviceTraits {
-        DeviceTraits([
-            Push(currentConnections: table.connections.map { $0.configuration(withOptions: false) }),
+    static func traits(of table: ConnectionTable) -> TraitCollection {
+        TraitCollection([
+            Push(
+                attributes: .init(
+                    currentConnections: table.connections.map { $0.configuration(withOptions: false) })),
             Streams(
-                supportedStreamUsages: StreamUsage.offered.map(Self.usage),
-                allocatedVideoStreams: table.streams.video.map {
-                    .init(
-                        videoStreamID: $0.id, streamUsage: Self.usage($0.usage), videoCodec: $0.codec,
-                        keyFrameInterval: $0.keyFrameInterval,
-                        referenceCount: UInt16(clamping: table.videoReferences($0.id)))
-                },
-                allocatedAudioStreams: table.streams.audio.map {
-                    .init(
-                        audioStreamID: $0.id, streamUsage: Self.usage($0.usage), audioCodec: $0.codec,
-                        referenceCount: UInt16(clamping: table.audioReferences($0.id)))
-                },
-                streamUsagePriorities: table.usagePriorities.map(Self.usage),
-                softRecordingPrivacyModeEnabled: table.privacy.softRecording,
-                softLivestreamPrivacyModeEnabled: table.privacy.softLivestream,
-                hardPrivacyModeOn: table.privacy.hard),
+                attributes: .init(
+                    supportedStreamUsages: StreamUsage.offered.map(Self.usage),
+                    allocatedVideoStreams: table.streams.video.map {
+                        .init(
+                            videoStreamID: $0.id, streamUsage: Self.usage($0.usage), videoCodec: $0.codec,
+                            keyFrameInterval: $0.keyFrameInterval,
+                            referenceCount: UInt16(clamping: table.videoReferences($0.id)))
+                    },
+                    allocatedAudioStreams: table.streams.audio.map {
+                        .init(
+                            audioStreamID: $0.id, streamUsage: Self.usage($0.usage), audioCodec: $0.codec,
+                            referenceCount: UInt16(clamping: table.audioReferences($0.id)))
+                    },
+                    streamUsagePriorities: table.usagePriorities.map(Self.usage),
+                    softRecordingPrivacyModeEnabled: table.privacy.softRecording,
+                    softLivestreamPrivacyModeEnabled: table.privacy.softLivestream,
+                    hardPrivacyModeOn: table.privacy.hard)),
         ])
     }
 
@@ -77,11 +80,12 @@ extension HomeHub {
         case .recording: .recording
         case .analysis: .analysis
         case .liveView: .liveView
+        case .unrecognized_: .unrecognized_
         }
     }
 
     /// The traits of a device's connections; nil for a device without them.
-    func connectionTraits(of deviceID: String) -> DeviceTraits? {
+    func connectionTraits(of deviceID: String) -> TraitCollection? {
         transports?.service.table(of: deviceID).map(Self.traits)
     }
 
@@ -101,9 +105,10 @@ extension HomeHub {
         else { return trait }
         let own = (try? table.find(nil, for: principal)) ?? []
         push.supportedFormats = service.capabilities(of: deviceID)?.formats
-        for index in push.currentConnections.indices {
-            let id = push.currentConnections[index].connectionID
-            push.currentConnections[index].transportOptions = own.first { $0.connectionID == id }?.transportOptions
+        push.currentConnections = push.currentConnections?.map { connection in
+            var connection = connection
+            connection.transportOptions = own.first { $0.connectionID == connection.connectionID }?.transportOptions
+            return connection
         }
         return push
     }

@@ -79,6 +79,7 @@ extension ConnectionTable {
         case .inactive:
             for index in others where connections[index].status == .active { connections[index].isSuspended = true }
             for index in connections.indices { connections[index].status = .inactive }
+        case .unrecognized_: throw TransportFault(.constraintError, "transportStatus is not active or inactive")
         }
         for index in connections.indices where own.contains(index) || connections[index].status == .active {
             connections[index].isSuspended = false
@@ -115,7 +116,7 @@ extension ConnectionTable {
             throw TransportFault(
                 .dynamicConstraintError,
                 "connection \(id) has no durations; the command needs a timeControl")
-        case .command, .motion: return time ?? connection.options.triggerOptions.motionTimeControl
+        case .command, .motion, .unrecognized_: return time ?? connection.options.triggerOptions.motionTimeControl
         }
     }
 

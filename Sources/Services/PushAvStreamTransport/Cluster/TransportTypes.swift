@@ -63,7 +63,7 @@ public struct PrivacySwitches: Codable, Hashable, Sendable {
         switch usage {
         case .recording, .analysis: hard || softRecording
         case .liveView: hard || softLivestream
-        case .internal: hard
+        case .internal, .unrecognized_: hard
         }
     }
 }

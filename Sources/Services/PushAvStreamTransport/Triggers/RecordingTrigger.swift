@@ -25,7 +25,7 @@ public struct RecordingTrigger: Hashable, Sendable {
     public var recorded: RecordingSession.Trigger {
         let kind: RecordingSession.Trigger.Kind =
             switch kind {
-            case .command: .command
+            case .command, .unrecognized_: .command
             case .motion: .motion
             case .continuous: .continuous
             }

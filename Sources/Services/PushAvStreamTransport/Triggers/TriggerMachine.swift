@@ -178,7 +178,7 @@ public struct TriggerMachine: Sendable {
                 latestMotion = (goingOn, now)
                 begin(goingOn, settings.time, isByMotion: true, at: now, preRoll: .zero, &outputs)
             }
-        case .command: break
+        case .command, .unrecognized_: break
         }
     }
 

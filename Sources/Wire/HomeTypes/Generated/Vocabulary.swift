@@ -11,24 +11,58 @@ public enum Vocabulary {
         Google.CameraAvStreamManagementTrait.self,
     ]
 
-    /// The commands of all traits.
-    public static let commands: [any TraitCommand.Type] = [
-        Google.WebRtcLiveViewTrait.StartLiveView.self,
-        Google.WebRtcLiveViewTrait.ExtendLiveView.self,
-        Google.WebRtcLiveViewTrait.StopLiveView.self,
-        Google.WebRtcLiveViewTrait.StartTalkback.self,
-        Google.WebRtcLiveViewTrait.StopTalkback.self,
-        Google.WebRtcLiveViewTrait.ChangeLiveViewQuality.self,
-        Google.PushAvStreamTransportTrait.AllocatePushTransport.self,
-        Google.PushAvStreamTransportTrait.DeallocatePushTransport.self,
-        Google.PushAvStreamTransportTrait.ModifyPushTransport.self,
-        Google.PushAvStreamTransportTrait.SetTransportStatus.self,
-        Google.PushAvStreamTransportTrait.ManuallyTriggerTransport.self,
-        Google.PushAvStreamTransportTrait.FindTransport.self,
-        Google.PushAvStreamTransportTrait.UpdateMotionZoneOptions.self,
-        Google.DoorbellPressTrait.Press.self,
-        Google.CameraAvStreamManagementTrait.SetStreamPriorities.self,
+    /// The traits that only name events of cameras. Devices do not list them.
+    public static let detectionTraits: [any Trait.Type] = [
+        Google.CameraMotionTrait.self,
+        Google.CameraPersonTrait.self,
+        Google.CameraFaceTrait.self,
+        Google.CameraVehicleTrait.self,
+        Google.CameraAnimalTrait.self,
+        Google.CameraPackageTrait.self,
+        Google.CameraSoundTrait.self,
     ]
+
+    /// The commands of all traits.
+    public static let commands: [any Command.Type] = [
+        Google.WebRtcLiveViewTrait.StartLiveViewCommand.self,
+        Google.WebRtcLiveViewTrait.ExtendLiveViewCommand.self,
+        Google.WebRtcLiveViewTrait.StopLiveViewCommand.self,
+        Google.WebRtcLiveViewTrait.StartTalkbackCommand.self,
+        Google.WebRtcLiveViewTrait.StopTalkbackCommand.self,
+        Google.WebRtcLiveViewTrait.ChangeLiveViewQualityCommand.self,
+        Google.PushAvStreamTransportTrait.AllocatePushTransportCommand.self,
+        Google.PushAvStreamTransportTrait.DeallocatePushTransportCommand.self,
+        Google.PushAvStreamTransportTrait.ModifyPushTransportCommand.self,
+        Google.PushAvStreamTransportTrait.SetTransportStatusCommand.self,
+        Google.PushAvStreamTransportTrait.ManuallyTriggerTransportCommand.self,
+        Google.PushAvStreamTransportTrait.FindTransportCommand.self,
+        Google.PushAvStreamTransportTrait.UpdateMotionZoneOptionsCommand.self,
+        Google.DoorbellPressTrait.PressCommand.self,
+        Google.CameraAvStreamManagementTrait.SetStreamPrioritiesCommand.self,
+    ]
+
+    /// The events of all traits.
+    public static let events: [any Event.Type] = [
+        Google.PushAvStreamTransportTrait.PushTransportBeginEvent.self,
+        Google.PushAvStreamTransportTrait.PushTransportEndEvent.self,
+        Google.DoorbellPressTrait.DoorbellPressedEvent.self,
+        Google.CameraMotionTrait.MotionEvent.self,
+        Google.CameraPersonTrait.PersonEvent.self,
+        Google.CameraFaceTrait.FaceEvent.self,
+        Google.CameraVehicleTrait.VehicleEvent.self,
+        Google.CameraAnimalTrait.AnimalEvent.self,
+        Google.CameraPackageTrait.PackageEvent.self,
+        Google.CameraSoundTrait.SoundEvent.self,
+    ]
+
+    /// The types that devices can have.
+    public static let deviceTypes: [any DeviceType.Type] = [
+        GoogleCameraDeviceType.self,
+        GoogleDoorbellDeviceType.self,
+    ]
+
+    /// The other names of device types.
+    static let deviceTypeAliases: [String: any DeviceType.Type] = [:]
 }
 
 /// Whether a device, type or trait can be reached.
@@ -38,6 +72,10 @@ public enum ConnectivityState: String, VocabularyEnum {
     case offline
     /// At least one part is online; only aggregates have it.
     case partiallyOnline
+
+    public static let unrecognized = Self.unknown
+
+    public static let allCases: [Self] = [.unknown, .online, .offline, .partiallyOnline]
 
     public var number: UInt64 {
         switch self {
@@ -61,6 +99,10 @@ public enum LocalityType: String, VocabularyEnum {
     /// Parts differ; only aggregates have it.
     case mixed
 
+    public static let unrecognized = Self.unspecified
+
+    public static let allCases: [Self] = [.unspecified, .direct, .localPeer, .remote, .mixed]
+
     public var number: UInt64 {
         switch self {
         case .unspecified: 0
@@ -80,30 +122,21 @@ public enum DetectionPhase: String, VocabularyEnum {
     case ended
     /// It is momentary.
     case momentary
+    /// A value that this version does not know.
+    case unrecognized_
+
+    public static let unrecognized = Self.unrecognized_
+
+    public static let allCases: [Self] = [.began, .ended, .momentary]
 
     public var number: UInt64 {
         switch self {
         case .began: 0
         case .ended: 1
         case .momentary: 2
+        case .unrecognized_: .max
         }
     }
-}
-
-/// A camera: pictures, live view, and perhaps talkback.
-public enum GoogleCameraDeviceType: DeviceType {
-    public static let name = "GoogleCameraDeviceType"
-    public static let identifier = "home.matter.6006.types.0158"
-    public static let isUtilityType = false
-    public static let requiredTraits: [String] = [Google.PushAvStreamTransportTrait.identifier, Google.WebRtcLiveViewTrait.identifier]
-}
-
-/// A button outside a door with a camera.
-public enum GoogleDoorbellDeviceType: DeviceType {
-    public static let name = "GoogleDoorbellDeviceType"
-    public static let identifier = "home.matter.6006.types.0113"
-    public static let isUtilityType = false
-    public static let requiredTraits: [String] = [Google.PushAvStreamTransportTrait.identifier, Google.WebRtcLiveViewTrait.identifier]
 }
 
 /// The device types that this gateway has, as a value.

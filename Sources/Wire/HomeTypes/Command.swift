@@ -1,0 +1,37 @@
+/// A command of a trait with its parameters. A value is what a client sends, or an automation will send.
+public protocol Command: VocabularyRecord {
+    /// What the sender gets.
+    associatedtype Response: VocabularyRecord = NoFields
+    /// The trait.
+    static var trait: any Trait.Type { get }
+    /// The name on the wire, for example `startLiveView`.
+    static var name: String { get }
+    /// The command's number in the trait.
+    static var id: UInt32 { get }
+}
+
+extension Command {
+    /// The scoped identifier of the command.
+    public static var identifier: String { "\(self.trait.identifier).commands.\(fourDigits(self.id))" }
+}
+
+/// An event that a trait sends, with its fields.
+public protocol Event: VocabularyRecord {
+    /// The trait.
+    static var trait: any Trait.Type { get }
+    /// The event's name on the wire, for example `DoorbellPressed`.
+    static var name: String { get }
+    /// The event's number in the trait.
+    static var id: UInt32 { get }
+}
+
+extension Event {
+    /// The scoped identifier of the event.
+    public static var identifier: String { "\(self.trait.identifier).events.\(fourDigits(self.id))" }
+}
+
+/// A number as identifiers have it: at least four hexadecimal digits.
+private func fourDigits(_ number: UInt32) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+}

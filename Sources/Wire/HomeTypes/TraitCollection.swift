@@ -1,0 +1,94 @@
+/// Traits with their attributes, by name. A trait that the device lacks is left out.
+public struct TraitCollection: Sendable {
+    private var traits: [String: any Trait] = [:]
+
+    /// Collects traits. Of two of one type the last counts.
+    public init(_ traits: [any Trait] = []) {
+        for trait in traits { self.traits[type(of: trait).name] = trait }
+    }
+
+    /// All traits, in the order of their identifiers.
+    public var all: [any Trait] {
+        self.traits.values.sorted { type(of: $0).identifier < type(of: $1).identifier }
+    }
+
+    /// The names of all traits, in the order of their identifiers.
+    public var names: [String] { self.all.map { type(of: $0).name } }
+
+    /// Whether there is no trait.
+    public var isEmpty: Bool { self.traits.isEmpty }
+
+    /// The trait of this name, or nil when the device lacks it.
+    public subscript(name: String) -> (any Trait)? { self.traits[name] }
+
+    /// The trait of this type, or nil when the device lacks it.
+    public subscript<Wanted: Trait>(type: Wanted.Type) -> Wanted? {
+        get { self.traits[Wanted.name] as? Wanted }
+        set { self.traits[Wanted.name] = newValue }
+    }
+
+    /// Whether the device has the trait.
+    public func contains(_ type: any Trait.Type) -> Bool { self.traits[type.name] != nil }
+
+    /// Sets the attributes of a trait.
+    public mutating func set(_ trait: any Trait) { self.traits[type(of: trait).name] = trait }
+
+    /// Takes a trait away.
+    public mutating func remove(_ type: any Trait.Type) { self.traits[type.name] = nil }
+
+    /// Adopts the attributes that newer reports contain. Attributes and traits that they lack stay as they are.
+    public mutating func merge(_ newer: TraitCollection) {
+        for (name, trait) in newer.traits {
+            self.traits[name] = self.traits[name]?.merged(with: trait) ?? trait
+        }
+    }
+}
+
+extension Trait {
+    /// This trait with the attributes of a newer report; the report alone where it is of another type.
+    fileprivate func merged(with newer: any Trait) -> any Trait {
+        guard let newer = newer as? Self else { return newer }
+        var attributes = self.attributes
+        attributes.merge(newer.attributes)
+        return Self(attributes: attributes, metadata: newer.metadata, interaction: newer.interaction)
+    }
+
+    fileprivate func equals(_ other: any Trait) -> Bool { (other as? Self) == self }
+}
+
+extension TraitCollection: Hashable {
+    public static func == (first: TraitCollection, second: TraitCollection) -> Bool {
+        guard first.traits.count == second.traits.count else { return false }
+        return first.traits.allSatisfy { name, trait in second.traits[name].map { trait.equals($0) } ?? false }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for trait in self.all { trait.hash(into: &hasher) }
+    }
+}
+
+extension TraitCollection: Codable {
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Reads the traits that the vocabulary has. Those of a newer gateway, and those of a vendor that were not registered,
+    /// are left out.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Name.self)
+        self.init()
+        for key in container.allKeys {
+            guard let trait = Vocabulary.trait(named: key.stringValue) else { continue }
+            self.traits[trait.name] = try container.decode(trait, forKey: key)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, trait) in self.traits { try container.encode(trait, forKey: Name(stringValue: name)) }
+    }
+}
