@@ -259,6 +259,13 @@ import Transport
             #expect(refusal?.code == .invalidArgument)
             #expect(refusal?.subtype == .matter(.init(code: 0x88)))
         }
+        // Nor can it set what the camera does not have.
+        let missing = await #expect(throws: HomeError.self) {
+            let body = Data(#"{"softRecordingPrivacyModeEnabled":true,"nightVision":"on"}"#.utf8)
+            _ = try await hub.update(name, of: "door", body: body, by: Caller(principal: "phone"))
+        }
+        #expect(missing?.message == "this camera does not have nightVision; nothing was changed")
+        #expect(missing?.subtype == .matter(.init(code: 0x86)))
         #expect(try await isOn(hub) == true)
         let traits = try await hub.device("door").traits[Google.CameraAvStreamManagementTrait.self]
         #expect(traits?.softRecordingPrivacyModeEnabled == false)

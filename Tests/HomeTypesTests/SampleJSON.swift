@@ -10,6 +10,8 @@ struct SampleJSON {
     mutating func object<Kind: Decodable>(of type: Kind.Type, nullEvery: Int) throws -> Data {
         let recorder = Recorder(nullEvery: nullEvery)
         recorder.seed = self.seed
+        // A type without members asks for none.
+        recorder.root.members = [:]
         _ = try type.init(from: SamplingDecoder(recorder: recorder, codingPath: []))
         self.seed = recorder.seed
         return try JSONSerialization.data(withJSONObject: recorder.root.json, options: [.fragmentsAllowed])

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from . import cloud
+
 INTEGERS = {
     "uint8": (0, 2**8 - 1),
     "uint16": (0, 2**16 - 1),
@@ -17,9 +19,14 @@ INTEGERS = {
     "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1),
 }
+# The project's namespaces, with the vendor numbers of their identifiers. A vendor's traits have others.
+NAMESPACES = {"Matter": "0000", "Google": "6006"}
 # Octets are base64 in JSON; their lengths count the bytes behind it.
 SCALARS = {*INTEGERS, "bool", "string", "double", "octets"}
 MEASURED = {"string", "octets"}
+
+
+MISSING = object()
 
 
 class VocabularyError(Exception):
@@ -71,6 +78,16 @@ class Field:
     maxLength: int | None = None
     # What to do about a value that breaks a constraint.
     hint: str = ""
+    # The value of a parameter that a caller leaves out; `null` where the parameter is nullable.
+    default: object = MISSING
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not MISSING
+
+    @property
+    def required(self) -> bool:
+        return not self.optional and not self.has_default
 
     @property
     def item(self) -> str | None:
@@ -119,8 +136,8 @@ class Trait:
     source: str
     # False for a trait that nothing in the gateway feeds. It is declared for the code of apps.
     isFed: bool = True
-    # How the trait appears in cloud-to-cloud's messages.
-    cloudToCloud: dict | list | None = None
+    # How the trait appears in cloud-to-cloud's messages; cloud.py describes the form.
+    cloudToCloud: list[dict] | None = None
     enums: list[Choice] = field(default_factory=list)
     bitmaps: list[Choice] = field(default_factory=list)
     structs: list[Struct] = field(default_factory=list)
@@ -187,8 +204,8 @@ class DeviceType:
     aliases: list[str] = field(default_factory=list)
     # The kind of a configured camera that has this type.
     kind: str | None = None
-    # How the type appears in cloud-to-cloud's messages.
-    cloudToCloud: dict | list | None = None
+    # The type in cloud-to-cloud's messages, for example action.devices.types.LIGHT.
+    cloudToCloud: str | None = None
 
 
 @dataclass
@@ -196,6 +213,23 @@ class Vocabulary:
     traits: list[Trait]
     enums: list[Choice]
     device_types: list[DeviceType]
+    # For a vendor's vocabulary, the project's, which it can refer to.
+    base: Vocabulary | None = None
+
+    @property
+    def known_traits(self) -> list[Trait]:
+        """The traits that can be referred to."""
+        return self.traits + (self.base.traits if self.base else [])
+
+    @property
+    def known_types(self) -> list[DeviceType]:
+        """The device types that can be referred to."""
+        return self.device_types + (self.base.device_types if self.base else [])
+
+    @property
+    def namespaces(self) -> list[str]:
+        """The namespaces of the traits that can be referred to."""
+        return list(dict.fromkeys([*NAMESPACES, *sorted(trait.namespace for trait in self.traits)]))
 
     @property
     def device_traits(self) -> list[Trait]:
@@ -214,11 +248,12 @@ class Vocabulary:
         return [name[0].lower() + name[1:] for name in events] + states
 
     def trait(self, name: str) -> Trait:
-        return next(trait for trait in self.traits if trait.name == name)
+        return next(trait for trait in self.known_traits if trait.name == name)
 
     def choice_of(self, trait: Trait, name: str) -> Choice | None:
         """The enum or bitmap that a field of the trait means by a name."""
-        return trait.choice(name) or next((choice for choice in self.enums if choice.name == name), None)
+        shared = self.enums + (self.base.enums if self.base else [])
+        return trait.choice(name) or next((choice for choice in shared if choice.name == name), None)
 
     @property
     def kinds(self) -> list[DeviceType]:
@@ -226,11 +261,13 @@ class Vocabulary:
         return [kind for kind in self.device_types if kind.kind]
 
     @classmethod
-    def load(cls, folder: Path) -> Vocabulary:
+    def load(cls, folder: Path, base: Vocabulary | None = None) -> Vocabulary:
+        """Reads a folder with Traits and Types. A vendor's refers to the project's vocabulary, its `base`."""
         traits = [build(Trait, read(path), str(path.name)) for path in sorted((folder / "Traits").glob("*.json"))]
         traits.sort(key=lambda trait: trait.identifier)
         for trait in traits:
             complete(trait, traits)
+            check_namespace(trait, is_vendor=base is not None)
         enums, device_types = [], []
         for path in sorted((folder / "Types").glob("*.json")):
             data = read(path)
@@ -238,17 +275,17 @@ class Vocabulary:
             device_types += [build(DeviceType, item, path.name) for item in data.pop("deviceTypes", [])]
             if data:
                 raise VocabularyError(f"{path.name}: {', '.join(data)} is not known; enums and deviceTypes are")
-        vocabulary = cls(traits, enums, device_types)
+        vocabulary = cls(traits, enums, device_types, base)
         vocabulary.check()
         return vocabulary
 
     def check(self) -> None:
-        unique([trait.name for trait in self.traits], "a trait's name")
-        unique([trait.identifier for trait in self.traits], "a trait's identifier")
-        names = {trait.name for trait in self.traits}
-        types = {kind.name for kind in self.device_types}
-        unique([kind.name for kind in self.device_types], "a device type's name")
-        unique([kind.identifier for kind in self.device_types], "a device type's identifier")
+        unique([trait.name for trait in self.known_traits], "a trait's name")
+        unique([trait.identifier for trait in self.known_traits], "a trait's identifier")
+        names = {trait.name for trait in self.known_traits}
+        types = {kind.name for kind in self.known_types}
+        unique([kind.name for kind in self.known_types], "a device type's name")
+        unique([kind.identifier for kind in self.known_types], "a device type's identifier")
         for kind in self.device_types:
             for missing in {*kind.requiredTraits, *kind.optionalTraits} - names:
                 raise VocabularyError(f"{kind.name}: the trait {missing} has no file")
@@ -264,7 +301,12 @@ class Vocabulary:
         for event in trait.events:
             if event.payload and event.payload not in PAYLOADS:
                 raise VocabularyError(f"{trait.name}, {event.name}: the payload {event.payload} is not known")
-        types = SCALARS | {choice.name for choice in [*trait.enums, *trait.bitmaps, *self.enums]}
+        try:
+            cloud.mappings(trait, self)
+        except cloud.MappingError as error:
+            raise VocabularyError(str(error)) from error
+        shared = self.enums + (self.base.enums if self.base else [])
+        types = SCALARS | {choice.name for choice in [*trait.enums, *trait.bitmaps, *shared]}
         types |= {struct.name for struct in trait.structs}
         groups = [("attributes", trait.attributes)]
         groups += [(struct.name, struct.fields) for struct in trait.structs]
@@ -277,6 +319,7 @@ class Vocabulary:
             unique([item.id for item in fields], f"an id in {place}")
             for item in fields:
                 check_field(item, types, place)
+                check_default(item, place)
         unique([command.name for command in trait.commands], f"a command of {trait.name}")
         unique([event.name for event in trait.events], f"an event of {trait.name}")
         for choice in [*trait.enums, *trait.bitmaps]:
@@ -298,11 +341,36 @@ def check_field(item: Field, types: set[str], place: str) -> None:
             raise VocabularyError(f"{place}: the range of {item.name} does not fit into {item.type}")
 
 
+def check_namespace(trait: Trait, is_vendor: bool) -> None:
+    """A vendor has a namespace and a number of its own, so its traits never collide with the project's."""
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", trait.namespace):
+        raise VocabularyError(f"{trait.name}: the namespace {trait.namespace} cannot be the name of a Swift type")
+    if trait.namespace in NAMESPACES and is_vendor:
+        raise VocabularyError(f"{trait.name}: the namespace {trait.namespace} is the project's; choose one of your own")
+    if trait.namespace not in NAMESPACES and not is_vendor:
+        known = " and ".join(NAMESPACES)
+        raise VocabularyError(f"{trait.name}: the namespace {trait.namespace} is not known; {known} are")
+    parts = trait.identifier.split(".")
+    if is_vendor and len(parts) > 2 and parts[2] in NAMESPACES.values():
+        raise VocabularyError(f"{trait.name}: the vendor number {parts[2]} is the project's; use your own")
+
+
+def check_default(item: Field, place: str) -> None:
+    """A value that takes the place of a missing one has to be one of the field's."""
+    if not item.has_default:
+        return
+    if item.optional:
+        raise VocabularyError(f"{place}: {item.name} is optional, so it cannot have a default")
+    if item.nullable != (item.default is None):
+        raise VocabularyError(f"{place}: the default of {item.name} is null if and only if the field is nullable")
+
+
 def complete(trait: Trait, traits: list[Trait]) -> None:
     """Gives a trait its name on the wire, and the attributes that every trait with commands has."""
     others = [other for other in traits if other is not trait and other.base_name == trait.base_name]
-    if trait.namespace == "Matter" and any(other.namespace != "Matter" for other in others):
-        trait.name = f"Matter.{trait.base_name}"
+    is_ambiguous = trait.namespace == "Matter" and any(other.namespace != "Matter" for other in others)
+    if is_ambiguous or trait.namespace not in NAMESPACES:
+        trait.name = f"{trait.namespace}.{trait.base_name}"
     if trait.commands and all(item.name != ACCEPTED_COMMANDS.name for item in trait.attributes):
         trait.attributes.append(replace(ACCEPTED_COMMANDS))
 

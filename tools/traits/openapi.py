@@ -128,7 +128,7 @@ def record(
     common: list[str] | None = None,
 ) -> list[str]:
     common = common or []
-    required = [line.partition(":")[0] for line in common] + [field.name for field in fields if not field.optional]
+    required = [line.partition(":")[0] for line in common] + [field.name for field in fields if field.required]
     lines = ["type: object"]
     if summary:
         lines += [f"description: {json.dumps(summary)}"]
@@ -160,6 +160,8 @@ def schema(field: Field, trait: Trait | None) -> dict:
         if value is not None:
             # Of octets, the schema measures the base64.
             result[key] = (value + 2) // 3 * 4 if field.type == "octets" else value
+    if field.has_default and "$ref" not in result:
+        result["default"] = field.default
     if field.nullable and "type" in result:
         result["type"] = [result["type"], "null"]
         if "enum" in result:
@@ -187,7 +189,7 @@ def type_schema(name: str, trait: Trait | None) -> dict:
         if struct.name == name and not struct.schema:
             return {
                 "type": "object",
-                "required": [field.name for field in struct.fields if not field.optional],
+                "required": [field.name for field in struct.fields if field.required],
                 "additionalProperties": False,
                 "properties": {field.name: schema(field, trait) for field in struct.fields},
             }

@@ -1,5 +1,6 @@
 """The vocabulary as Swift."""
 
+import json
 import re
 
 from .model import INTEGERS, PAYLOADS, Choice, Command, DeviceType, Event, Field, Trait, Vocabulary
@@ -15,8 +16,15 @@ SCALARS |= {"bool": "Bool", "string": "String", "double": "Double", "octets": "D
 def files(vocabulary: Vocabulary) -> dict[str, str]:
     result = {f"{trait.swift}.swift": trait_file(trait) for trait in vocabulary.traits}
     result |= {f"{kind.name}.swift": device_type_file(kind, vocabulary) for kind in vocabulary.device_types}
-    result["Vocabulary.swift"] = vocabulary_file(vocabulary)
-    return result
+    if not vocabulary.base:
+        return result | {"Vocabulary.swift": vocabulary_file(vocabulary)}
+    result |= {f"{namespace}.swift": vendor_file(namespace, vocabulary) for namespace in vendor_namespaces(vocabulary)}
+    return {name: text.replace(HEADER, f"{HEADER}\nimport HomeTypes\n", 1) for name, text in result.items()}
+
+
+def vendor_namespaces(vocabulary: Vocabulary) -> list[str]:
+    """A vendor's own namespaces, in the order of the alphabet."""
+    return sorted({trait.namespace for trait in vocabulary.traits})
 
 
 # MARK: Files
@@ -44,8 +52,10 @@ def trait_file(trait: Trait) -> str:
         "        public let metadata: TraitMetadata",
         "        public let interaction: (any TraitInteraction)?",
         "",
-        "        public init(attributes: Attributes = Attributes(), metadata: TraitMetadata = TraitMetadata(), "
-        "interaction: (any TraitInteraction)? = nil) {",
+        (
+            "        public init(attributes: Attributes = Attributes(), metadata: TraitMetadata = TraitMetadata(), "
+            "interaction: (any TraitInteraction)? = nil) {"
+        ),
         "            self.attributes = attributes",
         "            self.metadata = metadata",
         "            self.interaction = interaction",
@@ -95,7 +105,7 @@ def device_type_file(kind: DeviceType, vocabulary: Vocabulary) -> str:
         "    }",
     ]
     members = [vocabulary.trait(name) for name in [*kind.requiredTraits, *kind.optionalTraits]]
-    for namespace in ["Matter", "Google"]:
+    for namespace in vocabulary.namespaces:
         lines += [
             "",
             f"    /// The type's traits of the namespace `{namespace}`.",
@@ -104,21 +114,47 @@ def device_type_file(kind: DeviceType, vocabulary: Vocabulary) -> str:
         ]
         for trait in members:
             if trait.namespace == namespace:
-                lines += [
-                    "",
-                    *doc(trait.summary, indent=2),
-                    f"        public var {lowercased(trait.base_name)}Trait: {trait.swift}? "
-                    f"{{ self.traits[{trait.swift}.self] }}",
-                ]
+                member = f"{lowercased(trait.base_name)}Trait: {trait.swift}?"
+                lines += ["", *doc(trait.summary, indent=2)]
+                lines += [f"        public var {member} {{ self.traits[{trait.swift}.self] }}"]
+        name = f"{namespace}Traits"
         lines += [
             "    }",
             "",
             f"    /// The type's traits of the namespace `{namespace}`. One that the device lacks is nil.",
-            f"    public var {namespace.lower()}Traits: {namespace}Traits {{ {namespace}Traits(traits: self.traits) }}",
+            f"    public var {lowercased(namespace)}Traits: {name} {{ {name}(traits: self.traits) }}",
         ]
     lines += ["}"]
     for alias in kind.aliases:
         lines += ["", f"/// Another spelling of ``{kind.name}``.", f"public typealias {alias} = {kind.name}"]
+    return HEADER + "\n" + "\n".join(lines) + "\n"
+
+
+def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
+    """The namespace of a vendor, with what it declares. The first one has the device types and the shared enums."""
+    is_first = namespace == vendor_namespaces(vocabulary)[0]
+    traits = [trait.swift for trait in vocabulary.traits if trait.namespace == namespace]
+    types = [kind.name for kind in vocabulary.device_types] if is_first else []
+    lines = [
+        f"/// The namespace of the traits that {namespace} declares.",
+        f"public enum {namespace} {{",
+        "    /// The traits, in the order of their identifiers.",
+        "    public static let traits: [any Trait.Type] = [",
+        *[f"        {name}.self," for name in traits],
+        "    ]",
+        "",
+        "    /// The device types.",
+        f"    public static let deviceTypes: [any DeviceType.Type] = [{', '.join(f'{name}.self' for name in types)}]",
+        "",
+        "    /// Adds the traits and device types to the vocabulary. Devices are read with them from then on.",
+        "    public static func register() {",
+        "        for trait in self.traits { Vocabulary.register(trait) }",
+        "        for type in self.deviceTypes { Vocabulary.register(type) }",
+        "    }",
+        "}",
+    ]
+    for choice in vocabulary.enums if is_first else []:
+        lines += ["", *enum(choice)]
     return HEADER + "\n" + "\n".join(lines) + "\n"
 
 
@@ -274,7 +310,7 @@ def members(fields: list[Field], trait: Trait, init: str) -> list[str]:
     lines += [""] * bool(fields) + [f"/// {init}", f"public init({arguments}) {{"]
     lines += [f"    self.{field.name} = {field.name}" for field in fields]
     lines += ["}"]
-    if any(field.nullable for field in fields):
+    if any(field.nullable or field.has_default for field in fields):
         lines += ["", *coding(fields)]
     checks = [line for field in fields for line in check(field, trait)]
     if checks:
@@ -292,9 +328,12 @@ def coding(fields: list[Field]) -> list[str]:
         if field.nullable and field.optional:
             some = f".some(try container.decode({base}?.self, forKey: .{field.name}))"
             read = f"container.contains(.{field.name}) ? {some} : nil"
-        elif field.nullable:
+        elif field.has_default and not field.nullable:
+            value = f"try container.decodeIfPresent({base}.self, forKey: .{field.name})"
+            read = f"{value} ?? {literal(field)}"
+        elif field.nullable and not field.has_default:
             read = f"try container.decode({base}?.self, forKey: .{field.name})"
-        elif field.optional:
+        elif field.optional or field.has_default:
             read = f"try container.decodeIfPresent({base}.self, forKey: .{field.name})"
         else:
             read = f"try container.decode({base}.self, forKey: .{field.name})"
@@ -365,7 +404,10 @@ def command_functions(command: Command) -> list[list[str]]:
     name = f"{capitalized(command.name)}Command"
     required = [field for field in command.parameters if not field.optional]
     has_options = len(required) < len(command.parameters)
-    parameters = [f"{field.name}: {swift_type(field)}" for field in required]
+    parameters = [
+        f"{field.name}: {swift_type(field)}" + (f" = {literal(field)}" if field.has_default else "")
+        for field in required
+    ]
     arguments = ", ".join(f"{field.name}: {escaped(field.name)}" for field in required)
     passed = arguments
     if has_options:
@@ -465,9 +507,24 @@ def base_type(field: Field) -> str:
 
 
 def default(field: Field) -> str:
+    if field.has_default:
+        return f" = {literal(field)}"
     if field.optional or field.nullable:
         return " = nil"
     return " = []" if field.item else ""
+
+
+def literal(field: Field) -> str:
+    """The default of a field in Swift."""
+    if field.default is None:
+        return "nil"
+    if isinstance(field.default, bool):
+        return str(field.default).lower()
+    if isinstance(field.default, str):
+        return json.dumps(field.default) if field.type == "string" else f".{escaped(field.default)}"
+    if field.type in INTEGERS or field.type == "double":
+        return str(field.default)
+    return f"{field.type}(rawValue: {field.default})" if field.default else "[]"
 
 
 def uses_data(trait: Trait) -> bool:
@@ -489,11 +546,50 @@ def lowercased(name: str) -> str:
     return run.lower() + name[len(run) :]
 
 
-KEYWORDS = set(
-    "as break case class continue default defer do else enum extension false for func guard if import in init inout "
-    "internal is let nil operator private protocol public repeat return self static struct super switch throw throws "
-    "true try var where while".split()
-)
+KEYWORDS = {
+    "as",
+    "break",
+    "case",
+    "class",
+    "continue",
+    "default",
+    "defer",
+    "do",
+    "else",
+    "enum",
+    "extension",
+    "false",
+    "for",
+    "func",
+    "guard",
+    "if",
+    "import",
+    "in",
+    "init",
+    "inout",
+    "internal",
+    "is",
+    "let",
+    "nil",
+    "operator",
+    "private",
+    "protocol",
+    "public",
+    "repeat",
+    "return",
+    "self",
+    "static",
+    "struct",
+    "super",
+    "switch",
+    "throw",
+    "throws",
+    "true",
+    "try",
+    "var",
+    "where",
+    "while",
+}
 
 
 def escaped(name: str) -> str:

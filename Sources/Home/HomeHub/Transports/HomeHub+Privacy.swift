@@ -63,6 +63,12 @@ extension HomeHub {
                     .invalidArgument, "\(fixed) cannot be written; nothing was changed",
                     subtype: .matter(HomeError.MatterError(code: Self.unsupportedWrite)))
             }
+            let missing = Set(Streams.writableAttributes).subtracting(Self.writableStreamAttributes)
+            if let name = names.sorted().first(where: { missing.contains($0) }) {
+                throw HomeError(
+                    .invalidArgument, "this camera does not have \(name); nothing was changed",
+                    subtype: .matter(HomeError.MatterError(code: Self.unsupportedAttribute)))
+            }
             return try JSONDecoder().decode(Streams.Update.self, from: body)
         } catch let error as HomeError {
             throw error
@@ -73,8 +79,15 @@ extension HomeHub {
         }
     }
 
+    /// The attributes that every camera has and clients may write. The others depend on the camera.
+    private static let writableStreamAttributes = [
+        "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled",
+    ]
+
     /// Matter core specification, section 8.10.1: `UNSUPPORTED_WRITE`.
     private static let unsupportedWrite = 0x88
+    /// Matter core specification, section 8.10.1: `UNSUPPORTED_ATTRIBUTE`.
+    private static let unsupportedAttribute = 0x86
 
     /// Some value of JSON, which is not looked at.
     private struct AnyValue: Decodable {

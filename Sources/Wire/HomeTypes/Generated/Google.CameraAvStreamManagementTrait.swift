@@ -10,7 +10,7 @@ extension Google {
         public static let name = "CameraAvStreamManagement"
         public static let supportedCommandTypes: [any Command.Type] = [SetStreamPrioritiesCommand.self]
         public static let supportedEventTypes: [any Event.Type] = []
-        public static let writableAttributes: [String] = ["softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled"]
+        public static let writableAttributes: [String] = ["softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted"]
 
         public var attributes: Attributes
         public let metadata: TraitMetadata
@@ -38,6 +38,44 @@ extension Google {
             @Attribute public var softLivestreamPrivacyModeEnabled: Bool?
             /// Whether the camera's own switch refuses both. The camera reports it.
             @Attribute public var hardPrivacyModeOn: Bool?
+            /// Whether the camera sees in the dark.
+            @Attribute public var nightVision: TriStateAutoEnum?
+            /// Whether it lights up the dark.
+            @Attribute public var nightVisionIllum: TriStateAutoEnum?
+            /// Whether its loudspeaker is silent.
+            @Attribute public var speakerMuted: Bool?
+            /// The volume of its loudspeaker.
+            @Attribute public var speakerVolumeLevel: UInt8?
+            /// The highest volume.
+            @Attribute public var speakerMaxLevel: UInt8?
+            /// The lowest volume.
+            @Attribute public var speakerMinLevel: UInt8?
+            /// Whether its microphone is silent, in live views and recordings.
+            @Attribute public var microphoneMuted: Bool?
+            /// The level of its microphone.
+            @Attribute public var microphoneVolumeLevel: UInt8?
+            /// The highest level.
+            @Attribute public var microphoneMaxLevel: UInt8?
+            /// The lowest level.
+            @Attribute public var microphoneMinLevel: UInt8?
+            /// Whether it adapts the level itself.
+            @Attribute public var microphoneAGCEnabled: Bool?
+            /// By how many degrees it turns the picture.
+            @Attribute public var imageRotation: UInt16?
+            /// Whether it mirrors the picture from side to side.
+            @Attribute public var imageFlipHorizontal: Bool?
+            /// Whether it mirrors the picture upside down.
+            @Attribute public var imageFlipVertical: Bool?
+            /// Whether it records videos itself.
+            @Attribute public var localVideoRecordingEnabled: Bool?
+            /// Whether it records pictures itself.
+            @Attribute public var localSnapshotRecordingEnabled: Bool?
+            /// Whether its light shows what it does.
+            @Attribute public var statusLightEnabled: Bool?
+            /// How bright that light is.
+            @Attribute public var statusLightBrightness: ThreeLevelAutoEnum?
+            /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
+            @Attribute public var recordingMicrophoneMuted: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
@@ -45,7 +83,7 @@ extension Google {
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, acceptedCommandList: [UInt32]? = nil) {
                 self._supportedStreamUsages = Attribute(wrappedValue: supportedStreamUsages)
                 self._allocatedVideoStreams = Attribute(wrappedValue: allocatedVideoStreams)
                 self._allocatedAudioStreams = Attribute(wrappedValue: allocatedAudioStreams)
@@ -53,6 +91,25 @@ extension Google {
                 self._softRecordingPrivacyModeEnabled = Attribute(wrappedValue: softRecordingPrivacyModeEnabled)
                 self._softLivestreamPrivacyModeEnabled = Attribute(wrappedValue: softLivestreamPrivacyModeEnabled)
                 self._hardPrivacyModeOn = Attribute(wrappedValue: hardPrivacyModeOn)
+                self._nightVision = Attribute(wrappedValue: nightVision)
+                self._nightVisionIllum = Attribute(wrappedValue: nightVisionIllum)
+                self._speakerMuted = Attribute(wrappedValue: speakerMuted)
+                self._speakerVolumeLevel = Attribute(wrappedValue: speakerVolumeLevel)
+                self._speakerMaxLevel = Attribute(wrappedValue: speakerMaxLevel)
+                self._speakerMinLevel = Attribute(wrappedValue: speakerMinLevel)
+                self._microphoneMuted = Attribute(wrappedValue: microphoneMuted)
+                self._microphoneVolumeLevel = Attribute(wrappedValue: microphoneVolumeLevel)
+                self._microphoneMaxLevel = Attribute(wrappedValue: microphoneMaxLevel)
+                self._microphoneMinLevel = Attribute(wrappedValue: microphoneMinLevel)
+                self._microphoneAGCEnabled = Attribute(wrappedValue: microphoneAGCEnabled)
+                self._imageRotation = Attribute(wrappedValue: imageRotation)
+                self._imageFlipHorizontal = Attribute(wrappedValue: imageFlipHorizontal)
+                self._imageFlipVertical = Attribute(wrappedValue: imageFlipVertical)
+                self._localVideoRecordingEnabled = Attribute(wrappedValue: localVideoRecordingEnabled)
+                self._localSnapshotRecordingEnabled = Attribute(wrappedValue: localSnapshotRecordingEnabled)
+                self._statusLightEnabled = Attribute(wrappedValue: statusLightEnabled)
+                self._statusLightBrightness = Attribute(wrappedValue: statusLightBrightness)
+                self._recordingMicrophoneMuted = Attribute(wrappedValue: recordingMicrophoneMuted)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
             }
 
@@ -64,6 +121,25 @@ extension Google {
                 self._softRecordingPrivacyModeEnabled.merge(newer._softRecordingPrivacyModeEnabled)
                 self._softLivestreamPrivacyModeEnabled.merge(newer._softLivestreamPrivacyModeEnabled)
                 self._hardPrivacyModeOn.merge(newer._hardPrivacyModeOn)
+                self._nightVision.merge(newer._nightVision)
+                self._nightVisionIllum.merge(newer._nightVisionIllum)
+                self._speakerMuted.merge(newer._speakerMuted)
+                self._speakerVolumeLevel.merge(newer._speakerVolumeLevel)
+                self._speakerMaxLevel.merge(newer._speakerMaxLevel)
+                self._speakerMinLevel.merge(newer._speakerMinLevel)
+                self._microphoneMuted.merge(newer._microphoneMuted)
+                self._microphoneVolumeLevel.merge(newer._microphoneVolumeLevel)
+                self._microphoneMaxLevel.merge(newer._microphoneMaxLevel)
+                self._microphoneMinLevel.merge(newer._microphoneMinLevel)
+                self._microphoneAGCEnabled.merge(newer._microphoneAGCEnabled)
+                self._imageRotation.merge(newer._imageRotation)
+                self._imageFlipHorizontal.merge(newer._imageFlipHorizontal)
+                self._imageFlipVertical.merge(newer._imageFlipVertical)
+                self._localVideoRecordingEnabled.merge(newer._localVideoRecordingEnabled)
+                self._localSnapshotRecordingEnabled.merge(newer._localSnapshotRecordingEnabled)
+                self._statusLightEnabled.merge(newer._statusLightEnabled)
+                self._statusLightBrightness.merge(newer._statusLightBrightness)
+                self._recordingMicrophoneMuted.merge(newer._recordingMicrophoneMuted)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
             }
 
@@ -72,6 +148,10 @@ extension Google {
                 try Constraint.records(self.allocatedVideoStreams, "allocatedVideoStreams", at: path)
                 try Constraint.records(self.allocatedAudioStreams, "allocatedAudioStreams", at: path)
                 try Constraint.recognized(self.streamUsagePriorities, "streamUsagePriorities", at: path)
+                try Constraint.recognized(self.nightVision, "nightVision", at: path)
+                try Constraint.recognized(self.nightVisionIllum, "nightVisionIllum", at: path)
+                try Constraint.range(self.imageRotation, 0...359, "imageRotation", at: path)
+                try Constraint.recognized(self.statusLightBrightness, "statusLightBrightness", at: path)
             }
         }
     }
@@ -99,6 +179,52 @@ extension Google.CameraAvStreamManagementTrait {
             case .recording: 1
             case .analysis: 2
             case .liveView: 3
+            case .unrecognized_: .max
+            }
+        }
+    }
+
+    /// Off, on, or as the camera decides.
+    public enum TriStateAutoEnum: String, VocabularyEnum {
+        case off
+        case on
+        case auto
+        /// A value that this version does not know.
+        case unrecognized_
+
+        public static let unrecognized = Self.unrecognized_
+
+        public static let allCases: [Self] = [.off, .on, .auto]
+
+        public var number: UInt64 {
+            switch self {
+            case .off: 0
+            case .on: 1
+            case .auto: 2
+            case .unrecognized_: .max
+            }
+        }
+    }
+
+    /// A level, or as the camera decides.
+    public enum ThreeLevelAutoEnum: String, VocabularyEnum {
+        case auto
+        case low
+        case medium
+        case high
+        /// A value that this version does not know.
+        case unrecognized_
+
+        public static let unrecognized = Self.unrecognized_
+
+        public static let allCases: [Self] = [.auto, .low, .medium, .high]
+
+        public var number: UInt64 {
+            switch self {
+            case .auto: 0
+            case .low: 1
+            case .medium: 2
+            case .high: 3
             case .unrecognized_: .max
             }
         }
@@ -158,7 +284,7 @@ extension Google.CameraAvStreamManagementTrait {
     /// What a client writes. Attributes that are absent stay as they are.
     public struct Update: VocabularyRecord {
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "acceptedCommandList"]
 
         /// Whether recording and analysis are refused.
         public mutating func setSoftRecordingPrivacyModeEnabled(_ value: Bool) { self.softRecordingPrivacyModeEnabled = value }
@@ -166,15 +292,112 @@ extension Google.CameraAvStreamManagementTrait {
         /// Whether live views are refused.
         public mutating func setSoftLivestreamPrivacyModeEnabled(_ value: Bool) { self.softLivestreamPrivacyModeEnabled = value }
 
+        /// Whether the camera sees in the dark.
+        public mutating func setNightVision(_ value: TriStateAutoEnum) { self.nightVision = value }
+
+        /// Whether it lights up the dark.
+        public mutating func setNightVisionIllum(_ value: TriStateAutoEnum) { self.nightVisionIllum = value }
+
+        /// Whether its loudspeaker is silent.
+        public mutating func setSpeakerMuted(_ value: Bool) { self.speakerMuted = value }
+
+        /// The volume of its loudspeaker.
+        public mutating func setSpeakerVolumeLevel(_ value: UInt8) { self.speakerVolumeLevel = value }
+
+        /// Whether its microphone is silent, in live views and recordings.
+        public mutating func setMicrophoneMuted(_ value: Bool) { self.microphoneMuted = value }
+
+        /// The level of its microphone.
+        public mutating func setMicrophoneVolumeLevel(_ value: UInt8) { self.microphoneVolumeLevel = value }
+
+        /// Whether it adapts the level itself.
+        public mutating func setMicrophoneAGCEnabled(_ value: Bool) { self.microphoneAGCEnabled = value }
+
+        /// By how many degrees it turns the picture.
+        public mutating func setImageRotation(_ value: UInt16) { self.imageRotation = value }
+
+        /// Whether it mirrors the picture from side to side.
+        public mutating func setImageFlipHorizontal(_ value: Bool) { self.imageFlipHorizontal = value }
+
+        /// Whether it mirrors the picture upside down.
+        public mutating func setImageFlipVertical(_ value: Bool) { self.imageFlipVertical = value }
+
+        /// Whether it records videos itself.
+        public mutating func setLocalVideoRecordingEnabled(_ value: Bool) { self.localVideoRecordingEnabled = value }
+
+        /// Whether it records pictures itself.
+        public mutating func setLocalSnapshotRecordingEnabled(_ value: Bool) { self.localSnapshotRecordingEnabled = value }
+
+        /// Whether its light shows what it does.
+        public mutating func setStatusLightEnabled(_ value: Bool) { self.statusLightEnabled = value }
+
+        /// How bright that light is.
+        public mutating func setStatusLightBrightness(_ value: ThreeLevelAutoEnum) { self.statusLightBrightness = value }
+
+        /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
+        public mutating func setRecordingMicrophoneMuted(_ value: Bool) { self.recordingMicrophoneMuted = value }
+
         /// Whether recording and analysis are refused.
         public var softRecordingPrivacyModeEnabled: Bool?
         /// Whether live views are refused.
         public var softLivestreamPrivacyModeEnabled: Bool?
+        /// Whether the camera sees in the dark.
+        public var nightVision: TriStateAutoEnum?
+        /// Whether it lights up the dark.
+        public var nightVisionIllum: TriStateAutoEnum?
+        /// Whether its loudspeaker is silent.
+        public var speakerMuted: Bool?
+        /// The volume of its loudspeaker.
+        public var speakerVolumeLevel: UInt8?
+        /// Whether its microphone is silent, in live views and recordings.
+        public var microphoneMuted: Bool?
+        /// The level of its microphone.
+        public var microphoneVolumeLevel: UInt8?
+        /// Whether it adapts the level itself.
+        public var microphoneAGCEnabled: Bool?
+        /// By how many degrees it turns the picture.
+        public var imageRotation: UInt16?
+        /// Whether it mirrors the picture from side to side.
+        public var imageFlipHorizontal: Bool?
+        /// Whether it mirrors the picture upside down.
+        public var imageFlipVertical: Bool?
+        /// Whether it records videos itself.
+        public var localVideoRecordingEnabled: Bool?
+        /// Whether it records pictures itself.
+        public var localSnapshotRecordingEnabled: Bool?
+        /// Whether its light shows what it does.
+        public var statusLightEnabled: Bool?
+        /// How bright that light is.
+        public var statusLightBrightness: ThreeLevelAutoEnum?
+        /// Whether its microphone is silent in recordings. Google's own; Matter does not have it.
+        public var recordingMicrophoneMuted: Bool?
 
         /// Describes the value.
-        public init(softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil) {
+        public init(softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil) {
             self.softRecordingPrivacyModeEnabled = softRecordingPrivacyModeEnabled
             self.softLivestreamPrivacyModeEnabled = softLivestreamPrivacyModeEnabled
+            self.nightVision = nightVision
+            self.nightVisionIllum = nightVisionIllum
+            self.speakerMuted = speakerMuted
+            self.speakerVolumeLevel = speakerVolumeLevel
+            self.microphoneMuted = microphoneMuted
+            self.microphoneVolumeLevel = microphoneVolumeLevel
+            self.microphoneAGCEnabled = microphoneAGCEnabled
+            self.imageRotation = imageRotation
+            self.imageFlipHorizontal = imageFlipHorizontal
+            self.imageFlipVertical = imageFlipVertical
+            self.localVideoRecordingEnabled = localVideoRecordingEnabled
+            self.localSnapshotRecordingEnabled = localSnapshotRecordingEnabled
+            self.statusLightEnabled = statusLightEnabled
+            self.statusLightBrightness = statusLightBrightness
+            self.recordingMicrophoneMuted = recordingMicrophoneMuted
+        }
+
+        public func validate(at path: String) throws(HomeError) {
+            try Constraint.recognized(self.nightVision, "nightVision", at: path)
+            try Constraint.recognized(self.nightVisionIllum, "nightVisionIllum", at: path)
+            try Constraint.range(self.imageRotation, 0...359, "imageRotation", at: path)
+            try Constraint.recognized(self.statusLightBrightness, "statusLightBrightness", at: path)
         }
     }
 

@@ -21,6 +21,12 @@ public struct GoogleCameraDeviceType: DeviceType {
     /// The type's traits of the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
+
+        /// Whether somebody is there.
+        public var occupancySensingTrait: Matter.OccupancySensingTrait? { self.traits[Matter.OccupancySensingTrait.self] }
+
+        /// Makes a device show itself, so that people can tell which one it is.
+        public var identifyTrait: Matter.IdentifyTrait? { self.traits[Matter.IdentifyTrait.self] }
     }
 
     /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
@@ -35,6 +41,15 @@ public struct GoogleCameraDeviceType: DeviceType {
 
         /// Live view over WebRTC: a session is a lease that the viewer extends.
         public var webRtcLiveViewTrait: Google.WebRtcLiveViewTrait? { self.traits[Google.WebRtcLiveViewTrait.self] }
+
+        /// The streams of a camera, and its privacy.
+        public var cameraAvStreamManagementTrait: Google.CameraAvStreamManagementTrait? { self.traits[Google.CameraAvStreamManagementTrait.self] }
+
+        /// What a camera has seen. The history of a home is read from the home; this trait names its events.
+        public var cameraHistoryTrait: Google.CameraHistoryTrait? { self.traits[Google.CameraHistoryTrait.self] }
+
+        /// What a device runs on. A device with a battery has it.
+        public var extendedPowerSourceTrait: Google.ExtendedPowerSourceTrait? { self.traits[Google.ExtendedPowerSourceTrait.self] }
     }
 
     /// The type's traits of the namespace `Google`. One that the device lacks is nil.

@@ -21,6 +21,12 @@ public struct GoogleDoorbellDeviceType: DeviceType {
     /// The type's traits of the namespace `Matter`.
     public struct MatterTraits: Sendable, Hashable {
         fileprivate let traits: TraitCollection
+
+        /// Whether somebody is there.
+        public var occupancySensingTrait: Matter.OccupancySensingTrait? { self.traits[Matter.OccupancySensingTrait.self] }
+
+        /// Makes a device show itself, so that people can tell which one it is.
+        public var identifyTrait: Matter.IdentifyTrait? { self.traits[Matter.IdentifyTrait.self] }
     }
 
     /// The type's traits of the namespace `Matter`. One that the device lacks is nil.
@@ -35,6 +41,24 @@ public struct GoogleDoorbellDeviceType: DeviceType {
 
         /// Live view over WebRTC: a session is a lease that the viewer extends.
         public var webRtcLiveViewTrait: Google.WebRtcLiveViewTrait? { self.traits[Google.WebRtcLiveViewTrait.self] }
+
+        /// The button of a doorbell.
+        public var doorbellPressTrait: Google.DoorbellPressTrait? { self.traits[Google.DoorbellPressTrait.self] }
+
+        /// The streams of a camera, and its privacy.
+        public var cameraAvStreamManagementTrait: Google.CameraAvStreamManagementTrait? { self.traits[Google.CameraAvStreamManagementTrait.self] }
+
+        /// What a camera has seen. The history of a home is read from the home; this trait names its events.
+        public var cameraHistoryTrait: Google.CameraHistoryTrait? { self.traits[Google.CameraHistoryTrait.self] }
+
+        /// What a device runs on. A device with a battery has it.
+        public var extendedPowerSourceTrait: Google.ExtendedPowerSourceTrait? { self.traits[Google.ExtendedPowerSourceTrait.self] }
+
+        /// The sounds that a doorbell or a chime makes.
+        public var chimeTrait: Google.ChimeTrait? { self.traits[Google.ChimeTrait.self] }
+
+        /// Sounds for a season, which replace a doorbell's own for some time.
+        public var chimeThemesTrait: Google.ChimeThemesTrait? { self.traits[Google.ChimeThemesTrait.self] }
     }
 
     /// The type's traits of the namespace `Google`. One that the device lacks is nil.

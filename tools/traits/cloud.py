@@ -1,0 +1,282 @@
+"""How traits and types appear in cloud-to-cloud's messages: the key `cloudToCloud` of the data files, checked.
+
+A device type names its counterpart: `"cloudToCloud": "action.devices.types.LIGHT"`. A trait has a list of mappings,
+because what is one trait here may be several there, and may depend on the device type. All mappings that apply to an
+endpoint are used. Where several have the same cloud trait, their attributes, states and commands are joined, and lists
+that occur in several (`sensorStatesSupported`) are concatenated.
+
+    {
+      "trait": "action.devices.traits.Brightness",      the cloud trait, as SYNC lists it
+      "types": ["DimmableLightDeviceType"],             applies to these types only; all types without it
+      "exceptTypes": ["SpeakerDeviceType"],             does not apply to these types
+      "unlessTrait": "OnOff",                           does not apply where the endpoint has this trait
+      "attributes": {"commandOnlyBrightness": false},   fixed attributes of SYNC
+      "computed": [OUTPUT],                             attributes of SYNC that follow from the trait's state
+      "states": [OUTPUT],                               states of QUERY and of report state
+      "commands": [COMMAND]                             what EXECUTE does
+    }
+
+An OUTPUT writes one member of a message. It is left out when its source is not supported or null, when the conversion
+has no value for it, or when its condition does not hold.
+
+    {
+      "name": "color.temperatureK",                     where to write; points lead into objects
+      "from": "colorTemperatureMireds",                 the attribute; "LevelControl.currentLevel" for that of another
+                                                        trait of the endpoint
+      "value": true,                                    a constant, in place of "from"
+      "convert": CONVERSION,
+      "otherwise": VALUE,                               written in place of leaving it out, if the condition holds
+      "when": [CONDITION],
+      "item": {"name": "PM2.5"}, "member": "rawValue"   the place is a list: the value becomes a member of the item that
+                                                        has these other members
+    }
+
+A COMMAND says what one command of EXECUTE does. The first whose conditions hold is used, so one without a condition is
+the last of its name.
+
+    {
+      "name": "action.devices.commands.BrightnessAbsolute",
+      "when": [CONDITION],
+      "steps": [STEP],                                  one after another
+      "handler": "cameraStream"                         in place of steps: code of that name
+    }
+
+A STEP sends a command of the trait, or of another trait of the endpoint ("LevelControl.moveToLevelWithOnOff"), which is
+left out if the endpoint does not have that trait. Or it writes attributes.
+
+    {"send": "moveToLevelWithOnOff", "parameters": {"level": INPUT}}
+    {"write": {"occupiedHeatingSetpoint": INPUT}}
+
+An INPUT is a value for a parameter or an attribute.
+
+    {
+      "from": "brightness",                             the cloud command's parameter; "challenge.pin" is the PIN
+      "value": 0,                                       a constant, in place of "from"
+      "convert": CONVERSION,                            used backwards: from the cloud's value to ours
+      "addTo": "currentLevel",                          the value is a difference: convert it as such, and add this
+                                                        attribute. The sum is kept in the range of the conversion.
+      "optional": true                                  leave the parameter out where the cloud does not send it
+    }
+
+A CONDITION compares an attribute of ours, or a parameter of the cloud's command. All conditions of a list have to hold.
+
+    {"attribute": "systemMode", "is": ["heat"]}         it is one of these values
+    {"parameter": "fanSpeed", "exists": true}           it is there; an attribute that is null is not
+    {"parameter": "relativePositionMs", "atLeast": 0}
+
+A CONVERSION has one of these forms. Values of ours are those of the JSON: an enum's is a name, a bitmap's a number.
+A value of ours is rounded where its type is whole.
+
+    {"factor": 0.01, "decimals": 2}                     cloud = ours × factor, rounded to "decimals", or to as
+                                                        many as the factor has
+    {"scale": [0, 254, 0, 100], "decimals": 0}          ours from 0 to 254 is the cloud's from 0 to 100, in proportion.
+                                                        Both are kept in range. Without "decimals" the cloud's is whole.
+    {"reciprocal": 1000000}                             cloud = 1000000 / ours, whole in both directions
+    {"names": [["locked", true]], "otherwise": false}   pairs of ours and the cloud's. Backwards, the first pair with
+                                                        the value counts; a value without one is out of range
+    {"text": "utf8"}                                    the cloud's text as octets, in base64
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+MISSING = object()
+
+
+class MappingError(Exception):
+    """A mapping that cannot be used, and why."""
+
+
+@dataclass
+class Conversion:
+    factor: float | None = None
+    scale: list[float] | None = None
+    reciprocal: float | None = None
+    names: list[list] | None = None
+    text: str | None = None
+    decimals: int | None = None
+    otherwise: object = MISSING
+
+    def check(self, place: str) -> None:
+        kinds = [self.factor, self.scale, self.reciprocal, self.names, self.text]
+        require(sum(kind is not None for kind in kinds) == 1, place, "a conversion has exactly one form")
+        require(self.factor != 0 and self.reciprocal != 0, place, "a factor of 0 has no way back")
+        if self.scale is not None:
+            low, high, cloud_low, cloud_high = self.scale if len(self.scale) == 4 else (0, 0, 0, 0)
+            require(low < high and cloud_low != cloud_high, place, "a scale has two ranges: [0, 254, 0, 100]")
+        require(all(len(pair) == 2 for pair in self.names or []), place, "names are pairs")
+        require(self.text in (None, "utf8"), place, "text is utf8")
+        require(self.otherwise is MISSING or self.names is not None, place, "only names have an otherwise")
+
+
+@dataclass
+class Condition:
+    attribute: str | None = None
+    parameter: str | None = None
+    values: list | None = None
+    exists: bool | None = None
+    atLeast: float | None = None
+
+    def check(self, place: str) -> None:
+        subjects = [self.attribute, self.parameter]
+        tests = [self.values, self.exists, self.atLeast]
+        require(sum(item is not None for item in subjects) == 1, place, "a condition has an attribute or a parameter")
+        require(sum(item is not None for item in tests) == 1, place, "a condition has one of is, exists and atLeast")
+
+
+@dataclass
+class Output:
+    name: str
+    source: str | None = None
+    value: object = MISSING
+    convert: Conversion | None = None
+    otherwise: object = MISSING
+    when: list[Condition] = field(default_factory=list)
+    item: dict | None = None
+    member: str | None = None
+
+
+@dataclass
+class Input:
+    source: str | None = None
+    value: object = MISSING
+    convert: Conversion | None = None
+    addTo: str | None = None
+    optional: bool = False
+
+
+@dataclass
+class Step:
+    send: str | None = None
+    parameters: dict[str, Input] = field(default_factory=dict)
+    write: dict[str, Input] | None = None
+
+
+@dataclass
+class CloudCommand:
+    name: str
+    when: list[Condition] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    handler: str | None = None
+
+
+@dataclass
+class Mapping:
+    trait: str
+    types: list[str] = field(default_factory=list)
+    exceptTypes: list[str] = field(default_factory=list)
+    unlessTrait: str | None = None
+    attributes: dict = field(default_factory=dict)
+    computed: list[Output] = field(default_factory=list)
+    states: list[Output] = field(default_factory=list)
+    commands: list[CloudCommand] = field(default_factory=list)
+
+
+# The members whose names are words of Python, and those that hold further values.
+RENAMED = {Output: {"from": "source"}, Input: {"from": "source"}, Condition: {"is": "values"}}
+NESTED = {
+    Mapping: {"computed": Output, "states": Output, "commands": CloudCommand},
+    Output: {"convert": Conversion, "when": Condition},
+    CloudCommand: {"when": Condition, "steps": Step},
+    Step: {"parameters": Input, "write": Input},
+    Input: {"convert": Conversion},
+}
+# The commands that code carries out.
+HANDLERS = {"cameraStream"}
+
+
+def mappings(trait, vocabulary) -> list[Mapping]:
+    """The mappings of a trait, checked against the vocabulary. Throws `MappingError`."""
+    place = f"{trait.name}, cloudToCloud"
+    found = [build(Mapping, item, place) for item in trait.cloudToCloud or []]
+    for mapping in found:
+        check(mapping, trait, vocabulary, f"{place}, {mapping.trait}")
+    return found
+
+
+def check(mapping: Mapping, trait, vocabulary, place: str) -> None:
+    types = {kind.name for kind in vocabulary.known_types}
+    traits = {other.name: other for other in vocabulary.known_traits}
+    for name in [*mapping.types, *mapping.exceptTypes]:
+        require(name in types, place, f"the device type {name} is not declared")
+    require(mapping.unlessTrait in (None, *traits), place, f"the trait {mapping.unlessTrait} has no file")
+
+    def member(name: str, of: str):
+        """A command or attribute of the trait, or of another one: `LevelControl.currentLevel`."""
+        other, _, last = name.rpartition(".")
+        owner = traits.get(other) if other else trait
+        require(owner is not None, place, f"the trait {other} has no file")
+        item = next((item for item in getattr(owner, of) if item.name == last), None)
+        require(item is not None, place, f"{owner.name} does not have {last} among its {of}")
+        return item
+
+    def conditions(items: list[Condition]) -> None:
+        for item in items:
+            item.check(place)
+            if item.attribute:
+                member(item.attribute, "attributes")
+
+    for item in [*mapping.computed, *mapping.states]:
+        require((item.source is None) != (item.value is MISSING), place, f"{item.name} has a from or a value")
+        if item.source:
+            member(item.source, "attributes")
+        if item.convert:
+            item.convert.check(f"{place}, {item.name}")
+        require((item.item is None) == (item.member is None), place, f"{item.name}: item and member belong together")
+        conditions(item.when)
+
+    hidden: set[str] = set()
+    for command in mapping.commands:
+        require(command.name not in hidden, place, f"an earlier {command.name} without a condition hides this one")
+        if not command.when:
+            hidden.add(command.name)
+        conditions(command.when)
+        require(bool(command.steps) != bool(command.handler), place, f"{command.name} has steps or a handler")
+        require(command.handler in (None, *HANDLERS), place, f"the handler {command.handler} is not known")
+        for step in command.steps:
+            require((step.send is None) != (step.write is None), place, f"a step of {command.name} sends or writes")
+            inputs = dict(step.write or {})
+            for name in step.write or {}:
+                require(not member(name, "attributes").readOnly, place, f"{name} cannot be written")
+            if step.send:
+                declared = {item.name: item for item in member(step.send, "commands").parameters}
+                for name in step.parameters:
+                    require(name in declared, place, f"{step.send} does not have the parameter {name}")
+                missing = [name for name, item in declared.items() if item.required and name not in step.parameters]
+                require(not missing, place, f"{step.send} needs {', '.join(missing)}")
+                inputs |= step.parameters
+            for name, value in inputs.items():
+                require((value.source is None) != (value.value is MISSING), place, f"{name} has a from or a value")
+                if value.convert:
+                    value.convert.check(f"{place}, {name}")
+                if value.addTo:
+                    member(value.addTo, "attributes")
+
+
+def build(kind: type, data: dict, place: str):
+    """A value of the dataclass `kind` from a file's object."""
+    require(isinstance(data, dict), place, f"an object is expected, not {data!r}")
+    arguments = {}
+    for key, value in data.items():
+        name = RENAMED.get(kind, {}).get(key, key)
+        require(name in kind.__dataclass_fields__ and key != "source", place, f"{key} is not known")
+        inner = NESTED.get(kind, {}).get(key)
+        inside = f"{place}, {key}"
+        if not inner:
+            arguments[name] = value
+        elif isinstance(value, list):
+            arguments[name] = [build(inner, item, inside) for item in value]
+        elif kind is Step and isinstance(value, dict):
+            arguments[name] = {member: build(inner, item, inside) for member, item in value.items()}
+        else:
+            arguments[name] = build(inner, value, inside)
+    try:
+        return kind(**arguments)
+    except TypeError as error:
+        raise MappingError(f"{place}: {str(error).partition(') ')[2] or error}") from error
+
+
+def require(holds: bool, place: str, message: str) -> None:
+    if not holds:
+        raise MappingError(f"{place}: {message}")
