@@ -113,6 +113,10 @@ var targets: [Target] = [
         name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
         swiftSettings: settings),
     module("PacketFakes", floor: "Testing", ["RTP"]),
+    // A vendor's traits, which tools/generate-traits writes from the data files beside them.
+    .target(
+        name: "ExampleOrganization", dependencies: ["HomeTypes"], path: "Sources/Testing/ExampleOrganization",
+        exclude: ["Traits", "Types"], swiftSettings: settings),
     module(
         "StationFakes", floor: "Testing",
         ["Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations"]),
@@ -184,7 +188,7 @@ var targets: [Target] = [
             "HomeTypes", "MediaRelay", "Cameras",
             "Codecs", "DatagramPort", "DTLS", "Stations", "SDP", "RTP", "Transport",
         ]),
-    tests("HomeTypesTests", ["HomeTypes"]),
+    tests("HomeTypesTests", ["HomeTypes", "ExampleOrganization"]),
     tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
 ]
 
@@ -203,7 +207,7 @@ var dependencies: [Package.Dependency] = []
 // The protocol stack, for other programs. `Transport` and `DatagramPort` hold the types that the others speak.
 var products: [Product] = [
     "Transport", "SDP", "STUN", "RTP", "RTSP", "FragmentedMP4", "ICE", "SRTP", "DTLS", "PeerConnection", "DatagramPort",
-    "MediaRelay",
+    "MediaRelay", "HomeTypes",
 ].map { .library(name: $0, targets: [$0]) }
 
 if !coreOnly {
