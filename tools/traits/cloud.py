@@ -1,4 +1,4 @@
-"""How traits and types appear in cloud-to-cloud's messages: the key `cloudToCloud` of the data files, checked.
+"""The key `cloudToCloud` of the data files says how traits and types appear in cloud-to-cloud's messages.
 
 A device type names its counterpart: `"cloudToCloud": "action.devices.types.LIGHT"`. A trait has a list of mappings,
 because what is one trait here may be several there, and may depend on the device type. All mappings that apply to an

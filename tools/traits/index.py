@@ -2,6 +2,7 @@
 
 import json
 
+from . import cloud
 from .model import INTEGERS, Field, Trait, Vocabulary
 
 INTRODUCTION = """\
@@ -47,6 +48,7 @@ def page(vocabulary: Vocabulary) -> str:
     for trait in vocabulary.device_traits:
         mark = "" if trait.isFed else "declared only"
         lines += [f"| {trait.name} | `{trait.swift}` | `{trait.identifier}` | {mark} |"]
+    lines += cloud_section(vocabulary)
     for trait in vocabulary.device_traits:
         lines += ["", *section(trait)]
     if not vocabulary.detections:
@@ -57,6 +59,24 @@ def page(vocabulary: Vocabulary) -> str:
     for trait in vocabulary.detections:
         lines += [f"| {trait.name} | `{trait.identifier}` | {trait.events[0].name} | {trait.events[0].summary} |"]
     return introduction + "\n".join(lines) + "\n"
+
+
+def cloud_section(vocabulary: Vocabulary) -> list[str]:
+    """How traits appear in cloud-to-cloud, and the form in which data files say so."""
+    mapped = [trait for trait in vocabulary.device_traits if trait.cloudToCloud]
+    if not mapped:
+        return []
+    lines = ["", "## Cloud-to-cloud", ""]
+    # The form is described where it is checked.
+    lines += [] if vocabulary.base else [(cloud.__doc__ or "").strip(), ""]
+    lines += ["| Trait | Cloud trait | States | Commands |", "|---|---|---|---|"]
+    for trait in mapped:
+        for mapping in cloud.mappings(trait, vocabulary):
+            states = dict.fromkeys(f"`{item.name}`" for item in mapping.states)
+            commands = dict.fromkeys(f"`{item.name.rpartition('.')[2]}`" for item in mapping.commands)
+            name = mapping.trait.rpartition(".")[2]
+            lines += [f"| {trait.name} | {name} | {', '.join(states)} | {', '.join(commands)} |"]
+    return lines
 
 
 def section(trait: Trait) -> list[str]:

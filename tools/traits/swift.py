@@ -133,18 +133,20 @@ def device_type_file(kind: DeviceType, vocabulary: Vocabulary) -> str:
 def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
     """The namespace of a vendor, with what it declares. The first one has the device types and the shared enums."""
     is_first = namespace == vendor_namespaces(vocabulary)[0]
-    traits = [trait.swift for trait in vocabulary.traits if trait.namespace == namespace]
+    own = [trait for trait in vocabulary.traits if trait.namespace == namespace]
     types = [kind.name for kind in vocabulary.device_types] if is_first else []
     lines = [
         f"/// The namespace of the traits that {namespace} declares.",
         f"public enum {namespace} {{",
         "    /// The traits, in the order of their identifiers.",
         "    public static let traits: [any Trait.Type] = [",
-        *[f"        {name}.self," for name in traits],
+        *[f"        {trait.swift}.self," for trait in own],
         "    ]",
         "",
         "    /// The device types.",
         f"    public static let deviceTypes: [any DeviceType.Type] = [{', '.join(f'{name}.self' for name in types)}]",
+        "",
+        *indented(cloud_tables("public", own, vocabulary.device_types if is_first else []), 1),
         "",
         "    /// Adds the traits and device types to the vocabulary. Devices are read with them from then on.",
         "    public static func register() {",
@@ -156,6 +158,35 @@ def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
     for choice in vocabulary.enums if is_first else []:
         lines += ["", *enum(choice)]
     return HEADER + "\n" + "\n".join(lines) + "\n"
+
+
+def cloud_file(vocabulary: Vocabulary) -> str:
+    """How the project's vocabulary appears in cloud-to-cloud's messages."""
+    lines = ["/// How the traits and types of the vocabulary appear in cloud-to-cloud's messages."]
+    lines += ["enum CloudMappings {", *indented(cloud_tables("", vocabulary.traits, vocabulary.device_types), 1), "}"]
+    return HEADER + "\n" + "\n".join(lines) + "\n"
+
+
+def cloud_tables(prefix: str, traits: list[Trait], kinds: list[DeviceType]) -> list[str]:
+    """The mappings of traits and types. With the prefix `public`, they are members of a vendor's namespace."""
+
+    def table(summary: str, name: str, entries: dict[str, str]) -> list[str]:
+        if prefix:
+            name = f"cloud{capitalized(name)}"
+        lines = [f"/// {summary}", f"{prefix} static let {name}: [String: String] = [".lstrip()]
+        if not entries:
+            return [lines[0], lines[1] + ":]"]
+        return [*lines, *[f'    "{key}": {value},' for key, value in entries.items()], "]"]
+
+    texts = {trait.name: compact(trait.cloudToCloud) for trait in traits if trait.cloudToCloud}
+    types = {kind.name: f'"{kind.cloudToCloud}"' for kind in kinds if kind.cloudToCloud}
+    lines = table("The mappings of each trait to cloud-to-cloud, as JSON.", "traits", texts)
+    return [*lines, "", *table("The cloud's device types, by the names of ours.", "types", types)]
+
+
+def compact(value: object) -> str:
+    """JSON as a Swift literal."""
+    return f'#"{json.dumps(value, ensure_ascii=False, separators=(",", ":"))}"#'
 
 
 def vocabulary_file(vocabulary: Vocabulary) -> str:

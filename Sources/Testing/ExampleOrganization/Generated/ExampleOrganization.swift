@@ -14,6 +14,16 @@ public enum ExampleOrganization {
     /// The device types.
     public static let deviceTypes: [any DeviceType.Type] = [SpinnerDeviceType.self]
 
+    /// The mappings of each trait to cloud-to-cloud, as JSON.
+    public static let cloudTraits: [String: String] = [
+        "ExampleOrganization.Spinner": #"[{"trait":"action.devices.traits.FanSpeed","attributes":{"supportsFanSpeedPercent":true},"states":[{"name":"currentFanSpeedPercent","from":"rpm","convert":{"scale":[0,12000,0,100]}}],"commands":[{"name":"action.devices.commands.SetFanSpeed","when":[{"parameter":"fanSpeedPercent","is":[0]}],"steps":[{"send":"stop"}]},{"name":"action.devices.commands.SetFanSpeed","steps":[{"send":"spin","parameters":{"rpm":{"from":"fanSpeedPercent","convert":{"scale":[0,12000,0,100]}}}}]}]}]"#,
+    ]
+
+    /// The cloud's device types, by the names of ours.
+    public static let cloudTypes: [String: String] = [
+        "SpinnerDeviceType": "action.devices.types.FAN",
+    ]
+
     /// Adds the traits and device types to the vocabulary. Devices are read with them from then on.
     public static func register() {
         for trait in self.traits { Vocabulary.register(trait) }
