@@ -315,8 +315,8 @@ if !coreOnly {
         .executableTarget(
             name: "gatehouse",
             dependencies: [
-                "Gateway", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Cameras", "Signalling",
-                "ONVIF", "SDP",
+                "Gateway", "HomeHub", "CFileStatus", "GatewayClient", "LiveViewClient", "Benchmarks", "Cameras",
+                "Signalling", "ONVIF", "SDP",
                 "RTP", "HomeTypes",
                 "Codecs", "DTLS",
                 "DatagramPort",
@@ -396,7 +396,7 @@ if fuzzing {
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+YAML.swift",
-                    "Configuration/NameRules.swift", "Configuration/YAMLReader.swift",
+                    "Configuration/YAMLReader.swift",
                     "Configuration/Reload/CameraEntry.swift",
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
                 ],

@@ -190,4 +190,17 @@ import Testing
         #expect(second.device(holding: token) == "door")
         #expect(second.device(holding: "") == nil)
     }
+
+    @Test func theTokenOfADeviceThatWasDecommissionedIsGone() throws {
+        let folder = try TemporaryFolder()
+        let tokens = try WebhookTokens(openingOrCreatingIn: folder.directory, devices: ["door", "yard"])
+        let token = try #require(try WebhookTokens.token(of: "door", in: folder.directory))
+        try tokens.remove("door", in: folder.directory)
+        try tokens.remove("door", in: folder.directory)
+        #expect(tokens.device(holding: token) == nil && !tokens.hasToken("door") && tokens.hasToken("yard"))
+        try tokens.remove("yard", in: folder.directory)
+        // The next start finds no file that looks damaged, and a new device gets a token of its own.
+        let next = try WebhookTokens(openingOrCreatingIn: folder.directory, devices: ["door"])
+        #expect(next.hasToken("door") && next.device(holding: token) == nil)
+    }
 }

@@ -36,13 +36,13 @@ import Testing
         #expect(parts.first == ["retry: 2000"])
         try #require(
             parts.dropFirst().map { $0[0] } == [
-                "event: device", "event: device", "event: device", "event: DoorbellPressed",
+                "event: structure", "event: device", "event: device", "event: device", "event: DoorbellPressed",
             ])
         // Each event is three lines: what a person named cannot break the framing. Only with the last of the state does
         // a client have a place to return to.
         #expect(parts[1].count == 2 && parts[1][1].hasPrefix("data: "))
-        #expect(parts[2...4].allSatisfy { $0.count == 3 && $0[1].hasPrefix("id: ") && $0[2].hasPrefix("data: ") })
-        let press = try JSONDecoder().decode([String: String].self, from: Data(parts[4][2].dropFirst(6).utf8))
+        #expect(parts[3...5].allSatisfy { $0.count == 3 && $0[1].hasPrefix("id: ") && $0[2].hasPrefix("data: ") })
+        let press = try JSONDecoder().decode([String: String].self, from: Data(parts[5][2].dropFirst(6).utf8))
         #expect(press["deviceID"] == "door")
         #expect(press["timestamp"] == "1970-01-01T00:16:40Z")
         #expect(press["complementaryToneId"] == "a\nb")

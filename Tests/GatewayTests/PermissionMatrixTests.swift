@@ -65,6 +65,20 @@ import Testing
         "file": "init.mp4", "name": "cloud", "link": "none", "secret": "none", "type": "motion",
     ]
 
+    /// A home with two structures, a device in each, and a room in the first.
+    private static func home() -> MemorySharedStore {
+        let store = MemorySharedStore()
+        func add(_ kind: String, _ id: String, _ fields: String) {
+            _ = store.write(kind, id, #"{"id":"\#(id)",\#(fields)}"#, expecting: 0)
+        }
+        let made = #""createdAt":"2026-01-01T00:00:00Z""#
+        for id in ["s1", "s2"] { add("structure", id, #""name":"\#(id)","timeZone":"UTC",\#(made)"#) }
+        add("room", "r1", #""name":"Hall","structureID":"s1",\#(made)"#)
+        add("device", "door", #""key":"door","structureID":"s1""#)
+        add("device", "yard", #""key":"yard","structureID":"s2""#)
+        return store
+    }
+
     static func path(_ template: String) -> String {
         values.reduce(template) { $0.replacing("{\($1.key)}", with: $1.value) }
     }
@@ -86,10 +100,7 @@ import Testing
         for (route, need) in RoutePermissions.table.sorted(by: { $0.key < $1.key }) {
             // The stream has no end; it has tests of its own. Secrets are not a matter of scopes.
             guard route != "GET /v1/events", need != .secret else { continue }
-            let gateway = try TestGateway()
-            gateway.hub.directory.setStructure("s1", ofDevice: "door")
-            gateway.hub.directory.setStructure("s2", ofDevice: "yard")
-            gateway.hub.directory.setStructure("s1", ofRoom: "r1")
+            let gateway = try TestGateway(directory: HomeDirectory(Self.home()))
             let tokens = Cell.all.enumerated().map { ($1, "gatehouse_cell-\($0)") }
             for (cell, token) in tokens { try await gateway.addToken(token, named: token, Access([cell.grant])) }
             let parts = route.split(separator: " ").map(String.init)
@@ -136,7 +147,10 @@ import Testing
     /// What the owner sees of everything that requests could change.
     private static func state(_ client: TestGateway.Client) async throws -> [String] {
         var texts: [String] = []
-        for path in ["/v1/devices", "/v1/cameras", "/v1/tokens", "/v1/upload-endpoints", "/v1/sessions"] {
+        for path in [
+            "/v1/structures", "/v1/rooms", "/v1/devices", "/v1/cameras", "/v1/tokens", "/v1/upload-endpoints",
+            "/v1/sessions",
+        ] {
             texts.append(try await client.get(path).text)
         }
         return texts

@@ -106,7 +106,7 @@ import Transport
         try write("recording: {trigger: motion, days: 8}\n")
         await keeper.reload(because: "a test")
         #expect(await keeper.configurationStatus.needsRestart == ["recording"])
-        #expect(await hub.devices().map(\.id) == ["a"])
+        #expect(await hub.devices().map(\.key) == ["a"])
 
         try write("recording: {trigger: never}\n")
         await keeper.reload(because: "a test")

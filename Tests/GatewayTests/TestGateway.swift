@@ -29,6 +29,7 @@ struct TestGateway: Sendable {
 
     init(
         recordings: RecordingAccess? = nil, transports: TransportService? = nil,
+        directory: HomeDirectory = HomeDirectory(),
         _ change: (inout GatewayConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = GatewayConfiguration()
@@ -41,7 +42,7 @@ struct TestGateway: Sendable {
         let hub = HomeHub(
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
             drivers: [self.camera], signalling: self.liveView.services, transports: transports,
-            now: { Date(timeIntervalSince1970: 1_000) })
+            directory: directory, now: { Date(timeIntervalSince1970: 1_000) })
         self.folder = try TemporaryFolder()
         try self.folder.directory.create()
         let keeper = try ConfigurationKeeper(

@@ -103,6 +103,7 @@ import Testing
                 principal: "phone", access: Access([.init([.read, .media])]),
                 onCutOff: { cuts.withLockedValue { $0 += 1 } }
             ).makeAsyncIterator()
+            #expect(await events.next()?.name == "structure")
             #expect(await events.next()?.name == "device")
             try await gateway.api.tokens.revoke(id)
             #expect(cuts.withLockedValue { $0 } == 1)

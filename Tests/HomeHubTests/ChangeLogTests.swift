@@ -114,9 +114,11 @@ import Transport
     }
 
     @Test func aHomeThatRestartsTellsReturningWatchersWhatBecameOfItsDevicesAndSessions() async throws {
+        let home = MemorySharedStore()
         func makeHub() throws -> HomeHub {
             HomeHub(
-                devices: [], drivers: [], signalling: FakeLiveView().services, log: ChangeLog(try open()),
+                devices: [], drivers: [], signalling: FakeLiveView().services, directory: try HomeDirectory(home),
+                log: ChangeLog(try open()),
                 now: { Date(timeIntervalSince1970: 1_000) })
         }
         func device(_ id: String) -> DeviceDescription { DeviceDescription(id: id, name: id, kind: .doorbell) }

@@ -22,7 +22,7 @@ import Testing
     @Test func exactlyWhatChangedIsReported() async throws {
         let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
-        for _ in 0..<2 { _ = await events.next() }
+        for _ in 0..<3 { _ = await events.next() }
         let changes = await hub.setDevices(
             [device("porch"), device("door", "Front door")], drivers: [FakeCamera("porch")])
         #expect(changes.added == ["porch"] && changes.changed == ["door"] && changes.removed == ["yard"])
@@ -51,7 +51,7 @@ import Testing
         let hub = makeHub()
         let running = Task { await hub.run() }
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
-        for _ in 0..<2 { _ = await events.next() }
+        for _ in 0..<3 { _ = await events.next() }
         yard.send(FakeCamera.flowing)
         guard case .device(let first)? = await events.next()?.change, first.id == "yard" else { throw Unexpected() }
 

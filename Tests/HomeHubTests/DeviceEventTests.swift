@@ -18,7 +18,7 @@ import Testing
     @Test func aDetectionIsReportedKeptAndShownWhileItLasts() async throws {
         let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
-        for _ in 0..<2 { _ = await events.next() }
+        for _ in 0..<3 { _ = await events.next() }
         await hub.apply(.detection(.init(kind: .person, phase: .began, eventSessionId: "s")), deviceID: "door")
         guard case .detection("door", _, let began)? = await events.next()?.change else { throw UnexpectedEvent() }
         #expect(began.kind == .person)

@@ -154,11 +154,15 @@ import Testing
     @Test func aWatcherGetsTheStateFirstAndThenEveryChange() async throws {
         let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
-        let initial = [await events.next(), await events.next()].compactMap { $0?.change }
+        let initial = [await events.next(), await events.next(), await events.next()].compactMap { $0?.change }
         #expect(
             initial.map { change in
-                if case .device(let device) = change { device.id } else { "?" }
-            } == ["door", "yard"])
+                switch change {
+                case .structure(let structure): structure.name
+                case .device(let device): device.id
+                default: "?"
+                }
+            } == ["Home", "door", "yard"])
 
         await hub.apply(FakeCamera.flowing, deviceID: "door")
         guard case .device(let device)? = await events.next()?.change else { throw UnexpectedEvent() }
@@ -173,7 +177,7 @@ import Testing
         let hub = makeHub()
         var mine = try await hub.changes(principal: "owner").makeAsyncIterator()
         var others = try await hub.changes(principal: "guest").makeAsyncIterator()
-        for _ in 0..<2 { _ = (await mine.next(), await others.next()) }
+        for _ in 0..<3 { _ = (await mine.next(), await others.next()) }
 
         let id = try await start(hub)
         guard case .session(.started, let started)? = await mine.next()?.change else { throw UnexpectedEvent() }
@@ -266,7 +270,7 @@ import Testing
     @Test func theButtonIsPressedThroughTheDriverAndTheRunningHubReportsIt() async throws {
         let hub = makeHub()
         var events = try await hub.changes(principal: "owner").makeAsyncIterator()
-        for _ in 0..<2 { _ = await events.next() }
+        for _ in 0..<3 { _ = await events.next() }
         try await hub.press("door")
         camera.finish()
         await hub.run()

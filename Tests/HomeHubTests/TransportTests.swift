@@ -209,7 +209,8 @@ import Transport
         await hub.run()
         try await self.send("allocatePushTransport", #"{"transportOptions":\#(Self.options)}"#, to: hub)
         var events = try await hub.changes(principal: "phone").makeAsyncIterator()
-        // The present state of the one device, which is the same kind of event.
+        // The present state of the one structure, and of the one device, which is the same kind of event.
+        _ = await events.next()
         let state = try #require(await events.next())
         try await self.send("setTransportStatus", #"{"transportStatus":"inactive"}"#, to: hub)
         var change = try #require(await events.next())

@@ -10,7 +10,8 @@ from peers.gateway import Gateway
 def test_plays_pictures_and_sound(gateway: Gateway, device: str) -> None:
     gateway.wait_until_flowing(device)
     run(lambda: expect_live_view(gateway.client, device))
-    assert not [one for one in gateway.client.sessions() if one["deviceID"] == device]
+    id = gateway.client.device_id(device)
+    assert not [one for one in gateway.client.sessions() if one["deviceID"] == id]
 
 
 @pytest.mark.parametrize("device", ["gate", "shed", "cellar"])

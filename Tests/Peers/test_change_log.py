@@ -42,7 +42,7 @@ def test_what_a_reader_got_is_in_the_file_after_a_kill(binary: Path, tmp_path: P
 def test_a_client_goes_on_over_a_kill_with_nothing_missed(binary: Path, tmp_path: Path) -> None:
     gateway = Gateway(binary, tmp_path, [DOORBELL])
     stream = EventStream(gateway.client)
-    stream.wait_for("device", id="front-door", connectivityState="online")
+    stream.wait_for("device", key="front-door", connectivityState="online")
     ended = threading.Event()
     accepted: list[str] = []
 
@@ -73,10 +73,10 @@ def test_a_client_goes_on_over_a_kill_with_nothing_missed(binary: Path, tmp_path
     second = Gateway(binary, tmp_path, [DOORBELL])
     try:
         again = EventStream(second.client, after=place)
-        again.wait_for("device", id="front-door", connectivityState="online")
+        again.wait_for("device", key="front-door", connectivityState="online")
         assert not again.named("missed")
         assert second.client.command("front-door", "DoorbellPress", "press").status == 200
-        again.wait_for("DoorbellPressed", deviceID="front-door")
+        again.wait_for("DoorbellPressed", deviceID=second.client.device_id("front-door"))
         events = before + again.events
         numbers = [int(event.id.rpartition("-")[2]) for event in events if event.id]
         # The place of the state at the beginning is that of a change which is part of it.
@@ -89,7 +89,7 @@ def test_a_client_goes_on_over_a_kill_with_nothing_missed(binary: Path, tmp_path
         # Another log's cursor gets the whole state, and is told so.
         other = EventStream(second.client, after="0123456789abcdef-1-7")
         other.wait_for("missed")
-        assert {event.data["id"] for event in other.named("device")} == {"front-door", "yard"}
+        assert {event.data["key"] for event in other.named("device")} == {"front-door", "yard"}
         other.close()
         again.close()
     finally:

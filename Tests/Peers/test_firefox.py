@@ -37,7 +37,8 @@ def test_g722_is_passed_through_or_transcoded_to_opus(firefox: Firefox, gateway:
     with viewing(firefox, gateway.token) as viewer:
         viewer.call("playWHEP", device="yard", sound=sound)
         viewer.expect_media(frames=10)
-        session = next(one for one in gateway.client.sessions() if one["deviceID"] == "yard")
+        yard = gateway.client.device_id("yard")
+        session = next(one for one in gateway.client.sessions() if one["deviceID"] == yard)
         assert session["codecs"] == ["VP8", sound] or session["codecs"] == [sound, "VP8"]
 
 

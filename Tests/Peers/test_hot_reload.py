@@ -25,7 +25,7 @@ def home(binary: Path, rtsp_cameras: RTSPCameras, tmp_path: Path) -> Iterator[Ga
 
 
 def devices(gateway: Gateway) -> list[str]:
-    return [one["id"] for one in gateway.client.get("/v1/devices")["devices"]]
+    return [one["key"] for one in gateway.client.get("/v1/devices")["devices"]]
 
 
 def put(gateway: Gateway, id: str, source: str, **settings: object) -> int:
@@ -81,7 +81,7 @@ def test_an_edit_of_the_config_is_applied_under_a_viewer(home: Gateway, rtsp_cam
             await viewer.expect_media()
             await asyncio.to_thread(
                 eventually,
-                lambda: [one["deviceID"] for one in home.client.sessions()] == ["garden"],
+                lambda: [one["deviceID"] for one in home.client.sessions()] == [home.client.device_id("garden")],
                 "the session of the camera that was removed has ended",
             )
         finally:

@@ -102,7 +102,7 @@ def segments(ingest: Ingest) -> int:
 
 def wait_for_the_end(house: Gateway, ingest: Ingest, stream: EventStream, connection: int) -> None:
     """The recording has ended, all of it has arrived, and nothing follows."""
-    stream.wait_for("PushTransportEnd", within=60, deviceID=DEVICE, connectionID=connection)
+    stream.wait_for("PushTransportEnd", within=60, deviceID=house.client.device_id(DEVICE), connectionID=connection)
     eventually(lambda: house.client.metric("gatehouse_upload_queue_segments") == 0, "all is uploaded", 60)
     recordings = house.client.get(f"/v1/devices/{DEVICE}/recordings")["recordings"]
     assert [one["isRunning"] for one in recordings] == [False]
@@ -121,7 +121,7 @@ def test_a_command_uploads_until_the_connection_is_inactive(house: Gateway, inge
         house, "manuallyTriggerTransport",
         connectionID=connection, activationReason="userInitiated", timeControl=time_control,
     )  # fmt: skip
-    stream.wait_for("PushTransportBegin", within=60, deviceID=DEVICE, connectionID=connection)
+    stream.wait_for("PushTransportBegin", within=60, deviceID=house.client.device_id(DEVICE), connectionID=connection)
     eventually(lambda: segments(server) >= 4, "segments arrive", 90)
     names = {path.split("/")[-2] for path in received(server) if path.endswith(".init")}
     assert names == {"video", "audio"}
@@ -155,7 +155,7 @@ def test_privacy_refuses_a_continuous_upload_and_its_end_permits_it(
     eventually(lambda: segments(server) >= 6, "segments arrive", 90)
     assert house.client.metric("gatehouse_upload_failing") == 0
     send(house, "setTransportStatus", connectionID=connection, transportStatus="inactive")
-    stream.wait_for("PushTransportEnd", within=60, deviceID=DEVICE, connectionID=connection)
+    stream.wait_for("PushTransportEnd", within=60, deviceID=house.client.device_id(DEVICE), connectionID=connection)
     eventually(lambda: house.client.metric("gatehouse_upload_queue_segments") == 0, "all is uploaded", 60)
 
     def is_closed() -> bool:

@@ -121,7 +121,7 @@ def test_press_motion_and_person_arrive(camera: ONVIFCamera, house: Gateway, rep
     camera.notify(VISITOR, True)
     press = stream.wait_for("DoorbellPressed")
     report.append(f"ONVIF press to event stream: {(time.monotonic() - start) * 1000:.0f} ms")
-    assert press.data["deviceID"] == "door"
+    assert press.data["deviceID"] == house.client.device_id("door")
     for _ in range(5):
         camera.notify(VISITOR, True)
     camera.notify(MOTION, True)

@@ -59,7 +59,7 @@ def test_a_guest_cannot_take_all_watchers_places(gateway: Gateway) -> None:
         assert len(streams) == 16, "a quarter of 64"
         mine = EventStream(gateway.client)
         assert gateway.client.command("front-door", "DoorbellPress", "press").status == 200
-        mine.wait_for("DoorbellPressed", deviceID="front-door")
+        mine.wait_for("DoorbellPressed", deviceID=gateway.client.device_id("front-door"))
         mine.close()
         refused = guest(gateway).request("GET", "/v1/events")
         assert refused.status == 429 and "share of 16" in refused.text and "retry-after" in refused.headers

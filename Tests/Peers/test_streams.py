@@ -83,7 +83,8 @@ def test_what_a_browser_cannot_play_is_transcoded_to_vp8_and_opus(
     viewer.call("playWHEP", device=device)
     reception = viewer.expect_media(frames=60)
     assert (reception.codec, reception.width) == ("video/VP8", 320)
-    session = next(one for one in house.client.sessions() if one["deviceID"] == device)
+    id = house.client.device_id(device)
+    session = next(one for one in house.client.sessions() if one["deviceID"] == id)
     assert set(session["codecs"]) == {"VP8", "opus"}
     assert f"video: {codec} is transcoded to VP8" in session["notes"]
     costs = [note for note in session["notes"] if "of a processor core" in note]

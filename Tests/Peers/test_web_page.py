@@ -60,8 +60,9 @@ def test_watches_and_stops(page: Page, gateway: Gateway) -> None:
     # Nothing lies outside a phone's screen.
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(CARD).get_by_role("button", name="Stop", exact=True).click()
+    door = gateway.client.device_id("front-door")
     eventually(
-        lambda: not [one for one in gateway.client.sessions() if one["deviceID"] == "front-door"],
+        lambda: not [one for one in gateway.client.sessions() if one["deviceID"] == door],
         "the session ends with its view",
     )
 
@@ -158,7 +159,8 @@ def test_a_page_that_goes_away_returns_its_session(page: Page, gateway: Gateway)
     page.get_by_role("button", name="Watch Front door").click()
     eventually(lambda: page.evaluate(IS_MOVING) > 5, "the picture moves")
     page.goto("about:blank")
+    door = gateway.client.device_id("front-door")
     eventually(
-        lambda: not [one for one in gateway.client.sessions() if one["deviceID"] == "front-door"],
+        lambda: not [one for one in gateway.client.sessions() if one["deviceID"] == door],
         "the session ends with its page",
     )

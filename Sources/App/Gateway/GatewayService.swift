@@ -61,8 +61,9 @@ public struct GatewayService: Service {
     ///   - additionalMetrics: metrics of the floors below.
     ///   - recordings: what was recorded; nil for the folder `recordings` of the state folder, if it is there.
     ///   - permits: which outputs of a device are allowed; nil when nothing decides about it.
+    ///   - names: learns the keys of the devices, for the log and for the floors below.
     ///   - secrets: what the log masks; the passwords of cameras that are added later join it.
-    ///   - logger: where to log; see ``makeLogger(configuration:secrets:)``.
+    ///   - logger: where to log; see ``makeLogger(configuration:secrets:names:label:)``.
     ///   - onReady: called once all listeners are open, with the config and their actual ports: a port 0 means any free
     /// port.
     public init(
@@ -74,7 +75,7 @@ public struct GatewayService: Service {
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] },
         recordings: RecordingAccess? = nil,
         permits: @escaping @Sendable (_ device: String) async -> OutputPermits? = { _ in nil },
-        secrets: SecretList = SecretList(), logger: Logger,
+        names: DeviceNames = DeviceNames(), secrets: SecretList = SecretList(), logger: Logger,
         onReady: @escaping @Sendable (GatewayConfiguration) async -> Void = { _ in }
     ) throws {
         let directory =
@@ -112,7 +113,7 @@ public struct GatewayService: Service {
         self.hub = HomeHub(
             devices: [], drivers: [], signalling: signalling,
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
-            log: storage.log,
+            directory: storage.directory(names: names, logger: logger), log: storage.log,
             observer: { log.note($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(
@@ -120,7 +121,9 @@ public struct GatewayService: Service {
         secrets.add(webhooks.secrets)
         self.keeper = try ConfigurationKeeper(
             configuration: configuration, file: configurationFile, store: CameraStore(directory: directory),
-            cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, logger: logger)
+            cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets,
+            isKnown: storage.isKnown(recordings: recording?.folder ?? directory.file("recordings")),
+            identified: { recording?.setRetention(of: $0) }, logger: logger)
         let access =
             recordings ?? recording.map { RecordingAccess(store: $0.store, permits: permits) }
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
@@ -163,11 +166,14 @@ public struct GatewayService: Service {
 
     /// A logger with the config's settings, which masks the tokens, the cameras' passwords and foreign addresses.
     public static func makeLogger(
-        configuration: GatewayConfiguration, secrets: SecretList = SecretList(), label: String = "gatehouse"
+        configuration: GatewayConfiguration, secrets: SecretList = SecretList(), names: DeviceNames = DeviceNames(),
+        label: String = "gatehouse"
     ) -> Logger {
         let redactor = Redactor(secrets: secrets, showsAddresses: configuration.log.showsAddresses)
         let format = configuration.log.format
-        var logger = Logger(label: label) { GatewayLogHandler(label: $0, format: format, redactor: redactor) }
+        var logger = Logger(label: label) {
+            GatewayLogHandler(label: $0, format: format, redactor: redactor, names: names)
+        }
         logger.logLevel = Logger.Level(rawValue: configuration.log.level) ?? .info
         return logger
     }

@@ -30,7 +30,7 @@ struct DevicesCommand: AsyncParsableCommand {
             var table = TextTable(header: ["ID", "NAME", "STATE", "TRACKS"])
             for device in devices {
                 let tracks = device.source.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
-                table.add([device.id, device.name, Self.words(device.source.state), tracks])
+                table.add([device.key ?? device.id, device.name, Self.words(device.source.state), tracks])
                 if let reason = device.source.reason { table.addRemark(reason) }
             }
             print(table.text)
@@ -112,11 +112,12 @@ struct SessionsCommand: AsyncParsableCommand {
             let data = try await connection.get("/v1/sessions")
             if json { return printJSON(data) }
             let sessions = try connection.decode(Answer.self, data).sessions
-            if sessions.isEmpty { print("This token has no live views.") }
+            if sessions.isEmpty { return print("This token has no live views.") }
+            let keys = try await DeviceKeys(connection)
             for session in sessions {
                 let talk = session.isTalking ? ", talking" : ""
                 print(
-                    "\(session.mediaSessionId.prefix(8))…  \(session.deviceID)  \(session.principal)  "
+                    "\(session.mediaSessionId.prefix(8))…  \(keys[session.deviceID])  \(session.principal)  "
                         + "\(session.state)\(talk)  \(session.codecs.joined(separator: " + "))  "
                         + "\(session.statistics.packetsSent) packets, "
                         + "\(percent(session.statistics.fractionLost)) lost, "

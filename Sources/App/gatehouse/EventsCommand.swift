@@ -25,6 +25,7 @@ struct EventsCommand: AsyncParsableCommand {
     private struct Summary: Decodable {
         struct Session: Decodable { var deviceID: String }
         var id: String?
+        var name: String?
         var deviceID: String?
         var connectivityState: String?
         var change: String?
@@ -37,6 +38,7 @@ struct EventsCommand: AsyncParsableCommand {
         let connection = try gateway.connect()
         var isReached = false
         var cursor = after
+        var keys = try await reportingHomeErrors { try await DeviceKeys(connection) }
         while true {
             // A gateway that was reached once is waited for, and so is one that refuses because it starts.
             var follower = EventFollower(connection, after: cursor, patience: isReached ? nil : .zero)
@@ -44,7 +46,7 @@ struct EventsCommand: AsyncParsableCommand {
                 try await follower.run { report in
                     switch report {
                     case .connected: isReached = true
-                    case .update(let update): show(update)
+                    case .update(let update): show(update, &keys)
                     case .interrupted: break
                     }
                 }
@@ -57,21 +59,23 @@ struct EventsCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ update: EventFeed.Update) {
+    private func show(_ update: EventFeed.Update, _ keys: inout DeviceKeys) {
         switch update {
-        case .state(let events): events.forEach(show)
-        case .change(let event), .missed(let event): show(event)
+        case .state(let events): for event in events { show(event, &keys) }
+        case .change(let event), .missed(let event): show(event, &keys)
         }
     }
 
-    private func show(_ event: GatewayEvent) {
+    private func show(_ event: GatewayEvent, _ keys: inout DeviceKeys) {
         if json {
             let id = event.id.map { "\"\($0)\"" } ?? "null"
             return printJSON(Data(#"{"data":\#(event.data),"event":"\#(event.name)","id":\#(id)}"#.utf8))
         }
         let summary = try? JSONDecoder().decode(Summary.self, from: Data(event.data.utf8))
-        let device = summary?.deviceID ?? summary?.session?.deviceID ?? summary?.id ?? ""
+        keys.take(event.name, Data(event.data.utf8))
+        var subject = keys[summary?.deviceID ?? summary?.session?.deviceID ?? summary?.id ?? ""]
+        if event.name == "structure" || event.name == "room" { subject = summary?.name ?? subject }
         let words = [summary?.connectivityState, summary?.change, summary?.phase, summary?.reason].compactMap { $0 }
-        print("\(event.name)  \(device)  \(words.joined(separator: " "))")
+        print("\(event.name)  \(subject)  \(words.joined(separator: " "))")
     }
 }

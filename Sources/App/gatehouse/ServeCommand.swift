@@ -2,6 +2,7 @@ import ArgumentParser
 import DatagramPort
 import Foundation
 import Gateway
+import HomeHub
 
 /// `gatehouse serve`: runs the gateway until it is asked to stop.
 struct ServeCommand: AsyncParsableCommand {
@@ -35,21 +36,24 @@ struct ServeCommand: AsyncParsableCommand {
         let lock = try reportingFailures { try StateDirectoryLock(directory) }
         defer { withExtendedLifetime(lock) {} }
         let tokens = try reportingFailures { try TokenStore(openingOrCreatingIn: directory) }
+        let names = DeviceNames()
         let secrets = SecretList(gatewayConfiguration.secrets(tokens: tokens))
-        let logger = GatewayService.makeLogger(configuration: gatewayConfiguration, secrets: secrets)
+        let logger = GatewayService.makeLogger(
+            configuration: gatewayConfiguration, secrets: secrets, names: names)
         let shared = ConnectionGuard(
             connections: ConnectionLedger(limits: ConnectionLedger.Limits(descriptors: DescriptorLimit.raise())))
         let media = try await reportingFailures {
             try await MediaComposition.make(
                 configuration: gatewayConfiguration, stateDirectory: directory, tokens: tokens, shared: shared,
-                logger: logger)
+                names: names, logger: logger)
         }
         let gateway = try reportingFailures {
             try GatewayService(
                 configuration: gatewayConfiguration, signalling: media.signalling, cameras: media.cameras,
                 recording: media.recording, outputs: media.outputs, configurationFile: config,
                 stateDirectory: directory, tokens: tokens, shared: shared,
-                additionalMetrics: media.metrics, permits: media.permits, secrets: secrets, logger: logger,
+                additionalMetrics: media.metrics, permits: media.permits, names: names, secrets: secrets,
+                logger: logger,
                 onReady: { Self.greet($0) })
         }
         try await reportingFailures { try await gateway.runUntilSignalled(beside: media.services) }

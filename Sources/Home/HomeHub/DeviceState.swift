@@ -3,6 +3,8 @@ import HomeTypes
 /// The live state of one device; a value that the hub keeps and that no one else sees.
 struct DeviceState {
     private(set) var description: DeviceDescription
+    /// Its name and its place, as far as somebody has set them.
+    var record: DeviceRecord?
     let driver: (any CameraDriver)?
     private(set) var source: CameraSourceStatus
     private(set) var connectivity: ConnectivityState
@@ -13,8 +15,9 @@ struct DeviceState {
     /// What the camera detects now.
     private var active: Set<DetectionKind> = []
 
-    init(description: DeviceDescription, driver: (any CameraDriver)?) {
+    init(description: DeviceDescription, record: DeviceRecord? = nil, driver: (any CameraDriver)?) {
         self.description = description
+        self.record = record
         self.driver = driver
         self.traits = TraitCollection()
         if driver == nil {
@@ -71,7 +74,8 @@ struct DeviceState {
 
     var snapshot: DeviceSnapshot {
         DeviceSnapshot(
-            id: description.id, name: description.name, type: description.kind,
+            id: description.id, key: description.key, name: record?.name ?? description.name, type: description.kind,
+            structureID: record?.structureID, roomID: record?.roomID,
             connectivity: SourceConnectivity(
                 connectivityState: connectivity,
                 dataSourceLocality: driver == nil ? .unspecified : .localPeer),

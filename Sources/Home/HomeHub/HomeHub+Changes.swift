@@ -48,7 +48,9 @@ extension HomeHub {
         + "GET /v1/devices/{device}/events lists the events of a device"
 
     private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeChange] {
-        devices().filter { sees(HomeChange.subject(ofDevice: $0.id)) }.map(HomeChange.device)
+        let home =
+            structures().map(HomeChange.structure) + rooms().map(HomeChange.room) + devices().map(HomeChange.device)
+        return home.filter { sees($0.encoded().subject) }
             + knownSessions.values
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }

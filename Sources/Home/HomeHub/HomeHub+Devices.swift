@@ -45,11 +45,13 @@ extension HomeHub {
             publish(.deviceRemoved(deviceID: id))
         }
         self.order = order
+        directory.adopt(devices)
         setConnections(of: devices)
         for device in devices where wanted.remove(device.id) != nil {
             let driver = drivers.first { $0.deviceID == device.id }
             guard let known = states[device.id] else {
-                var state = DeviceState(description: device, driver: driver)
+                var state = DeviceState(
+                    description: device, record: directory.record(ofDevice: device.id), driver: driver)
                 if let traits = connectionTraits(of: device.id) { state.update(traits) }
                 states[device.id] = state
                 changes.added.append(device.id)
@@ -63,6 +65,7 @@ extension HomeHub {
                 unfollow(device.id)
                 state = DeviceState(description: device, driver: driver)
             }
+            state.record = directory.record(ofDevice: device.id)
             state.update(device)
             if let traits = connectionTraits(of: device.id) { state.update(traits) }
             states[device.id] = state

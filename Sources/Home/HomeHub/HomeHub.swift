@@ -16,11 +16,15 @@ public actor HomeHub {
 
     /// Live views, talks, clips, publishers and pictures.
     public nonisolated let signalling: SignallingServices
+    /// The structures, the rooms, and the identifiers and places of the devices.
+    public nonisolated let directory: HomeDirectory
+    /// The structures and rooms as the watchers know them.
+    var knownStructures: [String: StructureSnapshot] = [:]
+    var knownRooms: [String: RoomSnapshot] = [:]
     let commands = CommandTable.standard
     /// The results of commands that may be repeated.
     var results = CommandResults()
     /// Where the devices are.
-    public nonisolated let directory = HomeDirectory()
     let now: @Sendable () -> Date
     /// The clock of deadlines.
     let clock: @Sendable () -> Instant
@@ -51,22 +55,26 @@ public actor HomeHub {
     ///   - drivers: the cameras behind them; a device without one is offline.
     ///   - signalling: live views, talks, clips, publishers and pictures.
     ///   - transports: the recording connections; nil for a home without them.
+    ///   - directory: keeps structures, rooms and the identifiers of devices.
     ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
     public init(
         devices: [DeviceDescription], drivers: [any CameraDriver], signalling: SignallingServices,
-        transports: HomeTransports? = nil, log: ChangeLog = ChangeLog(),
+        transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
         clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
+        self.directory = directory
+        directory.adopt(devices)
         var order: [String] = []
         for device in devices where self.states[device.id] == nil {
             order.append(device.id)
             self.states[device.id] = DeviceState(
-                description: device, driver: drivers.first { $0.deviceID == device.id })
+                description: device, record: directory.record(ofDevice: device.id),
+                driver: drivers.first { $0.deviceID == device.id })
         }
         self.order = order
         self.signalling = signalling
@@ -82,8 +90,16 @@ public actor HomeHub {
             // What is still wrong raises its alarm again.
             case .alarm(let alarm):
                 log.append(.alarm(alarm.cleared(because: "the gateway was restarted", at: now())), at: now())
-            case .deviceRemoved, .doorbellPressed, .detection, .recordingBegan, .recordingEnded, .missed: break
+            case .structure(let structure): self.knownStructures[structure.id] = structure
+            case .room(let room): self.knownRooms[room.id] = room
+            case .structureRemoved, .roomRemoved, .deviceRemoved, .doorbellPressed, .detection, .recordingBegan,
+                .recordingEnded, .missed:
+                break
             }
+        }
+        // What the earlier run kept and could not report any more.
+        for change in Self.changes(in: directory, structures: &self.knownStructures, rooms: &self.knownRooms) {
+            log.append(change, at: now())
         }
         if let transports {
             // In their order: the end of a recording comes after its beginning.

@@ -10,7 +10,7 @@ extension RTSPServerShard {
     // MARK: DESCRIBE
 
     func describe(_ resource: RTSPResource, _ connection: RTSPConnection, at now: Instant) {
-        guard let camera = cameras[resource.path] else {
+        guard let camera = camera(at: resource.path) else {
             return findFootage(path: resource.path, for: .describe, connection, at: now)
         }
         // A camera that is pulled on demand starts now, so that it flows when the client plays. If one has been set up
@@ -42,7 +42,7 @@ extension RTSPServerShard {
     // MARK: SETUP
 
     func setUp(path: String, track: Int, _ connection: RTSPConnection, at now: Instant) {
-        guard let camera = cameras[path] else {
+        guard let camera = camera(at: path) else {
             return setUpFootage(path: path, track: track, connection, at: now)
         }
         guard admitsSession(of: connection) else {
@@ -179,10 +179,17 @@ extension RTSPServerShard {
     /// Serves these cameras from now on. Readers of a camera that has gone are ended with that reason.
     func setCameras(_ served: [ServedCamera], at now: Instant) {
         cameras = Dictionary(served.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        cameraIDs = Dictionary(
+            served.compactMap { camera in camera.key.map { ($0, camera.id) } }, uniquingKeysWith: { first, _ in first })
         for connection in Array(connections.values) {
             guard let camera = connection.camera, cameras[camera.id] == nil else { continue }
             end(connection, because: .cameraRemoved, at: now)
         }
+    }
+
+    /// The camera that a path names by its identifier or its key.
+    private func camera(at path: String) -> ServedCamera? {
+        cameras[path] ?? cameraIDs[path].flatMap { cameras[$0] }
     }
 
     func readCounters() -> RTSPServerCounters {

@@ -28,6 +28,8 @@ final class RTSPServerShard: ShardHandler {
     private let buffer: UnsafeMutableRawBufferPointer
     var random: RandomSource
     var cameras: [String: ServedCamera] = [:]
+    /// The identifiers of the cameras, by their keys.
+    var cameraIDs: [String: String] = [:]
     var connections: [UInt64: RTSPConnection] = [:]
     /// The reader's track that a tap feeds.
     var taps: [UInt64: (connection: RTSPConnection, track: Int)] = [:]

@@ -4,8 +4,10 @@ import Stations
 
 /// A camera as the server sees it.
 public struct ServedCamera: Sendable {
-    /// The identifier, which is the path of its address.
+    /// The identifier, which is a path of its address.
     public var id: String
+    /// What people call it, which is a path of its address too; nil for a camera that has only its identifier.
+    public var key: String?
     /// The name that players show.
     public var name: String
     /// What it sends now, in the order of the relay's tracks; empty before that is known.
@@ -22,12 +24,13 @@ public struct ServedCamera: Sendable {
 
     /// Describes a camera that always sends, or one that does so while it is held.
     public init(
-        id: String, name: String, tracks: @escaping @Sendable () -> [TrackDescription],
+        id: String, key: String? = nil, name: String, tracks: @escaping @Sendable () -> [TrackDescription],
         permit: @escaping Permit = { (_, _) throws(StationError) in nil },
         hold: @escaping @Sendable () -> CameraHold = { CameraHold(for: .reader) }
     ) {
         self.permit = permit
         self.id = id
+        self.key = key
         self.name = name
         self.tracks = tracks
         self.hold = hold
@@ -36,9 +39,9 @@ public struct ServedCamera: Sendable {
 
 extension ServedCamera {
     /// A station's camera. What readers get is its main stream.
-    public init(_ station: CameraStation, name: String) {
+    public init(_ station: CameraStation, key: String? = nil, name: String) {
         self.init(
-            id: station.id, name: name, tracks: { station.snapshot.tracks.filter { $0.stream == .main } },
+            id: station.id, key: key, name: name, tracks: { station.snapshot.tracks.filter { $0.stream == .main } },
             permit: { (owner, revoked) throws(StationError) in
                 try station.permit(for: .liveView, owner: owner, revoked: revoked)
             },

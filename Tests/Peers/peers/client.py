@@ -71,6 +71,10 @@ class Client:
     def whip(self, device: str, offer: str) -> Answer:
         return self.request("POST", f"/whip/{device}", offer, {"Content-Type": "application/sdp"})
 
+    def device_id(self, key: str) -> str:
+        """The identifier of the device that the config calls `key`."""
+        return str(self.get(f"/v1/devices/{key}")["id"])
+
     def sessions(self) -> list[dict[str, Any]]:
         return list(self.get("/v1/sessions")["sessions"])
 

@@ -4,7 +4,8 @@ import Yams
 
 extension ConfigurationLoader {
     static let cameraKeys = [
-        "id", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "pullWhileOff", "talkback",
+        "id", "formerly", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "pullWhileOff",
+        "talkback",
         "transcodeVideo", "onvif", "webhook",
     ]
 
@@ -20,7 +21,25 @@ extension ConfigurationLoader {
             lines[camera.id] = element.line
             result.append(camera)
         }
+        checkFormerIDs(of: result, place)
         return result
+    }
+
+    /// Reports a camera that claims the device of a camera that is still there, or that another one claims too.
+    private func checkFormerIDs(of cameras: [GatewayConfiguration.Camera], _ place: YAMLReader.Place?) {
+        guard let place else { return }
+        let present = Set(cameras.map(\.id))
+        var claimed: Set<String> = []
+        for camera in cameras {
+            guard let former = camera.formerly else { continue }
+            if present.contains(former) {
+                reader.report(
+                    "the camera \(camera.id) has formerly: \(former), which is still a camera of its own; remove one of "
+                        + "the two", at: place)
+            } else if !claimed.insert(former).inserted {
+                reader.report("two cameras have formerly: \(former); a device has only one successor", at: place)
+            }
+        }
     }
 
     func camera(_ place: YAMLReader.Place) -> GatewayConfiguration.Camera? {
@@ -45,6 +64,7 @@ extension ConfigurationLoader {
         }
         var camera = GatewayConfiguration.Camera(
             id: id, name: name(keys["name"]) ?? id, kind: kind, source: source ?? .whip)
+        camera.formerly = formerly(keys["formerly"], of: id)
         camera.substream = keys["substream"].flatMap { substream($0, of: source) }
         camera.transport = choice(keys["transport"]) ?? camera.transport
         camera.keepAlive = choice(keys["keepAlive"]) ?? camera.keepAlive
@@ -64,6 +84,20 @@ extension ConfigurationLoader {
         camera.onvif = keys["onvif"].flatMap { onvif($0) }
         camera.acceptsWebhook = reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
         return source == nil ? nil : camera
+    }
+
+    /// The key that a camera had before.
+    private func formerly(_ place: YAMLReader.Place?, of id: String) -> String? {
+        guard let place, let former = reader.string(place) else { return nil }
+        guard Self.isIdentifier(former) else {
+            reader.report(
+                "expected 1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit", at: place)
+            return nil
+        }
+        if former == id {
+            reader.report("this is the camera's present id; write the one that it had before", at: place)
+        }
+        return former
     }
 
     /// `auto`, or one of two words that may still be written in their old form, `true` and `false`.

@@ -84,8 +84,12 @@ extension GatewayConfiguration {
             }
         }
 
-        /// The identifier in addresses: 1 to 64 letters, digits, `.`, `_` and `-`.
+        /// The key in the config: 1 to 64 letters, digits, `.`, `_` and `-`.
         public var id: String
+        /// The identifier of the device, which the home mints; the key until the home has said it.
+        public var deviceID: String
+        /// The key that the camera had before; nil if it was not renamed.
+        public var formerly: String?
         /// The name that people read.
         public var name: String
         /// The kind of device that the home shows.
@@ -118,6 +122,7 @@ extension GatewayConfiguration {
         /// Describes a camera with the defaults of all optional settings.
         public init(id: String, name: String, kind: DeviceKind, source: Source) {
             self.id = id
+            self.deviceID = id
             self.name = name
             self.kind = kind
             self.source = source

@@ -16,6 +16,7 @@ struct HomeStorage: Sendable {
     let log: ChangeLog
     /// What exists in the home; nil when its file cannot be used.
     let shared: SQLiteSharedStore?
+    private let local: SQLiteLocalStore?
     /// Why the log is only in memory; nil when it is in its file.
     private let problem: String?
 
@@ -42,6 +43,7 @@ struct HomeStorage: Sendable {
             }
         }
         let local = open(SQLiteLocalStore.fileName, { try SQLiteLocalStore(path: $0) }, damaged: { $0.damaged })
+        self.local = local
         self.problem = failures.first
         self.shared = open(SQLiteSharedStore.fileName, { try SQLiteSharedStore(path: $0) }, damaged: { $0.damaged })
         let log = ChangeLog(local ?? MemoryStore()) { status in
@@ -61,6 +63,34 @@ struct HomeStorage: Sendable {
                 "home": "\(self.shared?.home ?? "unknown")", "gateway": "\(log.identity.gateway)",
                 "incarnation": "\(log.identity.incarnation)",
             ])
+    }
+
+    /// The structures, rooms and devices; only in memory if their file cannot be used.
+    func directory(names: DeviceNames, logger: Logger) -> HomeDirectory {
+        guard let shared else { return HomeDirectory(names: names) }
+        do throws(StoreFailure) {
+            return try HomeDirectory(shared, names: names)
+        } catch {
+            logger.error(
+                "the home's structures and devices cannot be read; what is changed now is lost when the gateway stops",
+                metadata: ["reason": "\(error)"])
+            return HomeDirectory(names: names)
+        }
+    }
+
+    /// Whether an earlier version of the gateway kept something under the key of a device: its connections, recordings,
+    /// events or state. Without a file of the home every device is known, so that its recordings stay together.
+    /// - Parameter recordings: the folder of the recordings.
+    func isKnown(recordings: String) -> @Sendable (_ key: String) -> Bool {
+        { [shared, local] key in
+            guard let shared else { return true }
+            if (try? shared.object(SharedConnectionStorage.kind, key)) != nil { return true }
+            if FileManager.default.fileExists(atPath: "\(recordings)/\(key)") { return true }
+            guard let local else { return false }
+            let subject = HomeChange.subject(ofDevice: key)
+            let events = try? local.events(of: subject, since: nil, after: nil, limit: 1)
+            return events?.isEmpty == false || (try? local.state())?.contains { $0.subject == subject } == true
+        }
     }
 
     /// Why changes are not kept, in words; nil while they are.

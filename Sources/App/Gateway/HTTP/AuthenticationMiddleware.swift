@@ -1,5 +1,6 @@
 import DatagramPort
 import HTTPTypes
+import HomeHub
 import HomeTypes
 import Hummingbird
 
@@ -8,6 +9,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
     let tokens: TokenRegistry
     /// The secrets of devices, which open one path each.
     let webhooks: WebhookTokens
+    /// The identifiers and keys of the devices.
+    let names: DeviceNames
     /// Tracks who is connected and who was refused.
     let shared: ConnectionGuard
     /// The paths that everybody may read (GET): they reveal nothing about the home.
@@ -32,7 +35,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
             throw Self.failure("send the header Authorization: Bearer with a token; gatehouse token shows it", nil)
         }
         if let device = webhooks.device(holding: token) {
-            guard request.method == .post, request.uri.path == "/v1/devices/\(device)/events" else {
+            guard request.method == .post, isEvents(request.uri.path, of: device) else {
                 throw HomeError.permissionDenied("a webhook token is only valid for the events of its own device")
             }
             return try await next(request, context)
@@ -48,6 +51,13 @@ struct AuthenticationMiddleware: RouterMiddleware {
         var context = context
         context.authorization = authorization
         return try await next(request, context)
+    }
+
+    /// Whether a path is that of a device's events. It may name the device by its identifier or its key.
+    private func isEvents(_ path: String, of key: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 5 && path.hasPrefix("/v1/devices/") && parts[4] == "events"
+            && names.id(of: String(parts[3])) == names.id(of: key)
     }
 
     /// Whether a request changes or ends a WHEP or WHIP session. Its path contains 128 random bits that only the player

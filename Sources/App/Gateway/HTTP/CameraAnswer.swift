@@ -10,7 +10,10 @@ struct CameraAnswer: Codable, Sendable, Equatable {
         var password: String?
     }
 
+    /// The key in the config.
     var id: String
+    /// The identifier of the device; missing for a camera that is not in the home.
+    var deviceID: String?
     var name: String
     var type: String
     var source: String
@@ -34,6 +37,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     init(_ entry: ConfigurationKeeper.Entry, device: DeviceSnapshot?, findings: CameraFindings? = nil) {
         let camera = entry.camera
         self.id = camera.id
+        self.deviceID = device?.id
         self.name = camera.name
         self.type = camera.kind == .doorbell ? "doorbell" : "camera"
         self.source = CameraAddress(text: camera.sourceText).masked

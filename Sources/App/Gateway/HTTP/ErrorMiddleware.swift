@@ -12,6 +12,8 @@ import Signalling
 struct ErrorMiddleware: RouterMiddleware {
     /// The routes, to distinguish a wrong method from a wrong path.
     let routes: RouteTable
+    /// The keys of the devices, because messages are for people.
+    let names: DeviceNames
 
     func handle(
         _ request: Request, context: GatewayRequestContext,
@@ -33,10 +35,10 @@ struct ErrorMiddleware: RouterMiddleware {
     ) throws -> Response {
         switch error {
         case let failure as HTTPFailure:
-            return try Self.response(failure)
+            return try self.response(failure)
         case is RequestBrokenOff, is HTTPParserError, is IOError, is ChannelError:
             // Nobody reads this: the connection is gone, or its error has been reported already.
-            return try Self.response(
+            return try self.response(
                 HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")))
         case let error as SignallingError:
             return try response(for: HomeError(error), request: request, context: context)
@@ -46,19 +48,19 @@ struct ErrorMiddleware: RouterMiddleware {
             if error.code == .internal || error.code == .unknown || error.code == .dataLoss {
                 context.logger.error("request failed", metadata: ["error": "\(error)"])
             }
-            return try Self.response(HTTPFailure(error: error, status: Self.status(for: error), headers: headers))
+            return try self.response(HTTPFailure(error: error, status: Self.status(for: error), headers: headers))
         case let error as HTTPError where error.status == .notFound:
             let methods = routes.methods(forPath: request.uri.path)
-            if !methods.isEmpty { return try Self.response(.methodNotAllowed(methods)) }
-            return try Self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")))
+            if !methods.isEmpty { return try self.response(.methodNotAllowed(methods)) }
+            return try self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")))
         case let error as any HTTPResponseError:
             let code = HomeError.Code.allCases.first { $0.httpStatus == error.status.code } ?? .invalidArgument
-            return try Self.response(
+            return try self.response(
                 HTTPFailure(error: HomeError(code, error.status.reasonPhrase), status: error.status))
         default:
             // The client learns nothing about the internals; the log does.
             context.logger.error("request failed", metadata: ["error": "\(error)"])
-            return try Self.response(HTTPFailure(error: .internal("internal error; the gateway's log says more")))
+            return try self.response(HTTPFailure(error: .internal("internal error; the gateway's log says more")))
         }
     }
 
@@ -69,7 +71,9 @@ struct ErrorMiddleware: RouterMiddleware {
         return error.subcodes.contains(HomeError.noCommonCodec) ? .notAcceptable : .conflict
     }
 
-    private static func response(_ failure: HTTPFailure) throws -> Response {
+    private func response(_ failure: HTTPFailure) throws -> Response {
+        var failure = failure
+        failure.error.message = names.readable(failure.error.message)
         let status = failure.status ?? HTTPResponse.Status(code: failure.error.code.httpStatus)
         var response = try JSONBody.response(HomeErrorResponse(failure.error), status: status)
         for field in failure.headers { response.headers[field.name] = field.value }

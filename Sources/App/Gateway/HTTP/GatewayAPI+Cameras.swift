@@ -21,33 +21,38 @@ extension GatewayAPI {
             return try JSONBody.response(CameraList(cameras: cameras))
         }
         router.get("/v1/cameras/:camera") { _, context in
-            let entry = try await keeper.entry(of: context.parameters.require("camera"))
+            let entry = try await keeper.entry(of: camera(context))
             return try JSONBody.response(await answer(entry))
         }
         router.put("/v1/cameras/:camera") { request, context in
             let body = try await Self.cameraEntry(request)
-            let (entry, isNew) = try await keeper.put(body, id: context.parameters.require("camera"))
+            let (entry, isNew) = try await keeper.put(body, id: camera(context))
             return try JSONBody.response(await answer(entry), status: isNew ? .created : .ok)
         }
         router.patch("/v1/cameras/:camera") { request, context in
             let body = try await Self.cameraEntry(request)
-            let entry = try await keeper.patch(body, id: context.parameters.require("camera"))
+            let entry = try await keeper.patch(body, id: camera(context))
             return try JSONBody.response(await answer(entry))
         }
         router.delete("/v1/cameras/:camera") { _, context in
-            try await keeper.remove(context.parameters.require("camera"))
+            try await keeper.remove(camera(context))
             return Response(status: .noContent)
         }
         router.post("/v1/cameras/:camera/reconnect") { _, context in
-            try await keeper.reconnect(context.parameters.require("camera"))
+            try await keeper.reconnect(camera(context))
             return Response(status: .noContent)
         }
     }
 
     private func answer(_ entry: ConfigurationKeeper.Entry) async -> CameraAnswer {
-        let id = entry.camera.id
+        let id = hub.names.id(of: entry.camera.id)
         return CameraAnswer(
             entry, device: try? await hub.device(id), findings: await keeper.findings(of: id))
+    }
+
+    /// The key of the camera that the path names by its key or by its device's identifier.
+    private func camera(_ context: GatewayRequestContext) throws -> String {
+        hub.names.label(of: try context.parameters.require("camera"))
     }
 
     private static func cameraEntry(_ request: Request) async throws -> CameraEntry {

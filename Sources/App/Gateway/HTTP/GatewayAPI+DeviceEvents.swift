@@ -19,7 +19,7 @@ extension GatewayAPI {
 
     func addDeviceEventRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices/:device/events") { request, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             let query = request.uri.queryParameters
             var limit = 50
             if let text = query["limit"] {
@@ -41,7 +41,7 @@ extension GatewayAPI {
             return try JSONBody.response(EventList(events: events))
         }
         router.post("/v1/devices/:device/events") { request, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             // Only the device's own token gets here without a principal.
             return try await take(
                 JSONBody.read(ReportedEvent.self, from: request), of: device, byDevice: context.principal == nil)
@@ -50,8 +50,9 @@ extension GatewayAPI {
         // so this route needs no header.
         for method in [HTTPRequest.Method.get, .post] {
             router.on("/v1/webhooks/:device/:secret/:type", method: method) { request, context in
-                let device = try context.parameters.require("device")
-                guard webhooks.device(holding: try context.parameters.require("secret")) == device else {
+                let device = try deviceID(context)
+                let holder = webhooks.device(holding: try context.parameters.require("secret"))
+                guard holder.map({ hub.names.id(of: $0) }) == device else {
                     throw HomeError.permissionDenied(
                         "there is no such device, or the webhook token is wrong; gatehouse token --webhook "
                             + "shows the right address")

@@ -9,29 +9,72 @@ extension GatewayAPI {
         var devices: [DeviceSnapshot]
     }
 
+    /// The body of `PATCH /v1/devices/{device}`. `null` clears a field.
+    private struct DeviceChange: Decodable {
+        var name: PlaceUpdate.Field<String>
+        var roomID: PlaceUpdate.Field<String>
+        var structureID: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case name, roomID, structureID
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.name = try container.field(.name)
+            self.roomID = try container.field(.roomID)
+            self.structureID = try container.decodeIfPresent(String.self, forKey: .structureID)
+        }
+    }
+
+    /// Fails unless the caller may move devices into the place. A place that it may not know of looks as if it did not
+    /// exist.
+    private func requireTargets(of change: DeviceChange, _ context: GatewayRequestContext) throws {
+        let access = try authorization(context).access
+        if let structure = change.structureID {
+            guard access.sees(.structure(structure)) else { throw HomeDirectory.unknownStructure(structure) }
+            guard access.permits(.admin, .structure(structure)) else {
+                throw HomeError.permissionDenied("moving a device to another structure needs the scope admin there")
+            }
+        }
+        if case .value(let room) = change.roomID, let structure = hub.directory.structure(ofRoom: room) {
+            guard access.sees(.structure(structure)) else { throw HomeDirectory.unknownRoom(room) }
+            guard access.permits(.admin, .structure(structure)) else {
+                throw HomeError.permissionDenied("moving a device to another structure needs the scope admin there")
+            }
+        }
+    }
+
     func addDeviceRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices") { _, context in
             try JSONBody.response(DeviceList(devices: await hub.devices(for: authorization(context).access)))
         }
         router.get("/v1/devices/:device") { _, context in
-            try JSONBody.response(try await hub.device(context.parameters.require("device")))
+            try JSONBody.response(try await hub.device(deviceID(context)))
+        }
+        router.patch("/v1/devices/:device") { request, context in
+            let change = try await JSONBody.read(DeviceChange.self, from: request)
+            try requireTargets(of: change, context)
+            return try JSONBody.response(
+                try await hub.moveDevice(
+                    deviceID(context), name: change.name, room: change.roomID, structure: change.structureID))
         }
         router.get("/v1/devices/:device/traits/:trait") { _, context in
             try JSONBody.response(
                 try await hub.trait(
-                    context.parameters.require("trait"), of: context.parameters.require("device"),
+                    context.parameters.require("trait"), of: deviceID(context),
                     for: principal(context)))
         }
         router.patch("/v1/devices/:device/traits/:trait") { request, context in
             try JSONBody.response(
                 try await hub.update(
-                    context.parameters.require("trait"), of: context.parameters.require("device"),
+                    context.parameters.require("trait"), of: deviceID(context),
                     body: JSONBody.data(from: request), by: caller(request, context)))
         }
         router.post("/v1/devices/:device/traits/:trait/commands/:command") { request, context in
             // The caller's time counts from here, before the body is read.
             let call = CommandCall(
-                deviceID: try context.parameters.require("device"), trait: try context.parameters.require("trait"),
+                deviceID: try deviceID(context), trait: try context.parameters.require("trait"),
                 command: try context.parameters.require("command"), caller: try caller(request, context))
             return JSONBody.response(json: try await hub.send(call, body: JSONBody.data(from: request)))
         }

@@ -35,7 +35,8 @@ extension GatewayAPI {
                     devices: await hub.devices(), sessions: await hub.signalling.views.sessions(),
                     watchers: await hub.watcherCount)
                 + metrics.families() + shared.families() + ProcessMetrics.families()
-            let text = PrometheusText.encode(families + (await additionalMetrics()))
+            let text = PrometheusText.encode(
+                (families + (await additionalMetrics())).map { $0.naming(devices: hub.names) })
             return Response(
                 status: .ok, headers: [.contentType: PrometheusText.mediaType, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: text)))

@@ -10,7 +10,7 @@ extension GatewayAPI {
     func addSnapshotRoutes(to router: Router<GatewayRequestContext>) {
         let places = snapshotPlaces
         router.get("/v1/devices/:device/snapshot.jpg") { request, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             let place = try places.take(for: context.principal ?? "")
             let width = try Self.width(request.uri.queryParameters["width"].map(String.init))
             try await hub.requireDevice(device)

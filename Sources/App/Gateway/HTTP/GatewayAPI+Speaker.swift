@@ -25,7 +25,7 @@ extension GatewayAPI {
 
     func addSpeakerRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/devices/:device/speaker") { _, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             let reading = try await hub.speakerReading(of: device)
             let speaker = try await self.speaker(of: device)
             return try JSONBody.response(
@@ -33,7 +33,7 @@ extension GatewayAPI {
                     reading: reading, talker: speaker.talker, talkback: speaker.talkback, clip: speaker.clip))
         }
         router.post("/v1/devices/:device/speaker/clips") { request, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             let principal = try self.principal(context)
             try await hub.requireDevice(device)
             let sound: TalkClip
@@ -55,7 +55,7 @@ extension GatewayAPI {
             return response
         }
         router.delete("/v1/devices/:device/speaker/clips/:clip") { _, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             try await hub.requireDevice(device)
             try await hub.signalling.clips.stopClip(
                 context.parameters.require("clip"), deviceID: device, principal: self.principal(context))

@@ -139,7 +139,13 @@ extension GatewayAPI {
                 throw .invalidArgument("grants[\(index)] names a structure and a device; name one of them")
             }
         }
-        let access = Access(grants)
+        // A grant may name a device by its key, and lasts through a new key.
+        let access = Access(
+            grants.map { grant in
+                var grant = grant
+                grant.deviceID = grant.deviceID.map { hub.names.id(of: $0) }
+                return grant
+            })
         try requireCovered(access, by: caller)
         return access
     }

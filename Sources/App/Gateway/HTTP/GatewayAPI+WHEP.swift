@@ -16,7 +16,7 @@ extension GatewayAPI {
             try await startWHEP(request, context)
         }
         router.on("/whep/:device", method: .options) { _, context in
-            _ = try await hub.device(context.parameters.require("device"))
+            _ = try await hub.device(deviceID(context))
             return endpointDescription(status: .noContent)
         }
         router.patch("/whep/:device/:session") { request, context in
@@ -37,7 +37,7 @@ extension GatewayAPI {
     }
 
     private func startWHEP(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
-        let device = try context.parameters.require("device")
+        let device = try deviceID(context)
         let principal = try self.principal(context)
         let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
         try await hub.requireDevice(device)
@@ -51,7 +51,8 @@ extension GatewayAPI {
             .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
         let description = "</v1/sessions/\(started.mediaSessionId)>; rel=\"describedby\"; type=\"application/json\""
         return Self.created(
-            started, at: "/whep/\(device)/\(started.mediaSessionId)", links: iceServerLinks + [description])
+            started, at: "/whep/\(hub.names.label(of: device))/\(started.mediaSessionId)",
+            links: iceServerLinks + [description])
     }
 
     /// The response to an accepted offer (RFC 9725, section 4.2).
@@ -92,7 +93,7 @@ extension GatewayAPI {
     ///
     /// The time of a lookup does not reveal how much of a guess is right: the table's hashes are seeded at random.
     func session(_ sessions: WHEPSessions, _ context: GatewayRequestContext) async throws -> SessionReference {
-        let device = try context.parameters.require("device")
+        let device = try deviceID(context)
         let session = try context.parameters.require("session")
         if let principal = context.principal { return SessionReference(session, of: device, principal: principal) }
         guard let entry = await sessions[session], entry.deviceID == device else {

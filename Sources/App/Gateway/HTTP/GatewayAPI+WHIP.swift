@@ -9,7 +9,7 @@ import Signalling
 extension GatewayAPI {
     func addWHIPRoutes(to router: Router<GatewayRequestContext>) {
         router.post("/whip/:device") { request, context in
-            let device = try context.parameters.require("device")
+            let device = try deviceID(context)
             let principal = try self.principal(context)
             let offer = try await JSONBody.text(mediaType: Self.sdpMediaType, from: request)
             try await requirePublishing(device)
@@ -22,10 +22,10 @@ extension GatewayAPI {
                 started.mediaSessionId,
                 .init(deviceID: device, principal: principal, entityTag: started.iceGeneration))
             return Self.created(
-                started, at: "/whip/\(device)/\(started.mediaSessionId)", links: iceServerLinks)
+                started, at: "/whip/\(hub.names.label(of: device))/\(started.mediaSessionId)", links: iceServerLinks)
         }
         router.on("/whip/:device", method: .options) { _, context in
-            try await requirePublishing(context.parameters.require("device"))
+            try await requirePublishing(deviceID(context))
             return endpointDescription(status: .ok)
         }
         router.patch("/whip/:device/:session") { request, context in

@@ -66,15 +66,15 @@ struct GatewayAPI: Sendable {
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ObservationMiddleware(metrics: metrics))
         router.add(middleware: SecurityHeadersMiddleware())
-        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
+        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare), names: hub.names))
         router.add(
             middleware: OriginMiddleware(
                 policy: OriginPolicy(origins: configuration.http.origins), scheme: scheme))
         // The origin check adds CORS headers to errors that occur behind it, so that listed pages can read them.
-        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare)))
+        router.add(middleware: ErrorMiddleware(routes: RouteTable(bare), names: hub.names))
         router.add(
             middleware: AuthenticationMiddleware(
-                tokens: tokens, webhooks: webhooks, shared: shared,
+                tokens: tokens, webhooks: webhooks, names: hub.names, shared: shared,
                 publicPaths: Set(page.assets.keys).union(["/healthz"])))
         router.add(
             middleware: AuthorizationMiddleware(
@@ -87,7 +87,9 @@ struct GatewayAPI: Sendable {
     private func addRoutes(to router: Router<GatewayRequestContext>) {
         addPageRoutes(to: router)
         addServiceRoutes(to: router)
+        addStructureRoutes(to: router)
         addDeviceRoutes(to: router)
+        addDecommissionRoutes(to: router)
         addSnapshotRoutes(to: router)
         addCameraRoutes(to: router)
         addDeviceEventRoutes(to: router)
@@ -110,6 +112,12 @@ struct GatewayAPI: Sendable {
     /// The caller's principal.
     func principal(_ context: GatewayRequestContext) throws -> String {
         try authorization(context).principal
+    }
+
+    /// The identifier of the device that the path names by its identifier or its key. A text that names no device comes
+    /// back as it is.
+    func deviceID(_ context: GatewayRequestContext) throws -> String {
+        hub.names.id(of: try context.parameters.require("device"))
     }
 
     /// The addresses at which the viewer has just reached the gateway: that of the connection, and that of the `Host`

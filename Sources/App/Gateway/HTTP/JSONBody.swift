@@ -28,7 +28,11 @@ enum JSONBody {
 
     /// A value from a request's JSON body. An absent body reads as `{}`.
     static func read<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
-        let data = try await self.data(from: request)
+        try decode(type, try await self.data(from: request))
+    }
+
+    /// A value from the bytes of a JSON body.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch let error as DecodingError {

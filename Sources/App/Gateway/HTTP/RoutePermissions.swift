@@ -45,8 +45,23 @@ enum RoutePermissions {
         "PATCH /v1/tokens/{token}": .scope(.admin, .home),
         "DELETE /v1/tokens/{token}": .scope(.admin, .home),
 
+        "GET /v1/structures": .token,
+        "POST /v1/structures": .scope(.admin, .home),
+        "GET /v1/structures/{structure}": .scope(.read, .structure),
+        "PATCH /v1/structures/{structure}": .scope(.admin, .structure),
+        "DELETE /v1/structures/{structure}": .scope(.admin, .structure),
+        "POST /v1/structures/{structure}/rooms": .scope(.admin, .structure),
+        "GET /v1/rooms": .token,
+        "GET /v1/rooms/{room}": .scope(.read, .room),
+        "PATCH /v1/rooms/{room}": .scope(.admin, .room),
+        "DELETE /v1/rooms/{room}": .scope(.admin, .room),
+
         "GET /v1/devices": .token,
         "GET /v1/devices/{device}": .scope(.read, .device),
+        // Another structure needs the scope there too; the route checks it.
+        "PATCH /v1/devices/{device}": .scope(.admin, .device),
+        "GET /v1/devices/{device}/decommission": .scope(.admin, .device),
+        "DELETE /v1/devices/{device}": .owner,
         "GET /v1/devices/{device}/traits/{trait}": .scope(.read, .device),
         "PATCH /v1/devices/{device}/traits/{trait}": .scope(.control, .device),
         "POST /v1/devices/{device}/traits/{trait}/commands/{command}": .command,

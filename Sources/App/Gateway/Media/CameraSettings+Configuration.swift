@@ -14,7 +14,7 @@ extension CameraSettings {
             case .onvif(let url): .onvif(url)
             case .whip: .published
             }
-        self.init(id: camera.id, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)
+        self.init(id: camera.deviceID, name: camera.name, isDoorbell: camera.kind == .doorbell, source: source)
         self.substream = camera.substream.map { camera.asksForSubstream ? .ofDevice : .rtsp($0) }
         // Both enumerations use the config's words; `auto` leaves the choice to the source.
         self.transport = CameraTransport(rawValue: camera.transport.rawValue) ?? .auto

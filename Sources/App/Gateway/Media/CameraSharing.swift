@@ -1,5 +1,6 @@
 import Cameras
 import DatagramPort
+import HomeHub
 import Logging
 import MediaRelay
 import PushAvStreamTransport
@@ -12,6 +13,7 @@ import Transport
 /// Serves the cameras to other programs by RTSP, as far as the config asks for it.
 struct CameraSharing: Sendable {
     private let server: RTSPServer
+    private let names: DeviceNames
 
     /// Starts the server; nil if the config has no section `rtsp`.
     ///
@@ -19,7 +21,7 @@ struct CameraSharing: Sendable {
     /// and the store keeps tokens in plain text for the command line anyway.
     static func make(
         configuration: GatewayConfiguration, tokens: TokenStore, relay: MediaRelay, shared: ConnectionGuard,
-        logger: Logger
+        names: DeviceNames, logger: Logger
     ) throws -> CameraSharing? {
         guard let section = configuration.rtsp else { return nil }
         let authentication = RTSPAuthentication(principals: tokens.holders)
@@ -46,17 +48,17 @@ struct CameraSharing: Sendable {
                 metadata: ["reason": "\(failure)"])
         }
         logger.notice("cameras are shared by RTSP", metadata: ["rtsp": "\(section.host):\(server.port)"])
-        return CameraSharing(server: server)
+        return CameraSharing(server: server, names: names)
     }
 
-    /// Shares these cameras from now on, under their identifiers. A camera that is pulled on demand is pulled for readers.
+    /// Shares these cameras from now on, under their keys and identifiers. A camera that is pulled on demand is pulled for readers.
     func share(_ cameras: [(station: CameraStation, name: String)]) {
-        server.setCameras(cameras.map { ServedCamera($0.station, name: $0.name) })
+        server.setCameras(cameras.map { ServedCamera($0.station, key: names.key(of: $0.station.id), name: $0.name) })
     }
 
     /// Plays recorded footage from here from now on.
     func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?) {
-        server.setFootage(FootageSource(store: store, permits: permits))
+        server.setFootage(FootageSource(store: store, permits: permits, device: { [names] in names.id(of: $0) }))
     }
 
     /// Ends every reader, with RTCP BYE.

@@ -1,6 +1,7 @@
 import DTLS
 import DatagramPort
 import Foundation
+import HomeHub
 import Logging
 import MediaRelay
 import ServiceLifecycle
@@ -12,7 +13,7 @@ extension MediaComposition {
     /// Makes the relay and the signalling service that the config asks for, and the part that runs the cameras.
     public static func make(
         configuration: GatewayConfiguration, stateDirectory: StateDirectory, tokens: TokenStore,
-        shared: ConnectionGuard = ConnectionGuard(), logger: Logger
+        shared: ConnectionGuard = ConnectionGuard(), names: DeviceNames = DeviceNames(), logger: Logger
     ) async throws -> MediaComposition {
         let identity = try DTLSIdentity.openOrCreate(in: stateDirectory, logger: logger)
         let relay = try MediaRelay(ports: try ports(for: configuration, logger: logger))
@@ -24,7 +25,7 @@ extension MediaComposition {
         let profiles = ProfileStore(directory: stateDirectory, logger: logger)
         let maker = SourceMaker(profiles: profiles) { CameraAddress(text: $0).masked }
         let sharing = try CameraSharing.make(
-            configuration: configuration, tokens: tokens, relay: relay, shared: shared, logger: logger)
+            configuration: configuration, tokens: tokens, relay: relay, shared: shared, names: names, logger: logger)
         let transcoding = TranscodingBudget(cores: ProcessInfo.processInfo.activeProcessorCount)
         let outputs = CameraOutputs()
         let cameras = CameraRegistry(

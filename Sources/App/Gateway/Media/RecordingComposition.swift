@@ -12,6 +12,9 @@ import Transport
 public struct RecordingComposition: Sendable {
     /// The recordings.
     public let store: RecordingStore
+    /// Where they are.
+    let folder: String
+    private let section: GatewayConfiguration.Recording
     /// What records.
     let recorders: CameraRecorders
     /// What uploads them.
@@ -36,7 +39,8 @@ public struct RecordingComposition: Sendable {
                 logger: logger)
             let store = try RecordingStore(
                 root: folder, index: Self.index(in: stateDirectory, logger: logger),
-                retention: RecordingRetention(section), follower: uploads.uploader, now: wallClock,
+                // Nothing is deleted before the devices are known.
+                retention: RecordingRetention(), follower: uploads.uploader, now: wallClock,
                 report: {
                     Self.take($0, logger: logger)
                     alarms.take($0)
@@ -52,7 +56,8 @@ public struct RecordingComposition: Sendable {
                 })
             logger.notice("recordings are kept", metadata: ["folder": "\(folder)"])
             return RecordingComposition(
-                store: store, recorders: recorders, uploads: uploads, alarms: alarms, logger: logger)
+                store: store, folder: folder, section: section, recorders: recorders, uploads: uploads, alarms: alarms,
+                logger: logger)
         } catch let failure as UploadStorageFailure {
             throw GatewayService.StartFailure(description: "the uploads cannot be opened: \(failure)")
         } catch let fault as RecordingFault {
@@ -60,6 +65,12 @@ public struct RecordingComposition: Sendable {
                 description: "recording.folder: \(folder) cannot be used for recordings (\(fault)); "
                     + "name another folder, or remove the section recording")
         }
+    }
+
+    /// Keeps recordings for as long as the config says.
+    /// - Parameter devices: the identifiers of the devices, by the keys that the config uses.
+    func setRetention(of devices: [String: String]) {
+        store.retention = RecordingRetention(section, devices: devices)
     }
 
     /// The index, or one in memory where its file cannot be used: the files of the recordings say everything.
@@ -142,14 +153,18 @@ public struct RecordingComposition: Sendable {
 
 extension RecordingRetention {
     /// What the config says about it.
-    init(_ section: GatewayConfiguration.Recording) {
+    /// - Parameter devices: the identifiers of the devices, by the keys that the config uses.
+    init(_ section: GatewayConfiguration.Recording, devices: [String: String]) {
         func share(_ rules: GatewayConfiguration.Recording.Rules) -> Share {
             Share(
                 maximumAge: rules.days.map { Int64($0) * 86_400_000 },
                 maximumBytes: rules.gigabytes.map { Int64($0) * 1_000_000_000 })
         }
         self.init(
-            standard: share(section.rules), devices: section.cameras.mapValues(share),
+            standard: share(section.rules),
+            devices: Dictionary(
+                section.cameras.map { (devices[$0.key] ?? $0.key, share($0.value)) },
+                uniquingKeysWith: { first, _ in first }),
             maximumBytes: section.totalGigabytes.map { Int64($0) * 1_000_000_000 },
             headroom: Int64(section.freeGigabytes) * 1_000_000_000)
     }

@@ -1,3 +1,5 @@
+import HomeHub
+
 /// One metric with its samples, for Prometheus.
 public struct MetricFamily: Sendable, Equatable {
     /// How a sample behaves over time.
@@ -31,6 +33,19 @@ public struct MetricFamily: Sendable, Equatable {
     public var kind: Kind
     /// The values.
     public var samples: [Sample]
+
+    /// The same with the keys of devices in place of their identifiers, because people read the labels.
+    func naming(devices names: DeviceNames) -> MetricFamily {
+        var family = self
+        for sample in family.samples.indices {
+            for label in family.samples[sample].labels.indices
+            where ["camera", "device"].contains(family.samples[sample].labels[label].name) {
+                let id = family.samples[sample].labels[label].value
+                family.samples[sample].labels[label].value = names.label(of: id)
+            }
+        }
+        return family
+    }
 
     /// Describes a metric.
     public init(name: String, help: String, kind: Kind, samples: [Sample]) {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HomeHub
 import Logging
 import Transport
 
@@ -17,15 +18,18 @@ public struct GatewayLogHandler: LogHandler {
     private let label: String
     private let format: GatewayConfiguration.Log.Format
     private let redactor: Redactor
+    private let names: DeviceNames
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - label: who logs.
     ///   - format: the form of a line.
     ///   - redactor: removes secrets.
+    ///   - names: the keys of the devices; a line names a device by its key.
     ///   - write: receives each line, including its line feed.
     public init(
         label: String, format: GatewayConfiguration.Log.Format, redactor: Redactor,
+        names: DeviceNames = DeviceNames(),
         write: @escaping @Sendable (String) -> Void = { line in
             // One call for each line, so that lines of several threads do not mix.
             let bytes = Array(line.utf8)
@@ -35,6 +39,7 @@ public struct GatewayLogHandler: LogHandler {
         self.label = label
         self.format = format
         self.redactor = redactor
+        self.names = names
         self.write = write
     }
 
@@ -50,9 +55,9 @@ public struct GatewayLogHandler: LogHandler {
         let fields = merged.map { key, value in
             // The server's number of the request has the form of a session's identifier and is not a secret. It
             // connects the lines of one request.
-            key == Self.requestNumber ? ("request", "\(value)") : (key, redactor.redact("\(value)"))
+            key == Self.requestNumber ? ("request", "\(value)") : (key, redactor.redact(names.readable("\(value)")))
         }.sorted { $0.0 < $1.0 }
-        let message = redactor.redact("\(event.message)")
+        let message = redactor.redact(names.readable("\(event.message)"))
         switch format {
         case .text: write(textLine(event.level, message, fields))
         case .json: write(jsonLine(event.level, message, fields))

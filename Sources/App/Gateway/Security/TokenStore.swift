@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import HomeTypes
 import Signalling
 
 /// The tokens of the API, with the names of the principals that hold them.

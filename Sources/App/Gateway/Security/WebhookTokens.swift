@@ -1,4 +1,5 @@
 import COpenSSL
+import Glibc
 import Transport
 
 /// The secrets with which devices report their own events, one for each device. A webhook token opens nothing else.
@@ -76,6 +77,32 @@ public final class WebhookTokens: Sendable {
         }
         self.state.withLock { $0.entries = entries }
     }
+
+    /// Removes the token of a device that is gone.
+    func remove(_ device: String, in directory: StateDirectory) throws(StateDirectory.Failure) {
+        let rest = self.state.withLock { state -> [Entry]? in
+            guard state.entries.contains(where: { $0.device == device }) else { return nil }
+            return state.entries.filter { $0.device != device }
+        }
+        guard let rest else { return }
+        // A file without a token would be taken for a damaged one.
+        if rest.isEmpty {
+            guard unlink(directory.file(Self.fileName)) == 0 || errno == ENOENT else {
+                throw .init(
+                    path: directory.file(Self.fileName),
+                    reason: "cannot be removed: \(String(cString: strerror(errno)))")
+            }
+        } else {
+            try directory.writePrivate(Self.fileName, rest.map { "\($0.token) \($0.device)\n" }.joined())
+        }
+        self.state.withLock { state in
+            state.entries = rest
+            state.devices.remove(device)
+        }
+    }
+
+    /// Whether a device has a token.
+    func hasToken(_ device: String) -> Bool { state.withLock { $0.entries.contains { $0.device == device } } }
 
     /// A device's token in a state folder; nil if it has none.
     public static func token(of device: String, in directory: StateDirectory) throws(StateDirectory.Failure) -> String?

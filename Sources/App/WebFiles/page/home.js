@@ -75,7 +75,7 @@ export class Home {
   }
 
   /** @param {Camera[]} cameras */
-  describe(cameras) { for (const camera of cameras) this.tiles.get(camera.id)?.describe(camera); }
+  describe(cameras) { for (const camera of cameras) this.tiles.get(camera.deviceID ?? camera.id)?.describe(camera); }
 
   /**
    * Hands an event to the device that it is about.

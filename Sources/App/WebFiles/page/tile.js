@@ -45,7 +45,7 @@ export class Tile {
     this.node = element("article", "card tile", this.slots.screen,
       element("div", "about", this.dot, element("div", "", this.title, this.subtitle, this.slots.about)),
       this.slots.controls, this.fault, this.slots.below);
-    this.node.id = "camera-" + device.id;
+    this.node.id = "camera-" + (device.key ?? device.id);
     this.panels = new PanelSet(kinds, (place) => ({ host: this.hostAt(place), clear: () => this.clear(place) }));
     this.update(device);
   }

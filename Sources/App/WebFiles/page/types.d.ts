@@ -14,6 +14,8 @@ export interface Traits {
 
 export interface Device {
   id: string;
+  /** What the config calls it. */
+  key?: string;
   name: string;
   type: string;
   connectivityState: string;
@@ -23,7 +25,10 @@ export interface Device {
 }
 
 export interface Camera {
+  /** The key in the config. */
   id: string;
+  /** The identifier of its device. */
+  deviceID?: string;
   name: string;
   source: string;
   transport: string;

@@ -17,12 +17,22 @@ extension HomeHub {
 
     /// The refusal for a device that does not exist, or that must look as if it did not.
     public nonisolated static func unknownDevice(_ id: String) -> HomeError {
-        .notFound("no device has the id \(id.prefix(64).debugDescription); GET /v1/devices lists them")
+        .notFound("no device has the id or key \(id.prefix(64).debugDescription); GET /v1/devices lists them")
     }
 
     /// The devices that a principal may read.
     public func devices(for access: Access) -> [DeviceSnapshot] {
         devices().filter { access.permits(.read, directory.device($0.id)) }
+    }
+
+    /// The structures that a principal may read, oldest first.
+    public func structures(for access: Access) -> [StructureSnapshot] {
+        structures().filter { access.permits(.read, .structure($0.id)) }
+    }
+
+    /// The rooms that a principal may read, oldest first.
+    public func rooms(for access: Access) -> [RoomSnapshot] {
+        rooms().filter { access.permits(.read, .structure($0.structureID)) }
     }
 
     /// Ends what a principal holds and may no longer have: its event streams, and the live views of devices whose media it

@@ -22,32 +22,17 @@ extension HomeHub {
                 "trait \(trait.name) has no command of this name; it has \(list.isEmpty ? "none" : list)")
         }
         guard let idempotencyKey = call.caller.idempotencyKey else { return try await apply(call, body: body) }
-        guard (1...CommandResults.longestKey).contains(idempotencyKey.utf8.count) else {
-            throw HomeError.invalidArgument(
-                "the Idempotency-Key must have 1 to \(CommandResults.longestKey) characters")
-        }
         let key = CommandResults.Key(
             principal: call.caller.principal, deviceID: call.deviceID, trait: call.trait, command: call.command,
             idempotencyKey: idempotencyKey)
-        if let known = try results.outcome(of: key, parameters: body, at: clock()) {
-            return try await known.value.get()
-        }
-        try call.requireTime(at: clock())
-        try results.makeRoom(at: clock())
-        // A task of its own: the command is applied as a whole even if the caller leaves, because the caller may return
-        // for the result.
-        let outcome = CommandResults.Outcome {
-            let result: Result<Data, HomeError>
-            do throws(HomeError) {
-                result = .success(try await self.apply(call, body: body))
-            } catch {
-                result = .failure(error)
+        return try await once(
+            key, parameters: body,
+            isLate: { () throws(HomeError) in
+                try call.requireTime(at: self.clock())
             }
-            self.results.end(key, hasSucceeded: (try? result.get()) != nil, at: self.clock())
-            return result
+        ) { () async throws(HomeError) in
+            try await self.apply(call, body: body)
         }
-        results.add(key, parameters: body, outcome)
-        return try await outcome.value.get()
     }
 
     /// Applies a command, unless its caller has given up.

@@ -24,6 +24,16 @@ extension HomeChange {
         var deviceID: String
     }
 
+    /// The data of the event `structureRemoved`.
+    private struct RemovedStructure: Codable {
+        var structureID: String
+    }
+
+    /// The data of the event `roomRemoved`.
+    private struct RemovedRoom: Codable {
+        var roomID: String
+    }
+
     /// The data of the event `missed`.
     private struct MissedData: Codable {
         var reason: String
@@ -59,7 +69,8 @@ extension HomeChange {
         var eventSessionId: String
     }
 
-    static func subject(ofDevice id: String) -> String { "device/\(id)" }
+    /// What the entries of a device are about.
+    public static func subject(ofDevice id: String) -> String { "device/\(id)" }
 
     /// Alarms of one kind and device replace one another.
     static func subject(of alarm: HomeAlarm) -> String {
@@ -68,6 +79,18 @@ extension HomeChange {
 
     func encoded() -> Encoded {
         switch self {
+        case .structure(let structure):
+            return Encoded(
+                name: "structure", subject: "structure/\(structure.id)", effect: .replaces, data: Self.json(structure))
+        case .structureRemoved(let id):
+            return Encoded(
+                name: "structureRemoved", subject: "structure/\(id)", effect: .removes,
+                data: Self.json(RemovedStructure(structureID: id)))
+        case .room(let room):
+            return Encoded(name: "room", subject: "room/\(room.id)", effect: .replaces, data: Self.json(room))
+        case .roomRemoved(let id):
+            return Encoded(
+                name: "roomRemoved", subject: "room/\(id)", effect: .removes, data: Self.json(RemovedRoom(roomID: id)))
         case .device(let device), .deviceAdded(let device):
             var name = "device"
             if case .deviceAdded = self { name = "deviceAdded" }
@@ -136,6 +159,18 @@ extension HomeChange {
             return try? decoder.decode(type, from: Data(data.utf8))
         }
         switch name {
+        case "structure":
+            guard let structure = read(StructureSnapshot.self) else { return nil }
+            self = .structure(structure)
+        case "structureRemoved":
+            guard let removed = read(RemovedStructure.self) else { return nil }
+            self = .structureRemoved(structureID: removed.structureID)
+        case "room":
+            guard let room = read(RoomSnapshot.self) else { return nil }
+            self = .room(room)
+        case "roomRemoved":
+            guard let removed = read(RemovedRoom.self) else { return nil }
+            self = .roomRemoved(roomID: removed.roomID)
         case "device":
             guard let device = read(DeviceSnapshot.self) else { return nil }
             self = .device(device)

@@ -8,6 +8,14 @@ public enum HomeChange: Sendable, Equatable {
         case started, changed, ended
     }
 
+    /// A structure is now this.
+    case structure(StructureSnapshot)
+    /// A structure has left the home.
+    case structureRemoved(structureID: String)
+    /// A room is now this.
+    case room(RoomSnapshot)
+    /// A room has left its structure.
+    case roomRemoved(roomID: String)
     /// A device's state is now this.
     case device(DeviceSnapshot)
     /// A device is new in the home.

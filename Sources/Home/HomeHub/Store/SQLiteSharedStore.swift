@@ -11,6 +11,7 @@ public final class SQLiteSharedStore: SharedStore {
     public let damaged: String?
     private let path: String
     private let pool: DatabasePool
+    private let watchers = SharedStoreWatchers()
 
     /// Opens the store in a file, or begins it with a new home.
     public init(path: String) throws(StoreFailure) {
@@ -21,7 +22,7 @@ public final class SQLiteSharedStore: SharedStore {
         do {
             self.home = try opened.pool.write { database in
                 try database.execute(
-                    sql: "INSERT OR IGNORE INTO objects VALUES ('home', 'home', 1, ?)",
+                    sql: "INSERT OR IGNORE INTO objects (kind, id, version, body) VALUES ('home', 'home', 1, ?)",
                     arguments: [LogIdentity.newName()])
                 return try String.fetchOne(database, sql: "SELECT body FROM objects WHERE kind = 'home'") ?? ""
             }
@@ -40,36 +41,67 @@ public final class SQLiteSharedStore: SharedStore {
                         PRIMARY KEY (kind, id)) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("removed objects") { database in
+            try database.execute(sql: "ALTER TABLE objects ADD COLUMN removed INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }()
 
     public func object(_ kind: String, _ id: String) throws(StoreFailure) -> SharedObject? {
-        try fetch("SELECT * FROM objects WHERE kind = ? AND id = ?", [kind, id]).first
+        try fetch("SELECT * FROM objects WHERE kind = ? AND id = ? AND NOT removed", [kind, id]).first
     }
 
     public func objects(_ kind: String) throws(StoreFailure) -> [SharedObject] {
-        try fetch("SELECT * FROM objects WHERE kind = ? ORDER BY id", [kind])
+        try fetch("SELECT * FROM objects WHERE kind = ? AND NOT removed ORDER BY id", [kind])
     }
 
     public func write(
         _ kind: String, _ id: String, _ body: String, expecting version: Int64
     ) throws(StoreFailure) -> Int64? {
-        do {
-            return try pool.write { database in
-                if version == 0 {
-                    try database.execute(
-                        sql: "INSERT OR IGNORE INTO objects VALUES (?, ?, 1, ?)", arguments: [kind, id, body])
-                } else {
-                    try database.execute(
-                        sql:
-                            "UPDATE objects SET body = ?, version = version + 1 WHERE kind = ? AND id = ? AND version = ?",
-                        arguments: [body, kind, id, version])
-                }
-                return database.changesCount == 1 ? version + 1 : nil
+        try change(kind) { database in
+            if version > 0 {
+                return try Int64.fetchOne(
+                    database,
+                    sql: """
+                        UPDATE objects SET body = ?, version = version + 1
+                        WHERE kind = ? AND id = ? AND version = ? AND NOT removed RETURNING version
+                        """,
+                    arguments: [body, kind, id, version])
             }
+            return try Int64.fetchOne(
+                database,
+                sql: """
+                    INSERT INTO objects (kind, id, version, body) VALUES (?, ?, 1, ?)
+                    ON CONFLICT DO UPDATE SET body = excluded.body, version = version + 1, removed = 0 WHERE removed
+                    RETURNING version
+                    """,
+                arguments: [kind, id, body])
+        }
+    }
+
+    public func delete(_ kind: String, _ id: String, expecting version: Int64) throws(StoreFailure) -> Int64? {
+        try change(kind) { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    UPDATE objects SET body = '', version = version + 1, removed = 1
+                    WHERE kind = ? AND id = ? AND version = ? AND NOT removed RETURNING version
+                    """,
+                arguments: [kind, id, version])
+        }
+    }
+
+    public func watch(_ kind: String) -> AsyncStream<Void> { watchers.watch(kind) }
+
+    private func change(_ kind: String, _ body: (Database) throws -> Int64?) throws(StoreFailure) -> Int64? {
+        let version: Int64?
+        do {
+            version = try pool.write(body)
         } catch {
             throw DatabaseFile.failure(path, error)
         }
+        if version != nil { watchers.wake(kind) }
+        return version
     }
 
     private func fetch(_ sql: String, _ arguments: StatementArguments) throws(StoreFailure) -> [SharedObject] {

@@ -13,6 +13,15 @@ public protocol SharedStore: Sendable {
     /// Writes an object if its version is still the expected one; 0 means that there is none yet.
     /// - Returns: the new version, or nil when somebody else has changed the object.
     func write(_ kind: String, _ id: String, _ body: String, expecting version: Int64) throws(StoreFailure) -> Int64?
+
+    /// Removes an object if its version is still the expected one. Its version lives on: an object that is made again under
+    /// the same id has a greater one, so a stale write never succeeds.
+    /// - Returns: the version of the removal, or nil when somebody else has changed the object.
+    func delete(_ kind: String, _ id: String, expecting version: Int64) throws(StoreFailure) -> Int64?
+
+    /// Yields after objects of a kind have changed, once for any number of changes that the reader has not seen yet. The
+    /// reader then reads the objects again and compares versions.
+    func watch(_ kind: String) -> AsyncStream<Void>
 }
 
 /// An object that the gateways of a home share.

@@ -12,10 +12,17 @@ public struct FootageSource: Sendable {
     /// Which outputs of a device are allowed; nil when nothing decides about it.
     public var permits: @Sendable (_ device: String) async -> OutputPermits?
 
-    /// Names both.
-    public init(store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?) {
+    /// The identifier of the device that a path names by its identifier or its key.
+    public var device: @Sendable (_ name: String) -> String
+
+    /// Names the parts.
+    public init(
+        store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?,
+        device: @escaping @Sendable (_ name: String) -> String = { $0 }
+    ) {
         self.store = store
         self.permits = permits
+        self.device = device
     }
 }
 
@@ -36,6 +43,8 @@ struct FootagePresentation: Sendable {
     }
 
     let device: String
+    /// What the client calls the device.
+    var name: String
     let store: any RecordingReading
     let timeline: FootageTimeline
     /// The tracks that the server has a payload format for: pictures, then sound.
@@ -45,7 +54,7 @@ struct FootagePresentation: Sendable {
     let isRunning: Bool
 
     /// The address of the footage, without its query.
-    var path: String { Self.prefix + device }
+    var path: String { Self.prefix + name }
 
     /// What an address asks for: `from` and `until` in UTC, and `gaps`, all of which may be left out.
     struct Query: Equatable, Sendable {
@@ -83,6 +92,7 @@ struct FootagePresentation: Sendable {
     /// Finds footage. Waits for the disk.
     init(of device: String, _ query: Query, in store: any RecordingReading) throws(PlaybackError) {
         self.device = device
+        self.name = device
         self.store = store
         timeline = try FootageTimeline(
             of: device, from: query.from, until: query.until, gaps: query.gaps, in: store)

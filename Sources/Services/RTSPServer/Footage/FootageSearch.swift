@@ -13,7 +13,8 @@ struct FootageSearch: Sendable {
     }
 
     let source: FootageSource
-    let device: String
+    /// What the client calls the device.
+    let name: String
     let query: FootagePresentation.Query
     /// Who asks, for the log.
     let owner: String
@@ -22,7 +23,7 @@ struct FootageSearch: Sendable {
     let revoking: RevokedConnections
 
     func run() async -> Found {
-        let permits = await source.permits(device)
+        let permits = await source.permits(source.device(name))
         let found = await find()
         guard case .footage(let presentation, _) = found, let permits else { return found }
         let usage: OutputUsage = presentation.isRunning ? .liveView : .playback
@@ -34,7 +35,7 @@ struct FootageSearch: Sendable {
     }
 
     private var revoked: OutputPermits.Revoked {
-        let (connection, revoking, path) = (connection, revoking, FootagePresentation.prefix + device)
+        let (connection, revoking, path) = (connection, revoking, FootagePresentation.prefix + name)
         return { revocation in
             await withCheckedContinuation { continuation in
                 revoking.end(connection, of: path, because: revocation.refusal) { continuation.resume() }
@@ -51,7 +52,9 @@ struct FootageSearch: Sendable {
 
     private func found() -> Found {
         do throws(PlaybackError) {
-            return .footage(try FootagePresentation(of: device, query, in: source.store), nil)
+            var presentation = try FootagePresentation(of: source.device(name), query, in: source.store)
+            presentation.name = name
+            return .footage(presentation, nil)
         } catch {
             switch error {
             case .nothingRecorded, .notFound, .store(.unknownSession): return .refused(.notFound)

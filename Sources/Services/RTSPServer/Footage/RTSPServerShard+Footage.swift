@@ -21,7 +21,7 @@ extension RTSPServerShard {
         nextFootageSearch += 1
         connection.footageSearch = (number, wish)
         let search = FootageSearch(
-            source: footage, device: device, query: query, owner: "RTSP reader \(host)", connection: id,
+            source: footage, name: device, query: query, owner: "RTSP reader \(host)", connection: id,
             revoking: revoking)
         let arriving = arrivingFootage
         Task.detached {

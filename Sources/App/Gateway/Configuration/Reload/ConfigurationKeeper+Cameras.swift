@@ -62,7 +62,7 @@ extension ConfigurationKeeper {
     }
 
     /// The cameras of the API, if the camera with this `id` may be changed there.
-    private func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
+    func changeable(_ id: String) throws(HomeError) -> [StoredCamera] {
         if let file, current.cameras.contains(where: { $0.id == id }) {
             throw HomeError.failedPrecondition(
                 "the camera \(id) is defined in the config file \(file); change it there, which takes effect at once")

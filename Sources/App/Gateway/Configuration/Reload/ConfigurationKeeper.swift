@@ -33,9 +33,11 @@ public actor ConfigurationKeeper {
     let environment: [String: String]
     let logger: Logger
     private let running: any CameraRunning
-    private let hub: HomeHub
-    private let webhooks: WebhookTokens
+    let hub: HomeHub
+    let webhooks: WebhookTokens
     private let secrets: SecretList
+    private let isKnown: @Sendable (String) -> Bool
+    private let identified: @Sendable ([String: String]) -> Void
 
     /// The last config that was read without a problem.
     var current: GatewayConfiguration
@@ -62,11 +64,15 @@ public actor ConfigurationKeeper {
     ///   - cameras: runs the cameras.
     ///   - hub: the home.
     ///   - webhooks: the tokens of the devices whose webhook is on.
+    ///   - isKnown: whether an earlier version of the gateway kept something under this key.
+    ///   - identified: gets the identifiers of the cameras' devices, by their keys, before the cameras run.
     ///   - secrets: receives the passwords of cameras that are added later.
     /// - Throws: what is wrong with the file of the API's cameras.
     init(
         configuration: GatewayConfiguration, file: String?, store: CameraStore, cameras: any CameraRunning,
-        hub: HomeHub, webhooks: WebhookTokens = WebhookTokens(), secrets: SecretList, logger: Logger,
+        hub: HomeHub, webhooks: WebhookTokens = WebhookTokens(), secrets: SecretList,
+        isKnown: @escaping @Sendable (String) -> Bool = { _ in false },
+        identified: @escaping @Sendable ([String: String]) -> Void = { _ in }, logger: Logger,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) {
         self.started = configuration
@@ -76,6 +82,8 @@ public actor ConfigurationKeeper {
         self.hub = hub
         self.webhooks = webhooks
         self.secrets = secrets
+        self.isKnown = isKnown
+        self.identified = identified
         self.logger = logger
         self.environment = environment
         self.current = configuration
@@ -111,21 +119,39 @@ public actor ConfigurationKeeper {
         for stored in self.stored where ids.insert(stored.camera.id).inserted {
             result.append(Entry(camera: stored.camera, origin: .api))
         }
-        return result
+        return result.map { entry in
+            var camera = entry.camera
+            camera.deviceID = hub.names.id(ofKey: camera.id) ?? camera.id
+            return Entry(camera: camera, origin: entry.origin)
+        }
+    }
+
+    /// Gives the cameras their devices.
+    private func identify(_ cameras: [GatewayConfiguration.Camera]) async {
+        do throws(HomeError) {
+            let records = try await hub.identify(
+                cameras.map { .init($0.id, formerly: $0.formerly) }, isKnown: isKnown)
+            identified(records.mapValues(\.id))
+        } catch {
+            // Until the disk takes it, a new camera runs under its key, and keeps that as its identifier.
+            logger.error("new cameras have no identifier of their own", metadata: ["reason": "\(error)"])
+        }
     }
 
     /// The state of the config and of the cameras' file.
     public var configurationStatus: ConfigurationStatus { status }
 
     /// What the gateway found out about a camera.
-    func findings(of id: String) async -> CameraFindings? { await running.findings(of: id) }
+    func findings(of id: String) async -> CameraFindings? {
+        await running.findings(of: hub.names.id(ofKey: id) ?? id)
+    }
 
     /// Reconnects to a camera.
     func reconnect(_ id: String) async throws(HomeError) {
-        _ = try entry(of: id)
+        let device = try entry(of: id).camera.deviceID
         await takeTurn()
         defer { endTurn() }
-        guard await running.reconnect(id) else {
+        guard await running.reconnect(device) else {
             throw HomeError.failedPrecondition("\(id) is not running; GET /v1/cameras/\(id) says why")
         }
     }
@@ -188,8 +214,8 @@ public actor ConfigurationKeeper {
     }
 
     private func applyInTurn() async {
-        let entries = self.entries
-        let cameras = entries.map(\.camera)
+        await identify(self.entries.map(\.camera))
+        let cameras = self.entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
         let needsRestart = current.keysThatNeedRestart(comparedTo: started)
         if needsRestart != status.needsRestart, !needsRestart.isEmpty {
@@ -216,7 +242,8 @@ public actor ConfigurationKeeper {
         let recording = started.recording ?? .init()
         let devices = cameras.map {
             DeviceDescription(
-                id: $0.id, name: $0.name, kind: $0.kind, recording: OwnConnection(recording.rules(of: $0.id)))
+                id: $0.deviceID, key: $0.id, name: $0.name, kind: $0.kind,
+                recording: OwnConnection(recording.rules(of: $0.id)))
         }
         await hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }

@@ -135,7 +135,8 @@ extension GatewayAPI {
         let start = RecordingAnswer.time(export.range.lowerBound).prefix(19).replacing(":", with: "-")
         var response = try RecordingBody(
             length: export.length, mediaType: "video/mp4", entityTag: export.entityTag,
-            fileName: "\(device)-\(start)Z.mp4", reader: { RecordingExportReader(export, range: $0) }
+            fileName: "\(hub.names.label(of: device))-\(start)Z.mp4",
+            reader: { RecordingExportReader(export, range: $0) }
         ).response(to: request, permit: permit, place: place)
         response.headers[Self.recordingStart] = RecordingAnswer.time(export.range.lowerBound)
         response.headers[Self.recordingEnd] = RecordingAnswer.time(export.range.upperBound)

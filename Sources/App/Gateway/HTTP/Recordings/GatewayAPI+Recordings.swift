@@ -111,7 +111,7 @@ extension GatewayAPI {
 
     /// The store, and the device that the path names. A device that is gone may still have recordings.
     func recordings(_ context: GatewayRequestContext) async throws -> (RecordingAccess, String) {
-        let device = try context.parameters.require("device")
+        let device = try deviceID(context)
         return (try await recordings(of: device), device)
     }
 

@@ -3,40 +3,21 @@ import Transport
 
 /// Which structure each device and room is in, for those who decide who may see them. It can be asked without waiting for
 /// the hub: every entry of an event stream is checked with it.
-public final class HomeDirectory: Sendable {
-    private struct State {
-        var structureOfDevice: [String: String] = [:]
-        var structureOfRoom: [String: String] = [:]
-    }
-
-    private let state = Locked(State())
-
-    /// Knows nothing yet.
-    public init() {}
-
-    /// The structure that a device is in; nil for none.
+extension HomeDirectory {
+    /// The structure that a device is in, or was in before it was decommissioned; nil for a device that is not known.
     public func structure(ofDevice id: String) -> String? {
-        state.withLock { $0.structureOfDevice[id] }
+        state.withLock { $0.devices[id]?.record.structureID }
     }
 
-    /// Takes the structure that a device is in.
-    public func setStructure(_ structure: String?, ofDevice id: String) {
-        state.withLock { $0.structureOfDevice[id] = structure }
-    }
-
-    /// The structure that a room is in; nil for a room that is not known.
+    /// The structure that a room is in, or was in before it was removed; nil for a room that is not known.
     public func structure(ofRoom id: String) -> String? {
-        state.withLock { $0.structureOfRoom[id] }
+        state.withLock { $0.rooms[id]?.record.structureID ?? $0.formerRooms[id] }
     }
 
-    /// Takes the structure that a room is in.
-    public func setStructure(_ structure: String?, ofRoom id: String) {
-        state.withLock { $0.structureOfRoom[id] = structure }
-    }
-
-    /// A device as an object of ``Access``.
-    public func device(_ id: String) -> Access.Object {
-        .device(id, structureID: structure(ofDevice: id))
+    /// A device, by its identifier or its key, as an object of ``Access``.
+    public func device(_ name: String) -> Access.Object {
+        let id = names.id(of: name)
+        return .device(id, structureID: structure(ofDevice: id))
     }
 
     /// What an entry of the change log is about, by the entry's subject: a device, a structure, a room or the home. An
@@ -45,7 +26,7 @@ public final class HomeDirectory: Sendable {
         let parts = subject.split(separator: "/", maxSplits: 2).map(String.init)
         guard parts.count >= 2 else { return .home }
         switch parts[0] {
-        case "device": return device(parts[1])
+        case "device": return .device(parts[1], structureID: structure(ofDevice: parts[1]))
         case "structure": return .structure(parts[1])
         case "room": return structure(ofRoom: parts[1]).map { .structure($0) } ?? .home
         // An alarm's subject is its kind, followed by the device that it is about.

@@ -2,9 +2,9 @@
 ///
 /// Control characters change what a terminal does, and bidirectional ones can make a name look like another. Neither
 /// belongs in a page, a log or a table.
-enum NameRules {
+public enum NameRules {
     /// What is wrong with a name; nil if nothing is. The name itself is not repeated.
-    static func fault(in name: String) -> String? {
+    public static func fault(in name: String) -> String? {
         for scalar in name.unicodeScalars {
             let number =
                 "U+" + String(repeating: "0", count: max(0, 4 - Self.hexadecimal(scalar).count))

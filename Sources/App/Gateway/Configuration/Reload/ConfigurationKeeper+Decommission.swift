@@ -1,0 +1,39 @@
+import HomeHub
+import HomeTypes
+import Logging
+
+/// The end of a camera's device.
+extension ConfigurationKeeper {
+    /// Fails unless the device can be decommissioned here.
+    /// - Throws: `failedPrecondition` for a camera of the config file, and for a device that another backend has.
+    func requireRemovable(_ record: DeviceRecord) async throws(HomeError) {
+        if entries.contains(where: { $0.camera.id == record.key }) {
+            _ = try changeable(record.key)
+        } else if (try? await hub.requireDevice(record.id)) != nil {
+            throw HomeError.failedPrecondition(
+                "\(record.key) is not a camera: remove it where it is declared, and then here")
+        }
+    }
+
+    /// Ends the life of a device: its camera is removed, and its identifier is never given again. A camera that is added
+    /// under the same key later is another device.
+    /// - Throws: `notFound`, what ``requireRemovable(_:)`` throws, and `unavailable` when the disk does not take it.
+    func decommission(_ id: String) async throws(HomeError) {
+        await takeTurn()
+        defer { endTurn() }
+        guard let record = hub.directory.record(ofDevice: id) else { throw HomeHub.unknownDevice(id) }
+        try await requireRemovable(record)
+        // The camera comes first: a gateway that is killed in between has a device without a camera, which can be
+        // decommissioned again.
+        if entries.contains(where: { $0.camera.id == record.key }) {
+            try await store(try changeable(record.key).filter { $0.camera.id != record.key })
+        }
+        do {
+            try webhooks.remove(record.key, in: store.directory)
+        } catch {
+            throw HomeError.unavailable("the webhook token of \(record.key) cannot be removed: \(error)")
+        }
+        try await hub.decommission(id)
+        logger.notice("device decommissioned", metadata: ["device": "\(record.key)"])
+    }
+}

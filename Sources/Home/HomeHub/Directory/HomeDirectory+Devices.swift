@@ -1,0 +1,108 @@
+import Foundation
+import HomeTypes
+import Transport
+
+/// The identifiers of devices.
+extension HomeDirectory {
+    /// What a backend calls one of its devices.
+    public struct DeviceKey: Sendable, Hashable {
+        /// The key, unique among the devices of the home.
+        public var key: String
+        /// What it was called before; nil if it was not renamed.
+        public var formerly: String?
+
+        /// Names a device.
+        public init(_ key: String, formerly: String? = nil) {
+            self.key = key
+            self.formerly = formerly
+        }
+    }
+
+    /// The devices of some keys. A device that is new gets an identifier.
+    ///
+    /// A device that an earlier version of the gateway knew has its key as its identifier, because what is on the disk is
+    /// under that name.
+    /// - Parameters:
+    ///   - keys: the devices as they are called now.
+    ///   - isKnown: whether an earlier version kept something under this key.
+    /// - Returns: the records by their keys.
+    /// - Throws: `unavailable` when the disk does not take a new device.
+    @discardableResult
+    public func identify(
+        _ keys: [DeviceKey], isKnown: (String) -> Bool = { _ in false }
+    ) throws(HomeError) -> [String: DeviceRecord] {
+        var result: [String: DeviceRecord] = [:]
+        let present = Set(keys.map(\.key))
+        for key in keys where result[key.key] == nil {
+            if let known = device(withKey: key.key) {
+                result[key.key] = known
+            } else if let former = key.formerly, !present.contains(former), var record = device(withKey: former) {
+                record.key = key.key
+                result[key.key] = try write(record)
+            } else {
+                let former = key.formerly.flatMap { present.contains($0) ? nil : $0 }
+                let old = [key.key, former].compactMap { $0 }.first { !isTaken($0) && isKnown($0) }
+                result[key.key] = try write(
+                    DeviceRecord(
+                        id: old ?? MintedID.device(), key: key.key, structureID: firstStructure.id))
+            }
+        }
+        shareNames()
+        return result
+    }
+
+    /// Takes over devices that have identifiers already.
+    func adopt(_ devices: [DeviceDescription]) {
+        for device in devices where record(ofDevice: device.id) == nil {
+            let record = DeviceRecord(
+                id: device.id, key: device.key ?? device.id, structureID: firstStructure.id)
+            // What the disk does not take is adopted again by the next run.
+            if (try? write(record)) == nil {
+                state.withLock { $0.devices[record.id] = Kept(record: record, version: 0) }
+            }
+        }
+        shareNames()
+    }
+
+    /// A device of the home; nil for one that is unknown or was decommissioned.
+    public func record(ofDevice id: String) -> DeviceRecord? {
+        state.withLock { $0.devices[id]?.record }.flatMap { $0.removedAt == nil ? $0 : nil }
+    }
+
+    /// All devices of the home, also those that no backend has now.
+    var deviceRecords: [DeviceRecord] {
+        state.withLock { $0.devices.values.map(\.record) }.filter { $0.removedAt == nil }.sorted { $0.id < $1.id }
+    }
+
+    private func device(withKey key: String) -> DeviceRecord? {
+        state.withLock { $0.devices.values.first { $0.record.key == key && $0.record.removedAt == nil }?.record }
+    }
+
+    /// Whether the identifier belongs, or belonged, to a device.
+    private func isTaken(_ id: String) -> Bool { state.withLock { $0.devices[id] != nil } }
+
+    /// Writes a device's record.
+    @discardableResult
+    func write(_ record: DeviceRecord) throws(HomeError) -> DeviceRecord {
+        let version = state.withLock { $0.devices[record.id]?.version ?? 0 }
+        let written = try write(Kind.device, record.id, record, expecting: version)
+        state.withLock { $0.devices[record.id] = Kept(record: record, version: written) }
+        return record
+    }
+
+    /// Changes a device's name or place.
+    func changeDevice(_ id: String, _ body: (inout DeviceRecord) -> Void) throws(HomeError) -> DeviceRecord {
+        guard var record = record(ofDevice: id) else { throw HomeHub.unknownDevice(id) }
+        let before = record
+        body(&record)
+        return record == before ? record : try write(record)
+    }
+
+    /// Ends the life of a device. Its identifier is not given again.
+    func removeDevice(_ id: String) throws(HomeError) {
+        guard var record = record(ofDevice: id) else { throw HomeHub.unknownDevice(id) }
+        record.removedAt = now()
+        try write(record)
+        shareNames()
+    }
+}

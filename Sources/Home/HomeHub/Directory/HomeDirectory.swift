@@ -1,0 +1,177 @@
+import Dispatch
+import Foundation
+import HomeTypes
+import Transport
+
+/// What the home keeps about its structures, rooms and devices: identifiers, names and places. Everything is in the
+/// shared store, one object each, and is written before anybody sees it.
+///
+/// Its methods wait for the disk. ``HomeHub`` calls them on a queue of their own.
+public final class HomeDirectory: Sendable {
+    /// The kinds of the objects in the store.
+    enum Kind {
+        static let device = "device"
+        static let structure = "structure"
+        static let room = "room"
+    }
+
+    /// An object with the version that the store gave it.
+    struct Kept<Record: Sendable & Codable & Hashable>: Sendable, Hashable {
+        var record: Record
+        var version: Int64
+    }
+
+    struct State {
+        var devices: [String: Kept<DeviceRecord>] = [:]
+        var structures: [String: Kept<StructureRecord>] = [:]
+        var rooms: [String: Kept<RoomRecord>] = [:]
+        /// The structures of rooms that this run has removed: who could see the room sees that it is gone.
+        var formerRooms: [String: String] = [:]
+    }
+
+    /// The identifiers and keys of the devices.
+    public let names: DeviceNames
+    let store: any SharedStore
+    let now: @Sendable () -> Date
+    let state: Locked<State>
+
+    private let queue = DispatchQueue(label: "home directory")
+
+    /// Reads the home from its store, or begins it with a first structure.
+    /// - Parameters:
+    ///   - store: keeps the home.
+    ///   - names: learns the keys of the devices.
+    ///   - timeZone: the time zone of the first structure.
+    ///   - now: the wall clock.
+    /// - Throws: what the store throws.
+    public convenience init(
+        _ store: any SharedStore, names: DeviceNames = DeviceNames(),
+        timeZone: String = TimeZone.current.identifier, now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(StoreFailure) {
+        var state = State()
+        state.devices = try Self.load(Kind.device, from: store)
+        state.structures = try Self.load(Kind.structure, from: store)
+        state.rooms = try Self.load(Kind.room, from: store)
+        if state.structures.isEmpty {
+            let first = Self.firstStructure(timeZone: timeZone, at: now())
+            if let version = try store.write(Kind.structure, first.id, Self.json(first), expecting: 0) {
+                state.structures[first.id] = Kept(record: first, version: version)
+            }
+        }
+        self.init(store: store, state: state, names: names, now: now)
+    }
+
+    /// Begins a home that ends with the process.
+    public convenience init(
+        names: DeviceNames = DeviceNames(), timeZone: String = TimeZone.current.identifier,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let store = MemorySharedStore()
+        let first = Self.firstStructure(timeZone: timeZone, at: now())
+        let version = store.write(Kind.structure, first.id, Self.json(first), expecting: 0) ?? 0
+        self.init(
+            store: store, state: State(structures: [first.id: Kept(record: first, version: version)]), names: names,
+            now: now)
+    }
+
+    private init(
+        store: any SharedStore, state: State, names: DeviceNames, now: @escaping @Sendable () -> Date
+    ) {
+        self.store = store
+        self.names = names
+        self.now = now
+        self.state = Locked(state)
+        shareNames()
+    }
+
+    private static func firstStructure(timeZone: String, at now: Date) -> StructureRecord {
+        StructureRecord(
+            id: MintedID.structure(), name: "Home",
+            timeZone: StructureRules.isTimeZone(timeZone) ? timeZone : "UTC", createdAt: now)
+    }
+
+    /// Runs `body` where waiting for the disk holds nobody up, after everything that was asked for earlier.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (HomeDirectory) throws(HomeError) -> Value
+    ) async throws(HomeError) -> Value {
+        let result: Result<Value, HomeError> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(HomeError) {
+                    continuation.resume(returning: .success(try body(self)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// The records of a kind. One that cannot be read is left alone: a newer version may have written it.
+    private static func load<Record: Codable & Sendable & Hashable>(
+        _ kind: String, from store: any SharedStore
+    ) throws(StoreFailure) -> [String: Kept<Record>] {
+        var result: [String: Kept<Record>] = [:]
+        for object in try store.objects(kind) {
+            guard let record = try? JSONDecoder.home.decode(Record.self, from: Data(object.body.utf8)) else { continue }
+            result[object.id] = Kept(record: record, version: object.version)
+        }
+        return result
+    }
+
+    static func json(_ record: some Encodable) -> String {
+        // Dates, text and finite numbers always have JSON.
+        (try? JSONEncoder.home.encode(record)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    /// Writes a record if its version is still the expected one.
+    /// - Returns: the new version.
+    /// - Throws: `aborted` when somebody else has changed it, and `unavailable` when the disk does not take it.
+    func write(_ kind: String, _ id: String, _ record: some Encodable, expecting version: Int64) throws(HomeError)
+        -> Int64
+    {
+        do throws(StoreFailure) {
+            if let version = try store.write(kind, id, Self.json(record), expecting: version) { return version }
+        } catch {
+            throw HomeError.unavailable("the home cannot be written, and nothing was changed: \(error)")
+        }
+        throw HomeError(.aborted, "the \(kind) was changed by somebody else meanwhile; read it and try again")
+    }
+
+    /// Removes an object.
+    /// - Throws: `aborted` when somebody else has changed it, and `unavailable` when the disk does not take it.
+    func delete(_ kind: String, _ id: String, expecting version: Int64) throws(HomeError) {
+        do throws(StoreFailure) {
+            if try store.delete(kind, id, expecting: version) != nil { return }
+        } catch {
+            throw HomeError.unavailable("the home cannot be written, and nothing was changed: \(error)")
+        }
+        throw HomeError(.aborted, "the \(kind) was changed by somebody else meanwhile; read it and try again")
+    }
+
+    /// Lets everybody know the keys of the devices.
+    func shareNames() {
+        let keys = state.withLock { state in
+            state.devices.values.filter { $0.record.removedAt == nil }.map { ($0.record.id, $0.record.key) }
+        }
+        names.set(Dictionary(keys, uniquingKeysWith: { first, _ in first }))
+    }
+}
+
+extension JSONDecoder {
+    /// Reads what the home keeps.
+    static var home: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }
+}
+
+extension JSONEncoder {
+    /// Writes what the home keeps.
+    static var home: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}

@@ -1,0 +1,199 @@
+import HomeTypes
+
+/// An object of the home with its version, which is its `ETag`.
+public struct Versioned<Value: Sendable>: Sendable {
+    /// The object.
+    public var value: Value
+    /// Grows with every change.
+    public var version: Int64
+}
+
+extension Versioned: Equatable where Value: Equatable {}
+
+/// Structures, rooms, and the names and places of devices.
+extension HomeHub {
+    /// The identifiers and keys of the devices.
+    public nonisolated var names: DeviceNames { directory.names }
+
+    // MARK: Structures
+
+    /// The structures, oldest first.
+    public func structures() -> [StructureSnapshot] { directory.structures.map { StructureSnapshot($0.record) } }
+
+    /// One structure.
+    public func structure(_ id: String) throws(HomeError) -> Versioned<StructureSnapshot> {
+        Versioned(try directory.structure(id))
+    }
+
+    /// Makes a structure.
+    public func addStructure(_ update: PlaceUpdate) async throws(HomeError) -> Versioned<StructureSnapshot> {
+        let kept = try await directory.perform { (home) throws(HomeError) in try home.addStructure(update) }
+        readDirectory()
+        return Versioned(kept)
+    }
+
+    /// Changes a structure.
+    /// - Parameter version: the version that the client has read; nil for any.
+    /// - Throws: `aborted` when the structure has another version.
+    public func changeStructure(
+        _ id: String, _ update: PlaceUpdate, ifVersion version: Int64? = nil
+    ) async throws(HomeError) -> Versioned<StructureSnapshot> {
+        let kept = try await directory.perform { (home) throws(HomeError) in
+            try home.changeStructure(id, update, ifVersion: version)
+        }
+        readDirectory()
+        return Versioned(kept)
+    }
+
+    /// Removes a structure and its rooms.
+    /// - Throws: `failedPrecondition` for the last structure and for one that has devices.
+    public func removeStructure(_ id: String, ifVersion version: Int64? = nil) async throws(HomeError) {
+        let present = Set(order)
+        try await directory.perform { (home) throws(HomeError) in
+            try home.removeStructure(id, ifVersion: version, present: present)
+        }
+        readDirectory()
+    }
+
+    // MARK: Rooms
+
+    /// The rooms of all structures, oldest first.
+    public func rooms() -> [RoomSnapshot] { directory.rooms.map { RoomSnapshot($0.record) } }
+
+    /// One room.
+    public func room(_ id: String) throws(HomeError) -> Versioned<RoomSnapshot> {
+        Versioned(try directory.room(id))
+    }
+
+    /// Makes a room.
+    public func addRoom(_ name: String, in structure: String) async throws(HomeError) -> Versioned<RoomSnapshot> {
+        let kept = try await directory.perform { (home) throws(HomeError) in try home.addRoom(name, in: structure) }
+        readDirectory()
+        return Versioned(kept)
+    }
+
+    /// Renames a room.
+    /// - Parameter version: the version that the client has read; nil for any.
+    /// - Throws: `aborted` when the room has another version.
+    public func renameRoom(
+        _ id: String, _ name: String?, ifVersion version: Int64? = nil
+    ) async throws(HomeError) -> Versioned<RoomSnapshot> {
+        let kept = try await directory.perform { (home) throws(HomeError) in
+            try home.renameRoom(id, name, ifVersion: version)
+        }
+        readDirectory()
+        return Versioned(kept)
+    }
+
+    /// Removes a room. Its devices stay in the structure.
+    public func removeRoom(_ id: String, ifVersion version: Int64? = nil) async throws(HomeError) {
+        try await directory.perform { (home) throws(HomeError) in _ = try home.removeRoom(id, ifVersion: version) }
+        readDirectory()
+    }
+
+    // MARK: Devices
+
+    /// The devices of some keys; see ``HomeDirectory/identify(_:isKnown:)``.
+    public func identify(
+        _ keys: [HomeDirectory.DeviceKey], isKnown: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) async throws(HomeError) -> [String: DeviceRecord] {
+        try await directory.perform { (home) throws(HomeError) in try home.identify(keys, isKnown: isKnown) }
+    }
+
+    /// Changes what people call a device, and where it is.
+    /// - Parameters:
+    ///   - name: the name; cleared, the config's name counts again.
+    ///   - room: the room, which also decides the structure.
+    ///   - structure: another structure; the device leaves its room.
+    public func moveDevice(
+        _ id: String, name: PlaceUpdate.Field<String> = .unchanged, room: PlaceUpdate.Field<String> = .unchanged,
+        structure: String? = nil
+    ) async throws(HomeError) -> DeviceSnapshot {
+        try requireDevice(id)
+        try await directory.perform { (home) throws(HomeError) in
+            _ = try home.moveDevice(id, name: name, room: room, structure: structure)
+        }
+        readDirectory()
+        return try device(id)
+    }
+
+    /// Ends the life of a device that no backend has any more. Its identifier is never given again.
+    public func decommission(_ id: String) async throws(HomeError) {
+        guard states[id] == nil else {
+            throw HomeError.failedPrecondition("device \(id) is still there; remove it where it is declared first")
+        }
+        try await directory.perform { (home) throws(HomeError) in try home.removeDevice(id) }
+    }
+
+    // MARK: Reporting
+
+    /// Reports what has changed in the directory since the watchers last heard of it. Two changes at once may be
+    /// reported together, each object with its newest state.
+    func readDirectory() {
+        let changes = Self.changes(in: directory, structures: &knownStructures, rooms: &knownRooms)
+        // What is new comes before the devices in it, and what is gone after them.
+        for change in changes where !change.isRemoval { publish(change) }
+        for id in order {
+            let record = directory.record(ofDevice: id)
+            change(id) { $0.record = record }
+        }
+        for change in changes where change.isRemoval { publish(change) }
+    }
+
+    static func changes(
+        in directory: HomeDirectory, structures: inout [String: StructureSnapshot], rooms: inout [String: RoomSnapshot]
+    ) -> [HomeChange] {
+        let newStructures = directory.structures.map { StructureSnapshot($0.record) }
+        let newRooms = directory.rooms.map { RoomSnapshot($0.record) }
+        var changes: [HomeChange] = []
+        for structure in newStructures where structures[structure.id] != structure {
+            changes.append(.structure(structure))
+        }
+        for room in newRooms where rooms[room.id] != room { changes.append(.room(room)) }
+        for id in Set(rooms.keys).subtracting(newRooms.map(\.id)).sorted() {
+            changes.append(.roomRemoved(roomID: id))
+        }
+        for id in Set(structures.keys).subtracting(newStructures.map(\.id)).sorted() {
+            changes.append(.structureRemoved(structureID: id))
+        }
+        structures = Dictionary(newStructures.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        rooms = Dictionary(newRooms.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        return changes
+    }
+}
+
+extension HomeChange {
+    /// Whether something has left the home.
+    fileprivate var isRemoval: Bool {
+        switch self {
+        case .structureRemoved, .roomRemoved, .deviceRemoved: true
+        default: false
+        }
+    }
+}
+
+extension StructureSnapshot {
+    init(_ record: StructureRecord) {
+        self.init(
+            id: record.id, name: record.name, address: record.address, latitude: record.latitude,
+            longitude: record.longitude, timeZone: record.timeZone)
+    }
+}
+
+extension RoomSnapshot {
+    init(_ record: RoomRecord) {
+        self.init(id: record.id, name: record.name, structureID: record.structureID)
+    }
+}
+
+extension Versioned<StructureSnapshot> {
+    init(_ kept: HomeDirectory.Kept<StructureRecord>) {
+        self.init(value: StructureSnapshot(kept.record), version: kept.version)
+    }
+}
+
+extension Versioned<RoomSnapshot> {
+    init(_ kept: HomeDirectory.Kept<RoomRecord>) {
+        self.init(value: RoomSnapshot(kept.record), version: kept.version)
+    }
+}
