@@ -10,10 +10,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 GENERATOR = ROOT / "tools/generate-traits"
 HOME_TYPES = Path("Sources/Wire/HomeTypes")
+CLOUD = Path("Sources/Home/CloudToCloud/Generated/CloudMappings.swift")
 
 # A trait with every kind of type and constraint.
 LAMP = {
     "name": "Lamp",
+    "namespace": "Google",
     "identifier": "home.matter.6006.clusters.fcf0",
     "summary": "A lamp of the tests.",
     "source": "The tests.",
@@ -54,7 +56,12 @@ LAMP = {
             "name": "play",
             "id": 0,
             "summary": "Plays steps.",
-            "parameters": [{"name": "first", "id": 0, "type": "Step", "summary": "The first step."}],
+            "parameters": [
+                {"name": "first", "id": 0, "type": "Step", "summary": "The first step."},
+                {"name": "options", "id": 1, "type": "Features", "default": 0, "summary": "How to play them."},
+                {"name": "mood", "id": 2, "type": "Mood", "default": "warm", "summary": "The mood."},
+                {"name": "pause", "id": 3, "type": "uint8", "nullable": True, "default": None, "summary": "A pause."},
+            ],
             "result": [{"name": "seconds", "id": 0, "type": "double", "summary": "The time it takes."}],
         }
     ],
@@ -66,13 +73,25 @@ LAMP = {
             "fields": [{"name": "count", "id": 0, "type": "int64", "summary": "How many steps."}],
         }
     ],
+    "cloudToCloud": [
+        {
+            "trait": "action.devices.traits.Modes",
+            "states": [{"name": "mood", "from": "mood"}],
+            "commands": [
+                {
+                    "name": "action.devices.commands.SetModes",
+                    "steps": [{"write": {"mood": {"from": "mood"}}}],
+                }
+            ],
+        }
+    ],
 }
 
 
 @pytest.fixture
 def project(tmp_path):
     """A copy of what the generator reads and writes."""
-    for part in [HOME_TYPES, Path("docs/traits.md"), Path("Sources/App/WebFiles/openapi.yaml")]:
+    for part in [HOME_TYPES, CLOUD, Path("docs/traits.md"), Path("Sources/App/WebFiles/openapi.yaml")]:
         (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, tmp_path / part)
@@ -97,6 +116,7 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
     assert generate(project, "--check").returncode == 1
     assert generate(project).returncode == 0
     assert generate(project, "--check").returncode == 0
+    assert (project / HOME_TYPES / "Generated/Google.LampTrait.swift").exists()
     assert "LampTrait" in (project / HOME_TYPES / "Generated/Vocabulary.swift").read_text()
     assert "## Lamp" in (project / "docs/traits.md").read_text()
     document = (project / "Sources/App/WebFiles/openapi.yaml").read_text()
@@ -107,10 +127,11 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
         text=True,
     )
     assert compiled.returncode == 0, compiled.stderr
+    assert '"Lamp": #"[{"trait":"action.devices.traits.Modes"' in (project / CLOUD).read_text()
     # Without its file the trait is gone again.
     (project / HOME_TYPES / "Traits/Lamp.json").unlink()
     assert generate(project).returncode == 0
-    assert not (project / HOME_TYPES / "Generated/LampTrait.swift").exists()
+    assert not (project / HOME_TYPES / "Generated/Google.LampTrait.swift").exists()
 
 
 @pytest.mark.parametrize(
@@ -118,6 +139,37 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
     [
         ({"identifier": "home.matter.6006.clusters.fc51"}, "identifier occurs twice"),
         ({"identifier": "lamp"}, "is not home.matter.<vendor>.clusters.<cluster>"),
+        ({"namespace": "Nobody"}, "the namespace Nobody is not known; Matter and Google are"),
+        ({"cloudToCloud": [{"states": []}]}, "missing 1 required positional argument: 'trait'"),
+        ({"cloudToCloud": [{"trait": "x", "types": ["Lamp"]}]}, "the device type Lamp is not declared"),
+        ({"cloudToCloud": [{"trait": "x", "unlessTrait": "Sun"}]}, "the trait Sun has no file"),
+        (
+            {"cloudToCloud": [{"trait": "x", "commands": [{"name": "y", "steps": [{"send": "z"}]}]}]},
+            "Lamp does not have z among its commands",
+        ),
+        (
+            {"cloudToCloud": [{"trait": "x", "commands": [{"name": "y", "handler": "z"}]}]},
+            "the handler z is not known",
+        ),
+        (
+            {"cloudToCloud": [{"trait": "x", "computed": [{"name": "y", "value": 1, "convert": {}}]}]},
+            "a conversion has exactly one form",
+        ),
+        (
+            {
+                "commands": [
+                    {
+                        "name": "a",
+                        "id": 0,
+                        "summary": "",
+                        "parameters": [
+                            {"name": "b", "id": 0, "type": "bool", "optional": True, "default": True, "summary": ""}
+                        ],
+                    }
+                ]
+            },
+            "b is optional, so it cannot have a default",
+        ),
         ({"nme": "x"}, "nme is not known"),
         ({"attributes": [{"name": "a", "id": 0, "type": "Colour", "summary": ""}]}, "which is not declared"),
         (
@@ -129,7 +181,8 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_what_is_wrong(project, change, words):
-    add(project, {**LAMP, "events": [], "commands": [], "structs": [], "attributes": [], **change})
+    empty = {key: [] for key in ("events", "commands", "structs", "attributes", "cloudToCloud")}
+    add(project, LAMP | empty | change)
     refused = generate(project)
     assert refused.returncode == 1
     assert words in refused.stderr, refused.stderr

@@ -301,10 +301,6 @@ class Vocabulary:
         for event in trait.events:
             if event.payload and event.payload not in PAYLOADS:
                 raise VocabularyError(f"{trait.name}, {event.name}: the payload {event.payload} is not known")
-        try:
-            cloud.mappings(trait, self)
-        except cloud.MappingError as error:
-            raise VocabularyError(str(error)) from error
         shared = self.enums + (self.base.enums if self.base else [])
         types = SCALARS | {choice.name for choice in [*trait.enums, *trait.bitmaps, *shared]}
         types |= {struct.name for struct in trait.structs}
@@ -324,6 +320,10 @@ class Vocabulary:
         unique([event.name for event in trait.events], f"an event of {trait.name}")
         for choice in [*trait.enums, *trait.bitmaps]:
             unique([value.number for value in choice.values], f"a number of {trait.name}.{choice.name}")
+        try:
+            cloud.mappings(trait, self)
+        except cloud.MappingError as error:
+            raise VocabularyError(str(error)) from error
 
 
 def check_field(item: Field, types: set[str], place: str) -> None:
