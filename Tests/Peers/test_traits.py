@@ -134,6 +134,37 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
     assert not (project / HOME_TYPES / "Generated/Google.LampTrait.swift").exists()
 
 
+def test_a_trait_that_is_like_another_has_its_members_as_well(project):
+    add(project, LAMP)
+    more = {"name": "level", "id": 3, "type": "uint8", "summary": "The level."}
+    member = {"name": "color", "id": 3, "type": "uint8", "optional": True, "summary": "The colour."}
+    like = {
+        "name": "Lantern",
+        "namespace": "Google",
+        "identifier": "home.matter.6006.clusters.fcf1",
+        "summary": "A lantern of the tests.",
+        "source": "The tests.",
+        "like": "Lamp",
+        "structs": [{"name": "Step", "summary": "A step of a lantern.", "fields": [member]}],
+        "attributes": [more],
+    }
+    add(project, like)
+    generated = generate(project)
+    assert generated.returncode == 0, generated.stderr
+    text = (project / HOME_TYPES / "Generated/Google.LanternTrait.swift").read_text()
+    for line in (
+        "@Attribute public var mood: Mood?",
+        "@Attribute public var level: UInt8?",
+        "/// A step of a lantern.",
+        "public var delay: UInt16??",
+        "public var color: UInt8?",
+        "public struct PlayCommand: Command {",
+    ):
+        assert line in text, line
+    # What it is in cloud-to-cloud is its own.
+    assert '"Lantern"' not in (project / CLOUD).read_text()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -171,6 +202,8 @@ def test_a_trait_is_added_with_one_file_and_one_command(project):
             "b is optional, so it cannot have a default",
         ),
         ({"nme": "x"}, "nme is not known"),
+        ({"like": "Sun"}, "the trait Sun that it is like has no file"),
+        ({"like": "Pm10ConcentrationMeasurement"}, "is like another trait itself"),
         ({"attributes": [{"name": "a", "id": 0, "type": "Colour", "summary": ""}]}, "which is not declared"),
         (
             {"attributes": [{"name": "a", "id": 0, "type": "uint8", "maximum": 256, "summary": ""}]},

@@ -136,6 +136,8 @@ class Trait:
     source: str
     # False for a trait that nothing in the gateway feeds. It is declared for the code of apps.
     isFed: bool = True
+    # The trait whose members this one has as well. Members of the same name are completed, and others are added.
+    like: str | None = None
     # How the trait appears in cloud-to-cloud's messages; cloud.py describes the form.
     cloudToCloud: list[dict] | None = None
     enums: list[Choice] = field(default_factory=list)
@@ -263,7 +265,8 @@ class Vocabulary:
     @classmethod
     def load(cls, folder: Path, base: Vocabulary | None = None) -> Vocabulary:
         """Reads a folder with Traits and Types. A vendor's refers to the project's vocabulary, its `base`."""
-        traits = [build(Trait, read(path), str(path.name)) for path in sorted((folder / "Traits").glob("*.json"))]
+        files = {path.stem: read(path) for path in sorted((folder / "Traits").glob("*.json"))}
+        traits = [build(Trait, inherited(data, files, name), f"{name}.json") for name, data in files.items()]
         traits.sort(key=lambda trait: trait.identifier)
         for trait in traits:
             complete(trait, traits)
@@ -363,6 +366,38 @@ def check_default(item: Field, place: str) -> None:
         raise VocabularyError(f"{place}: {item.name} is optional, so it cannot have a default")
     if item.nullable != (item.default is None):
         raise VocabularyError(f"{place}: the default of {item.name} is null if and only if the field is nullable")
+
+
+# What a trait takes from the one that it is like.
+INHERITED = ("enums", "bitmaps", "structs", "attributes", "commands", "events")
+
+
+def inherited(data: dict, files: dict[str, dict], name: str) -> dict:
+    """A trait's file with what it has from the file that it is like."""
+    if "like" not in data:
+        return data
+    other = files.get(data["like"])
+    if other is None:
+        raise VocabularyError(f"{name}.json: the trait {data['like']} that it is like has no file")
+    if "like" in other:
+        raise VocabularyError(f"{name}.json: {data['like']} is like another trait itself; name that one")
+    lists = {key: joined(other.get(key, []), data.get(key, [])) for key in INHERITED if key in other or key in data}
+    return data | lists
+
+
+def joined(first: list[dict], second: list[dict]) -> list[dict]:
+    """Two lists of named things, in the order of their numbers. Things of one name are one."""
+    items = {item["name"]: without_schema(item) for item in first}
+    for item in second:
+        known = items.get(item["name"], {})
+        lists = {key: joined(known.get(key, []), value) for key, value in item.items() if isinstance(value, list)}
+        items[item["name"]] = known | item | lists
+    return sorted(items.values(), key=lambda item: item.get("id", item.get("number", 0)))
+
+
+def without_schema(item: dict) -> dict:
+    """Without the name in the OpenAPI document, which only one thing can have."""
+    return {key: value for key, value in item.items() if key != "schema"}
 
 
 def complete(trait: Trait, traits: list[Trait]) -> None:
