@@ -21,7 +21,8 @@ brings changes and events ([http-api.md](http-api.md)).
 2. Run `tools/generate-traits`. It writes the Swift types, the schemas in the OpenAPI document, and this page.
 3. Give devices the trait: a backend reports its attributes, and a handler in `HomeHub` takes its commands.
 
-`tools/lint traits` fails when the generated files do not match.
+`tools/lint traits` fails when the generated files do not match. A package outside this project adds traits of its own
+with the same generator ([vendor-traits.md](vendor-traits.md)).
 """
 VENDOR_INTRODUCTION = """\
 # Traits
