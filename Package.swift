@@ -393,10 +393,11 @@ if fuzzing {
                 sources: [
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
                     "Configuration/ConfigurationLoader+Cameras.swift",
+                    "Configuration/ConfigurationLoader+OAuth.swift",
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
-                    "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+YAML.swift",
-                    "Configuration/YAMLReader.swift",
+                    "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+OAuth.swift",
+                    "Configuration/GatewayConfiguration+YAML.swift", "Configuration/YAMLReader.swift",
                     "Configuration/Reload/CameraEntry.swift",
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
                 ],

@@ -20,6 +20,9 @@ static const char app_webmanifest[] = {
 static const char app_js[] = {
 #embed "page/app.js"
 };
+static const char access_js[] = {
+#embed "page/access.js"
+};
 static const char api_js[] = {
 #embed "page/api.js"
 };
@@ -59,11 +62,20 @@ static const char footage_js[] = {
 static const char footage_player_js[] = {
 #embed "page/footage-player.js"
 };
+static const char grant_fields_js[] = {
+#embed "page/grant-fields.js"
+};
 static const char happening_js[] = {
 #embed "page/happening.js"
 };
 static const char home_js[] = {
 #embed "page/home.js"
+};
+static const char link_html[] = {
+#embed "page/link.html"
+};
+static const char link_js[] = {
+#embed "page/link.js"
 };
 static const char live_session_js[] = {
 #embed "page/live-session.js"
@@ -135,6 +147,7 @@ static const struct web_file page_files[] = {
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},
+    {"/assets/access.js", "text/javascript; charset=utf-8", access_js, sizeof access_js},
     {"/assets/api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
@@ -149,8 +162,11 @@ static const struct web_file page_files[] = {
     {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
     {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
+    {"/assets/grant-fields.js", "text/javascript; charset=utf-8", grant_fields_js, sizeof grant_fields_js},
     {"/assets/happening.js", "text/javascript; charset=utf-8", happening_js, sizeof happening_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
+    {"/assets/link.html", "text/html; charset=utf-8", link_html, sizeof link_html},
+    {"/assets/link.js", "text/javascript; charset=utf-8", link_js, sizeof link_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},

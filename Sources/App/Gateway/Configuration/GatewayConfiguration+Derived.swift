@@ -4,6 +4,7 @@ extension GatewayConfiguration {
     /// Every text that must never reach a log: tokens, the passwords of cameras, TURN passwords.
     public func secrets(tokens: TokenStore) -> [String] {
         tokens.secrets + cameras.flatMap(\.secrets) + media.iceServers.compactMap(\.credential)
+            + oauthClients.compactMap(\.secret)
     }
 
     /// Addresses of the web page as seen from this machine, for people.

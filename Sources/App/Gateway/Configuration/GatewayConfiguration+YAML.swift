@@ -81,7 +81,7 @@ extension GatewayConfiguration {
 /// Turns the nodes of a config into values.
 struct ConfigurationLoader {
     /// The keys of a config file.
-    static let keys = ["http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "cameras"]
+    static let keys = ["http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "cameras"]
 
     let reader: YAMLReader
     let directory: String
@@ -97,6 +97,7 @@ struct ConfigurationLoader {
         if let place = keys["log"] { result.log = log(place) }
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
         if let place = keys["recording"] { result.recording = recording(place) }
+        if let place = keys["oauth"] { result.oauthClients = oauthClients(place) }
         result.cameras = cameras(keys["cameras"])
         if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
             reader.report("http.port and http.https.port are both \(https.port)", at: place)

@@ -16,6 +16,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var rtsp: RTSPServer?
     /// What is recorded, or nil when nothing is.
     public var recording: Recording?
+    /// The programs that people may link to their accounts.
+    public var oauthClients: [OAuthClient] = []
     /// The cameras, in the order in which people see them.
     public var cameras: [Camera] = []
 

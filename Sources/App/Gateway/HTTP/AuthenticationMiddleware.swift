@@ -23,8 +23,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
         if request.method == .get, publicPaths.contains(request.uri.path) {
             return try await next(request, context)
         }
-        // The secret is in the path, and the route checks it.
-        if request.uri.path.hasPrefix("/v1/webhooks/") || request.uri.path.hasPrefix("/v1/recording-links/") {
+        // The secret is in the path or, for clients of OAuth, in the form. The route checks it.
+        if Self.secretPaths.contains(where: { request.uri.path.hasPrefix($0) }) {
             return try await next(request, context)
         }
         guard let token = Self.bearerToken(request.headers[.authorization]) else {
@@ -59,6 +59,9 @@ struct AuthenticationMiddleware: RouterMiddleware {
         return parts.count == 5 && path.hasPrefix("/v1/devices/") && parts[4] == "events"
             && names.id(of: String(parts[3])) == names.id(of: key)
     }
+    private static let secretPaths = [
+        "/v1/webhooks/", "/v1/recording-links/", "/oauth/token", "/oauth/revoke",
+    ]
 
     /// Whether a request changes or ends a WHEP or WHIP session. Its path contains 128 random bits that only the player
     /// knows, and widely used players send no token there (RFC 9725, section 4.8, leaves the choice to the server).

@@ -10,6 +10,8 @@ struct GatewayAPI: Sendable {
     let hub: HomeHub
     /// The tokens that open the API.
     let tokens: TokenRegistry
+    /// The programs that people link to their accounts.
+    let links: AccountLinks
     let webhooks: WebhookTokens
     let eventLimiter = EventRateLimiter()
     let snapshotPlaces = SnapshotPlaces()
@@ -42,6 +44,7 @@ struct GatewayAPI: Sendable {
     ) {
         self.hub = hub
         self.tokens = tokens
+        self.links = AccountLinks(clients: configuration.oauthClients, registry: tokens)
         self.webhooks = webhooks
         self.configuration = configuration
         self.keeper = keeper
@@ -61,7 +64,7 @@ struct GatewayAPI: Sendable {
     func router(scheme: String) -> Router<GatewayRequestContext> {
         // The error middleware's table of routes comes from a router that serves nobody.
         let bare = Router(context: GatewayRequestContext.self)
-        addRoutes(to: bare)
+        addRoutes(to: bare, scheme: scheme)
 
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ObservationMiddleware(metrics: metrics))
@@ -75,16 +78,18 @@ struct GatewayAPI: Sendable {
         router.add(
             middleware: AuthenticationMiddleware(
                 tokens: tokens, webhooks: webhooks, names: hub.names, shared: shared,
-                publicPaths: Set(page.assets.keys).union(["/healthz"])))
+                publicPaths: Set(page.assets.keys).union([
+                    "/healthz", "/.well-known/oauth-authorization-server", "/oauth/authorize",
+                ])))
         router.add(
             middleware: AuthorizationMiddleware(
                 directory: hub.directory, publicPaths: Set(page.assets.keys)))
         router.add(middleware: ContinueMiddleware())
-        addRoutes(to: router)
+        addRoutes(to: router, scheme: scheme)
         return router
     }
 
-    private func addRoutes(to router: Router<GatewayRequestContext>) {
+    private func addRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
         addPageRoutes(to: router)
         addServiceRoutes(to: router)
         addStructureRoutes(to: router)
@@ -101,6 +106,7 @@ struct GatewayAPI: Sendable {
         addWHIPRoutes(to: router)
         addUploadEndpointRoutes(to: router)
         addTokenRoutes(to: router)
+        addOAuthRoutes(to: router, scheme: scheme)
     }
 
     /// Who sent the request. Every route except the public ones knows it.

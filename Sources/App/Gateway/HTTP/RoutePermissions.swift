@@ -55,6 +55,12 @@ enum RoutePermissions {
         "GET /v1/rooms/{room}": .scope(.read, .room),
         "PATCH /v1/rooms/{room}": .scope(.admin, .room),
         "DELETE /v1/rooms/{room}": .scope(.admin, .room),
+        "GET /.well-known/oauth-authorization-server": .nothing,
+        "GET /oauth/authorize": .nothing,
+        "POST /oauth/token": .secret,
+        "POST /oauth/revoke": .secret,
+        "GET /v1/oauth/clients/{client}": .token,
+        "POST /v1/oauth/authorizations": .token,
 
         "GET /v1/devices": .token,
         "GET /v1/devices/{device}": .scope(.read, .device),

@@ -165,12 +165,19 @@ public actor TokenRegistry {
         return written
     }
 
-    /// Revokes a token: what it holds ends.
+    /// Revokes a token: what it holds ends. The tokens that were made with it go with it, because they may be why it is
+    /// revoked.
     func revoke(_ id: String) async throws(HomeError) {
         let now = self.now()
-        try await change(id) { record in
+        let revoked = try await change(id) { record in
             record.revokedAt = now
             record.secrets = []
+        }
+        for made in all where made.record.createdBy == revoked.record.name && made.record.id != id {
+            // It may have ended meanwhile, by itself or with another one that is revoked here.
+            do throws(HomeError) {
+                try await revoke(made.record.id)
+            } catch  where error.code == .notFound {}
         }
     }
 

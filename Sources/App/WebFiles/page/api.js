@@ -174,6 +174,49 @@ export async function post(path) { await send("POST", path, undefined, { read: (
 /** @param {string} path */
 export async function remove(path) { await send("DELETE", path, undefined, { read: () => null }); }
 
+/** @returns {Promise<{ id: string, name: string }[]>} the structures; none of a gateway that has no such path */
+export async function getStructures() {
+  try {
+    return (await send("GET", "/v1/structures")).structures;
+  } catch (error) {
+    if (statusOf(error) === "NOT_FOUND") return [];
+    throw error;
+  }
+}
+
+/** @returns {Promise<import("./types").Token[]>} */
+export async function getTokens() { return (await send("GET", "/v1/tokens")).tokens; }
+
+/**
+ * @param {import("./types").TokenSettings} settings
+ * @returns {Promise<import("./types").Token>}
+ */
+export async function makeToken(settings) { return send("POST", "/v1/tokens", settings); }
+
+/**
+ * @param {string} id
+ * @param {import("./types").TokenSettings} settings
+ */
+export async function changeToken(id, settings) {
+  await send("PATCH", "/v1/tokens/" + encodeURIComponent(id), settings);
+}
+
+/**
+ * A program that asks to be linked.
+ * @param {string} id
+ * @returns {Promise<{ id: string, name: string }>}
+ */
+export async function getLinkClient(id) {
+  return send("GET", "/v1/oauth/clients/" + encodeURIComponent(id), undefined, { isFirst: true });
+}
+
+/**
+ * What the person has decided about a program; the answer says where the browser goes.
+ * @param {object} decision
+ * @returns {Promise<{ location: string }>}
+ */
+export async function decideLink(decision) { return send("POST", "/v1/oauth/authorizations", decision); }
+
 /**
  * Whether the gateway answers at all.
  * @returns {Promise<boolean>}

@@ -1,3 +1,4 @@
+import { AccessCard } from "./access.js";
 import { getDevices, getEvents, takeToken, whenRefused } from "./api.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { setUpCameraForm } from "./camera-form.js";
@@ -35,6 +36,7 @@ const notice = new Notice();
 const home = new Home(panels.kinds, notice);
 const visitors = new Visitors(home);
 const configuration = new ConfigurationWatch(home, notice);
+const access = new AccessCard();
 
 // Which module handles which event.
 const events = new Events();
@@ -50,7 +52,7 @@ events.on(["DoorbellPressed"], (press) => visitors.show(press));
  */
 async function load(options) {
   home.showAll(await getDevices(options));
-  await configuration.look();
+  await Promise.all([configuration.look(), access.look()]);
   await Promise.all([...home.identifiers].map(loadHistory));
 }
 
@@ -74,7 +76,10 @@ const connection = new Connection(gateway, link, notice, {
     load().catch(() => {});
   },
   changed: () => home.tick(true),
-  closed: () => home.suspend(),
+  closed: () => {
+    home.suspend();
+    access.hide();
+  },
   event: (name, data) => events.dispatch(name, data),
 });
 

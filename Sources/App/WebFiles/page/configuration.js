@@ -1,4 +1,4 @@
-import { getCameras, getConfiguration } from "./api.js";
+import { getCameras, getConfiguration, statusOf } from "./api.js";
 import { emptyHome } from "./home.js";
 
 /**
@@ -31,8 +31,15 @@ export class ConfigurationWatch {
   }
 
   async look() {
-    this.home.describe(await getCameras());
-    const fault = configurationFault(await getConfiguration());
+    /** @type {import("./types").Fault | null} */
+    let fault = null;
+    try {
+      this.home.describe(await getCameras());
+      fault = configurationFault(await getConfiguration());
+    } catch (error) {
+      // A token that may watch a camera need not see its settings.
+      if (statusOf(error) !== "PERMISSION_DENIED") throw error;
+    }
     if (fault) this.notice.show(fault.message, fault.details);
     else this.notice.show(this.home.isEmpty ? emptyHome : "");
   }

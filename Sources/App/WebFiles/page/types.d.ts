@@ -130,3 +130,28 @@ export interface FootagePart {
   tracks: FootageTrack[];
   segments: FootageSegment[];
 }
+
+export type Scope = "read" | "control" | "media" | "admin";
+
+export interface Grant {
+  scopes: Scope[];
+  structureID?: string;
+  deviceID?: string;
+}
+
+export interface Token {
+  id: string;
+  name: string;
+  grants: Grant[];
+  createdAt: string;
+  createdBy: string;
+  expiresAt?: string;
+  clientID?: string;
+  token?: string;
+}
+
+export interface TokenSettings {
+  name?: string;
+  grants?: Grant[];
+  expiresInSeconds?: number;
+}

@@ -1,0 +1,89 @@
+import Foundation
+import HomeTypes
+
+/// The authorization codes that were given out and not forgotten yet (RFC 6749, section 4.1.2). A value without a clock:
+/// the caller hands in the time.
+struct AuthorizationCodes: Sendable {
+    /// How long a code works, in seconds. The client's server redeems it at once.
+    static let lifetime = 60.0
+    /// How long a code that was redeemed is remembered, in seconds, to notice when it comes again.
+    static let memory = 600.0
+    /// How many codes there can be.
+    static let maximumCount = 256
+
+    /// What a person has agreed to.
+    struct Consent: Sendable, Equatable {
+        var clientID: String
+        var redirect: String
+        /// The challenge of PKCE by S256 (RFC 7636, section 4.3); nil where a confidential client sent none.
+        var challenge: String?
+        var access: Access
+        /// Who agreed.
+        var principal: String
+    }
+
+    /// What became of a code.
+    enum Redemption: Sendable, Equatable {
+        case consent(Consent)
+        /// The code was redeemed before: somebody has a copy. The tokens that it led to end.
+        case replayed(tokenID: String?)
+        /// There is no such code, its time is over, or it belongs to another request.
+        case refused(String)
+    }
+
+    private struct Entry {
+        var consent: Consent
+        var madeAt: Date
+        var isRedeemed = false
+        var tokenID: String?
+    }
+
+    /// The codes by their digests.
+    private var entries: [String: Entry] = [:]
+
+    /// Remembers a code.
+    /// - Returns: false if there are too many.
+    mutating func add(_ code: String, _ consent: Consent, at now: Date) -> Bool {
+        entries = entries.filter { now.timeIntervalSince($0.value.madeAt) < Self.memory }
+        guard entries.count < Self.maximumCount else { return false }
+        entries[TokenRegistry.digest(of: code)] = Entry(consent: consent, madeAt: now)
+        return true
+    }
+
+    /// Redeems a code, once.
+    mutating func redeem(
+        _ code: String, clientID: String, redirect: String?, verifier: String?, at now: Date
+    ) -> Redemption {
+        let digest = TokenRegistry.digest(of: code)
+        guard let entry = entries[digest], entry.consent.clientID == clientID else {
+            return .refused("the code is unknown, or belongs to another client")
+        }
+        guard !entry.isRedeemed else { return .replayed(tokenID: entry.tokenID) }
+        // Whatever is wrong with the request, the code is used up: nobody tries twice.
+        entries[digest]?.isRedeemed = true
+        guard now.timeIntervalSince(entry.madeAt) < Self.lifetime else { return .refused("the code has expired") }
+        guard redirect == entry.consent.redirect else {
+            return .refused("redirect_uri is not the one that the code was sent to")
+        }
+        switch (entry.consent.challenge, verifier) {
+        case (nil, nil): break
+        case (let challenge?, let verifier?):
+            guard Self.challenge(of: verifier) == challenge else { return .refused("code_verifier is wrong") }
+        case (_?, nil): return .refused("code_verifier is missing")
+        case (nil, _?): return .refused("the code was requested without code_challenge")
+        }
+        return .consent(entry.consent)
+    }
+
+    /// Notes which token a code led to.
+    mutating func note(tokenID: String, of code: String) {
+        entries[TokenRegistry.digest(of: code)]?.tokenID = tokenID
+    }
+
+    /// The challenge of a verifier: the Base64url of its SHA-256 (RFC 7636, section 4.2).
+    static func challenge(of verifier: String) -> String {
+        Data(TokenStore.digest(of: verifier)).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+}

@@ -1,0 +1,69 @@
+import { decideLink, getDevices, getLinkClient, getStructures, setToken, statusOf, takeToken } from "./api.js";
+import { byID } from "./dom.js";
+import { GrantFields } from "./grant-fields.js";
+import { SignInForm } from "./sign-in.js";
+
+// The page that a program opens to be linked to an account (OAuth 2). The gateway checks the request when the person has
+// decided, and says where the browser goes. Nothing in the address is trusted before.
+
+const query = new URLSearchParams(location.search);
+const consent = byID("consent", HTMLFormElement);
+const fault = byID("link-error", HTMLElement);
+const fields = new GrantFields(byID("consent-grants", HTMLElement), ["read", "control", "media"]);
+const signIn = new SignInForm(() => open());
+
+/** @param {string} message */
+function say(message) {
+  fault.textContent = message;
+  fault.hidden = message === "";
+}
+
+/**
+ * Shows the question, or the form that asks for the token.
+ */
+async function open() {
+  say("");
+  try {
+    const client = await getLinkClient(query.get("client_id") ?? "");
+    const [structures, devices] = await Promise.all([getStructures(), getDevices({ isFirst: true })]);
+    signIn.hide();
+    byID("consent-client", HTMLElement).textContent = client.name;
+    fields.show(structures, devices);
+    consent.hidden = false;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (statusOf(error) === "UNAUTHENTICATED") {
+      setToken("");
+      signIn.show("This token does not open the gateway.");
+    } else {
+      say(message);
+    }
+  }
+}
+
+/** @param {import("./types").Grant[] | undefined} grants none when the person refuses */
+async function decide(grants) {
+  say("");
+  try {
+    const answer = await decideLink({
+      clientID: query.get("client_id") ?? "", redirect: query.get("redirect_uri") ?? "",
+      responseType: query.get("response_type") ?? "", state: query.get("state") ?? "",
+      codeChallenge: query.get("code_challenge") ?? undefined,
+      codeChallengeMethod: query.get("code_challenge_method") ?? undefined, grants,
+    });
+    location.assign(answer.location);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+consent.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { grants } = fields;
+  if (grants.length === 0) say("Choose at least one thing that the program may do.");
+  else decide(grants);
+});
+byID("consent-deny", HTMLButtonElement).addEventListener("click", () => decide(undefined));
+
+if (takeToken()) open();
+else signIn.show("");
