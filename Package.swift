@@ -258,6 +258,9 @@ if !coreOnly {
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
 
+        module("SmartDeviceManagement", floor: "Home", ["HomeHub", "HomeTypes"]),
+        module("CloudToCloud", floor: "Home", ["HomeHub", "HomeTypes"]),
+
         // Floor 6: clients of a gateway.
         module(
             "GatewayClient", floor: "Client",
@@ -288,7 +291,7 @@ if !coreOnly {
             [
                 "Transport", "SDP", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
                 "HomeTypes",
-                "HomeHub", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
+                "HomeHub", "SmartDeviceManagement", "CloudToCloud", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -352,6 +355,8 @@ if !coreOnly {
                 "Transport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        tests("SmartDeviceManagementTests", ["SmartDeviceManagement", "HomeTypes"]),
+        tests("CloudToCloudTests", ["CloudToCloud", "HomeTypes"]),
         tests(
             "GatewayTests",
             [

@@ -62,7 +62,8 @@ import Testing
     static let values = [
         "device": "door", "trait": "WebRtcLiveView", "command": "startLiveView", "structure": "s1", "room": "r1",
         "camera": "door", "token": "t0", "session": "none", "clip": "none", "recording": "none", "track": "video",
-        "file": "init.mp4", "name": "cloud", "link": "none", "client": "none", "secret": "none", "type": "motion",
+        "file": "init.mp4", "name": "cloud", "link": "none", "client": "none", "project": "home",
+        "subscription": "feed:none", "image": "none", "stream": "none", "secret": "none", "type": "motion",
     ]
 
     /// A home with two structures, a device in each, and a room in the first.

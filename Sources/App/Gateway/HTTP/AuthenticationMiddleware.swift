@@ -60,7 +60,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
             && names.id(of: String(parts[3])) == names.id(of: key)
     }
     private static let secretPaths = [
-        "/v1/webhooks/", "/v1/recording-links/", "/oauth/token", "/oauth/revoke",
+        "/v1/webhooks/", "/v1/recording-links/", "/oauth/token", "/oauth/revoke", "/v1/event-images/",
+        "/v1/camera-streams/",
     ]
 
     /// Whether a request changes or ends a WHEP or WHIP session. Its path contains 128 random bits that only the player

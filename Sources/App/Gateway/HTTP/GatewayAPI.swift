@@ -18,6 +18,11 @@ struct GatewayAPI: Sendable {
     /// Requests for footage, which have places of their own: a page of thumbnails does not keep pictures of now away.
     let recordingPlaces = SnapshotPlaces()
     let recordingLinks = RecordingLinks()
+    /// Pictures for programs that speak the Smart Device Management API, and their events.
+    let eventPictures = EventPictures()
+    let eventFeeds: EventFeeds
+    /// Live streams that were promised to a cloud.
+    let cameraStreams = CameraStreams()
     /// What was recorded; nil when the gateway keeps no recordings.
     let recordingAccess: RecordingAccess?
     let configuration: GatewayConfiguration
@@ -43,6 +48,7 @@ struct GatewayAPI: Sendable {
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
+        self.eventFeeds = EventFeeds(hub)
         self.tokens = tokens
         self.links = AccountLinks(clients: configuration.oauthClients, registry: tokens)
         self.webhooks = webhooks
@@ -107,6 +113,8 @@ struct GatewayAPI: Sendable {
         addUploadEndpointRoutes(to: router)
         addTokenRoutes(to: router)
         addOAuthRoutes(to: router, scheme: scheme)
+        addSmartDeviceManagementRoutes(to: router, scheme: scheme)
+        addCloudToCloudRoutes(to: router, scheme: scheme)
     }
 
     /// Who sent the request. Every route except the public ones knows it.

@@ -101,6 +101,15 @@ enum RoutePermissions {
         "GET /v1/recording-links/{link}/recordings/export.mp4": .secret,
         "GET /v1/recording-links/{link}/recordings/{recording}/tracks/{track}/{file}": .secret,
 
+        "GET /v1/enterprises/{project}/devices": .token,
+        "GET /v1/enterprises/{project}/devices/{device}": .scope(.read, .device),
+        // Commands and events are checked by the hub, for the device that they are about.
+        "POST /v1/enterprises/{project}/devices/{device}": .token,
+        "POST /v1/projects/{project}/subscriptions/{subscription}": .token,
+        "GET /v1/event-images/{image}": .secret,
+        "POST /v1/cloud-to-cloud": .token,
+        "POST /v1/camera-streams/{stream}": .secret,
+
         // Sessions belong to the principal that started them, which needed the scope for that.
         "GET /v1/sessions": .token,
         "GET /v1/sessions/{session}": .token,

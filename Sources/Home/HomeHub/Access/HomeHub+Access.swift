@@ -15,6 +15,12 @@ extension HomeHub {
         }
     }
 
+    /// Fails unless the caller may see a device's pictures.
+    public func requireMedia(of deviceID: String, for caller: Caller) throws(HomeError) {
+        try require(.media, of: deviceID, for: caller)
+        try requireDevice(deviceID)
+    }
+
     /// The refusal for a device that does not exist, or that must look as if it did not.
     public nonisolated static func unknownDevice(_ id: String) -> HomeError {
         .notFound("no device has the id or key \(id.prefix(64).debugDescription); GET /v1/devices lists them")

@@ -1,0 +1,190 @@
+import DatagramPort
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+import Signalling
+import SmartDeviceManagement
+import Stations
+import Transport
+
+/// The paths of the Smart Device Management API. Programs that were written for it work with this gateway as their host and
+/// a token of the gateway as their access token. Project names are not checked: a gateway has one home.
+extension GatewayAPI {
+    private struct DeviceListing: Encodable {
+        var devices: [SDMDevice]
+    }
+
+    private struct Executed: Encodable {
+        var results: SDMStreams.Results
+    }
+
+    /// A message of Pub/Sub as its REST API writes it.
+    private struct PulledMessages: Encodable {
+        struct Received: Encodable {
+            struct Message: Encodable {
+                var data: Data
+                var messageId: String
+                var publishTime: String
+            }
+
+            var ackId: String
+            var message: Message
+        }
+
+        var receivedMessages: [Received]
+    }
+
+    private struct PullSettings: Decodable {
+        var maxMessages: Int?
+        var returnImmediately: Bool?
+    }
+
+    private struct Acknowledgement: Decodable {
+        var ackIds: [String]?
+    }
+
+    /// The error envelope of Google's APIs: the code is the status of HTTP.
+    private struct Failure: Encodable {
+        struct Body: Encodable {
+            var code: Int
+            var message: String
+            var status: String
+        }
+
+        var error: Body
+    }
+
+    func addSmartDeviceManagementRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
+        router.get("/v1/enterprises/:project/devices") { _, context in
+            try await self.answering {
+                let project = try Self.project(context)
+                let devices = await hub.devices(for: try authorization(context).access)
+                return try JSONBody.response(
+                    DeviceListing(devices: devices.compactMap { SDMDevice($0, project: project) }))
+            }
+        }
+        router.get("/v1/enterprises/:project/devices/:device") { _, context in
+            try await self.answering {
+                let project = try Self.project(context)
+                let id = try context.parameters.require("device")
+                guard let device = SDMDevice(try await hub.device(id), project: project) else {
+                    throw HomeError.notFound("device \(id) is of a kind that this API does not have")
+                }
+                return try JSONBody.response(device)
+            }
+        }
+        // The router has no path that ends in a fixed text after a variable part, so the handler looks at its end.
+        router.post("/v1/enterprises/:project/devices/:device") { request, context in
+            try await self.answering {
+                let id = try Self.target(context.parameters.require("device"), verb: "executeCommand")
+                let caller = try self.caller(request, context)
+                return try JSONBody.response(
+                    Executed(
+                        results: try await execute(
+                            try SDMCommand(json: await JSONBody.data(from: request)), of: id, by: caller,
+                            base: "\(scheme)://\(request.head.authority ?? "localhost")")))
+            }
+        }
+        router.post("/v1/projects/:project/subscriptions/:subscription") { request, context in
+            try await self.answering {
+                let project = try Self.project(context)
+                let call = try context.parameters.require("subscription")
+                let authorization = try self.authorization(context)
+                if let name = try? Self.target(call, verb: "acknowledge") {
+                    let body = try await JSONBody.read(Acknowledgement.self, from: request)
+                    await eventFeeds.acknowledge(body.ackIds ?? [], of: name, for: authorization.principal)
+                    return JSONBody.response(json: Data("{}".utf8))
+                }
+                let name = try Self.target(call, verb: "pull")
+                let settings = try await JSONBody.read(PullSettings.self, from: request)
+                guard (1...1_000).contains(settings.maxMessages ?? 100) else {
+                    throw HomeError.invalidArgument("maxMessages must be from 1 to 1000")
+                }
+                let messages = try await eventFeeds.pull(
+                    name, upTo: settings.maxMessages ?? 100, waits: settings.returnImmediately != true,
+                    project: project, for: authorization)
+                return try JSONBody.response(
+                    PulledMessages(
+                        receivedMessages: messages.map {
+                            .init(
+                                ackId: $0.acknowledgement,
+                                message: .init(
+                                    data: $0.data, messageId: $0.id, publishTime: SDMEvent.text($0.publishedAt)))
+                        }))
+            }
+        }
+        router.get("/v1/event-images/:image") { request, context in
+            let id = try context.parameters.require("image")
+            // The path names the picture, and the token opens it.
+            let token = request.headers[.authorization].map { $0.hasPrefix("Basic ") ? String($0.dropFirst(6)) : "" }
+            guard let picture = eventPictures.picture(id, token: token ?? "", at: MonotonicClock.now) else {
+                throw HomeError.notFound("there is no such picture; pictures of events are kept for 30 seconds")
+            }
+            return Response(
+                status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(bytes: picture)))
+        }
+    }
+
+    private func execute(
+        _ command: SDMCommand, of device: String, by caller: Caller, base: String
+    ) async throws -> SDMStreams.Results {
+        let streams = SDMStreams(hub)
+        switch command {
+        case .generateWebRtcStream(let offer): return try await streams.generate(offer, of: device, by: caller)
+        case .extendWebRtcStream(let session): return try await streams.extend(session, of: device, by: caller)
+        case .stopWebRtcStream(let session): return try await streams.stop(session, of: device, by: caller)
+        case .generateImage(let event):
+            try await hub.requireMedia(of: device, for: caller)
+            let place = try snapshotPlaces.take(for: caller.principal)
+            defer { withExtendedLifetime(place) {} }
+            guard try await hub.events(of: device, limit: 50).contains(where: { $0.id == event }) else {
+                throw HomeError.failedPrecondition("The camera image is no longer available for download.")
+            }
+            let picture = try await hub.signalling.snapshots.snapshot(of: device, maximumWidth: 640)
+            try picture.permit?.check()
+            let (id, token) = eventPictures.add(Array(picture.jpeg), at: MonotonicClock.now)
+            picture.permit?.end()
+            return SDMStreams.Results(url: "\(base)/v1/event-images/\(id)", token: token)
+        }
+    }
+
+    private static func project(_ context: GatewayRequestContext) throws -> String {
+        let project = try context.parameters.require("project")
+        guard (1...64).contains(project.utf8.count),
+            project.unicodeScalars.allSatisfy({
+                $0.isASCII && ($0 == "-" || $0.properties.isAlphabetic || $0.properties.numericType != nil)
+            })
+        else { throw HomeError.invalidArgument("the project must have 1 to 64 letters, digits and hyphens") }
+        return project
+    }
+
+    /// The name before `:verb`.
+    private static func target(_ call: String, verb: String) throws(HomeError) -> String {
+        guard call.hasSuffix(":\(verb)"), call.count > verb.count + 1 else {
+            throw .notFound("no such method; the path must end in :\(verb)")
+        }
+        return String(call.dropLast(verb.count + 1))
+    }
+
+    /// Runs a method, and writes its error as Google's APIs do.
+    private func answering(_ body: () async throws -> Response) async throws -> Response {
+        do {
+            return try await body()
+        } catch let error as SignallingError {
+            return try Self.response(HomeError(error))
+        } catch let error as HomeError {
+            return try Self.response(error)
+        }
+    }
+
+    private static func response(_ error: HomeError) throws -> Response {
+        let status = HTTPResponse.Status(code: error.code.httpStatus)
+        return try JSONBody.response(
+            Failure(error: .init(code: status.code, message: error.message, status: error.code.status)),
+            status: status)
+    }
+}

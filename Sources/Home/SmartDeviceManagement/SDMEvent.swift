@@ -1,0 +1,106 @@
+public import Foundation
+public import HomeHub
+public import HomeTypes
+
+/// A message of the Smart Device Management API's event feed.
+///
+/// Source: Device Access, "Events"; the fields `eventThreadId` and `eventThreadState` are those of updatable events.
+public struct SDMEvent: Encodable, Sendable, Equatable {
+    /// What happened to one resource.
+    public struct ResourceUpdate: Encodable, Sendable, Equatable {
+        /// The device.
+        public var name: String
+        /// The events, by their names.
+        public var events: [String: Happening]?
+        /// The traits that have changed.
+        public var traits: SDMTraits?
+    }
+
+    /// One event of a camera.
+    public struct Happening: Encodable, Sendable, Equatable {
+        /// The same for everything that belongs to one stay or press.
+        public var eventSessionId: String
+        /// Names the event, for its picture.
+        public var eventId: String
+    }
+
+    /// A device that came or went.
+    public struct RelationUpdate: Encodable, Sendable, Equatable {
+        /// `CREATED` or `DELETED`.
+        public var type: String
+        /// The enterprise.
+        public var subject: String
+        /// The device.
+        public var object: String
+    }
+
+    /// Names the message.
+    public var eventId: String
+    /// When it happened, in RFC 3339.
+    public var timestamp: String
+    public var resourceUpdate: ResourceUpdate?
+    public var relationUpdate: RelationUpdate?
+    /// The principal that gets the message.
+    public var userId: String
+    /// The same for the beginning and the end of one stay.
+    public var eventThreadId: String?
+    /// `STARTED` or `ENDED`.
+    public var eventThreadState: String?
+    public var resourceGroup: [String]?
+
+    /// The message for a change of the home; nil for a change that the API does not report.
+    public init?(_ event: HomeEvent, project: String, user: String, now: Date) {
+        guard let change = event.change else { return nil }
+        self.eventId = event.id
+        self.timestamp = Self.text(now)
+        self.userId = user
+        switch change {
+        case .device(let device):
+            guard let described = SDMDevice(device, project: project) else { return nil }
+            self.resourceUpdate = ResourceUpdate(name: described.name, traits: described.traits)
+            self.resourceGroup = [described.name]
+        case .deviceAdded(let device):
+            guard let described = SDMDevice(device, project: project) else { return nil }
+            self.relationUpdate = RelationUpdate(
+                type: "CREATED", subject: "enterprises/\(project)", object: described.name)
+        case .deviceRemoved(let device):
+            self.relationUpdate = RelationUpdate(
+                type: "DELETED", subject: "enterprises/\(project)",
+                object: SDMDevice.name(of: device, project: project))
+        case .doorbellPressed(let device, let time, _):
+            self.take(
+                "sdm.devices.events.DoorbellChime.Chime", of: device, session: event.id, at: time, project: project)
+        case .detection(let device, let time, let detection):
+            guard let name = Self.name(of: detection.kind) else { return nil }
+            self.take(name, of: device, session: detection.eventSessionId, at: time, project: project)
+            self.eventThreadId = detection.eventSessionId
+            self.eventThreadState = detection.phase == .ended ? "ENDED" : "STARTED"
+        default: return nil
+        }
+    }
+
+    private mutating func take(_ name: String, of device: String, session: String, at time: Date, project: String) {
+        let resource = SDMDevice.name(of: device, project: project)
+        self.timestamp = Self.text(time)
+        self.resourceUpdate = ResourceUpdate(
+            name: resource, events: [name: Happening(eventSessionId: session, eventId: eventId)])
+        self.resourceGroup = [resource]
+    }
+
+    /// The event for a kind of detection; nil for one that the API does not have.
+    private static func name(of kind: DetectionKind) -> String? {
+        switch kind {
+        case .motion: "sdm.devices.events.CameraMotion.Motion"
+        case .person: "sdm.devices.events.CameraPerson.Person"
+        case .sound: "sdm.devices.events.CameraSound.Sound"
+        default: nil
+        }
+    }
+
+    /// A time as the API writes it.
+    public static func text(_ time: Date) -> String {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        return formatter.string(from: time)
+    }
+}

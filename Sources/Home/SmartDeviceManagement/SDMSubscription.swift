@@ -1,0 +1,69 @@
+import Foundation
+
+/// The messages of one subscription, as Pub/Sub hands them out: pulled messages come again unless they are acknowledged in
+/// time. A value without a clock.
+public struct SDMSubscription: Sendable {
+    /// How many messages wait at most. The oldest give way: a subscriber that was gone for long reads the present state.
+    public static let capacity = 1_000
+    /// How long a pulled message waits for its acknowledgement, in seconds.
+    public static let patience = 30.0
+
+    /// A message on its way.
+    public struct Message: Sendable, Equatable {
+        /// Acknowledges this delivery.
+        public var acknowledgement: String
+        /// The message as JSON.
+        public var data: Data
+        /// Names the message.
+        public var id: String
+        /// When it was added.
+        public var publishedAt: Date
+    }
+
+    private struct Entry {
+        let number: UInt64
+        let data: Data
+        let addedAt: Date
+        /// When it may be delivered again; nil when it was never delivered.
+        var dueAt: Date?
+    }
+
+    private var entries: [Entry] = []
+    private var next: UInt64 = 1
+    /// How many messages gave way.
+    public private(set) var dropped: UInt64 = 0
+
+    /// A subscription without messages.
+    public init() {}
+
+    /// Adds a message.
+    public mutating func add(_ data: Data, at now: Date) {
+        entries.append(Entry(number: next, data: data, addedAt: now))
+        next += 1
+        if entries.count > Self.capacity {
+            entries.removeFirst()
+            dropped += 1
+        }
+    }
+
+    /// The messages that wait, the oldest first.
+    public mutating func pull(upTo count: Int, at now: Date) -> [Message] {
+        var messages: [Message] = []
+        for index in entries.indices where messages.count < count {
+            guard entries[index].dueAt.map({ $0 <= now }) ?? true else { continue }
+            entries[index].dueAt = now.addingTimeInterval(Self.patience)
+            let entry = entries[index]
+            messages.append(
+                Message(
+                    acknowledgement: "\(entry.number)", data: entry.data, id: "\(entry.number)",
+                    publishedAt: entry.addedAt))
+        }
+        return messages
+    }
+
+    /// Forgets messages. One that is unknown was acknowledged before.
+    public mutating func acknowledge(_ acknowledgements: [String]) {
+        let numbers = Set(acknowledgements.compactMap { UInt64($0) })
+        entries.removeAll { numbers.contains($0.number) }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HTTPTypes
+import HomeFakes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import Testing
+
+@testable import Gateway
+
+@Suite struct SmartDeviceManagementTests {
+    static let json = "application/json"
+    static let offer = #"v=0\r\nm=audio 9 X 0\r\nm=video 9 X 0\r\nm=application 9 X 0\r\n"#
+    static let door = "/v1/enterprises/home/devices/door"
+
+    func object(_ response: TestResponse) throws -> [String: Any] {
+        let value = try JSONSerialization.jsonObject(with: Data(response.text.utf8))
+        return try #require(value as? [String: Any])
+    }
+
+    func execute(
+        _ client: TestGateway.Client, _ command: String, _ parameters: String, token: String = TestGateway.token
+    ) async throws -> TestResponse {
+        try await client.send(
+            .post, "\(Self.door):executeCommand",
+            #"{"command":"sdm.devices.commands.\#(command)","params":\#(parameters)}"#, type: Self.json, token: token)
+    }
+
+    @Test func `cameras and doorbells are listed with their traits`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let list = try object(try await client.get("/v1/enterprises/home/devices"))
+            let devices = try #require(list["devices"] as? [[String: Any]])
+            #expect(
+                devices.map { $0["name"] as? String } == [
+                    "enterprises/home/devices/door", "enterprises/home/devices/yard",
+                ])
+            #expect(devices[0]["type"] as? String == "sdm.devices.types.DOORBELL")
+            let traits = try #require(devices[0]["traits"] as? [String: Any])
+            #expect(traits["sdm.devices.traits.DoorbellChime"] != nil)
+            let one = try object(try await client.get(Self.door))
+            #expect(one["name"] as? String == "enterprises/home/devices/door")
+            #expect(try await client.get("/v1/enterprises/home/devices/attic").status == .notFound)
+        }
+    }
+
+    @Test func `a stream is generated, extended and stopped, and errors have Google's envelope`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let made = try object(
+                try await execute(client, "CameraLiveStream.GenerateWebRtcStream", #"{"offerSdp":"\#(Self.offer)"}"#))
+            let results = try #require(made["results"] as? [String: Any])
+            let session = try #require(results["mediaSessionId"] as? String)
+            #expect(results["answerSdp"] as? String == "v=0\r\n" && results["expiresAt"] is String)
+            let parameters = #"{"mediaSessionId":"\#(session)"}"#
+            #expect(try await execute(client, "CameraLiveStream.ExtendWebRtcStream", parameters).status == .ok)
+            #expect(try await execute(client, "CameraLiveStream.StopWebRtcStream", parameters).status == .ok)
+            #expect(await gateway.liveView.leases().isEmpty)
+
+            let gone = try await execute(client, "CameraLiveStream.ExtendWebRtcStream", #"{"mediaSessionId":"none"}"#)
+            #expect(gone.status == .badRequest)
+            let answer = try object(gone)
+            let error = try #require(answer["error"] as? [String: Any])
+            #expect(error["code"] as? Int == 400 && error["status"] as? String == "FAILED_PRECONDITION")
+            #expect(error["message"] as? String == "WebRtc error caused by invalid session or user id mismatch.")
+        }
+    }
+
+    @Test func `a token without the scope starts no stream`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.addToken("gatehouse_reader", named: "reader", Access([.init([.read, .control])]))
+        try await gateway.addToken("gatehouse_yard", named: "yard", Access([.init([.media], deviceID: "yard")]))
+        try await gateway.run { client in
+            let parameters = #"{"offerSdp":"\#(Self.offer)"}"#
+            for (token, status) in [("gatehouse_reader", 403), ("gatehouse_yard", 404)] {
+                let response = try await execute(
+                    client, "CameraLiveStream.GenerateWebRtcStream", parameters, token: token)
+                #expect(response.status.code == status)
+                let image = try await execute(
+                    client, "CameraEventImage.GenerateImage", #"{"eventId":"e"}"#, token: token)
+                #expect(image.status.code == status)
+            }
+        }
+        #expect(await gateway.liveView.leases().isEmpty)
+    }
+
+    @Test func `events are pulled, come again until they are acknowledged, and have a picture`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let feed = "/v1/projects/home/subscriptions/feed"
+            let pull = #"{"returnImmediately":true}"#
+            _ = try await client.send(.post, "\(feed):pull", pull, type: Self.json)
+            gateway.camera.send(.doorbellPressed(.init()))
+            gateway.camera.finish()
+            await gateway.hub.run()
+            var messages: [[String: Any]] = []
+            for _ in 0..<50 where messages.isEmpty {
+                let answer = try object(try await client.send(.post, "\(feed):pull", "{}", type: Self.json))
+                let received = try #require(answer["receivedMessages"] as? [[String: Any]])
+                messages = received.filter { (try? self.event($0))?["resourceUpdate"] is [String: Any] }
+                    .filter { message in
+                        let update = try? self.event(message)["resourceUpdate"] as? [String: Any]
+                        return update?["events"] != nil
+                    }
+            }
+            let message = try #require(messages.first)
+            let event = try event(message)
+            let update = try #require(event["resourceUpdate"] as? [String: Any])
+            let events = try #require(update["events"] as? [String: [String: Any]])
+            let chime = try #require(events["sdm.devices.events.DoorbellChime.Chime"])
+            let id = try #require(chime["eventId"] as? String)
+            let acknowledgement = try #require(messages.first?["ackId"] as? String)
+            let acknowledged = try await client.send(
+                .post, "\(feed):acknowledge", #"{"ackIds":["\#(acknowledgement)"]}"#, type: Self.json)
+            #expect(acknowledged.status == .ok)
+
+            let image = try object(
+                try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"\#(id)"}"#))
+            let results = try #require(image["results"] as? [String: String])
+            let address = try #require(results["url"])
+            let path = try #require(URL(string: address)).path
+            let token = try #require(results["token"])
+            let picture = try await client.send(
+                .get, path, token: nil, headers: [.authorization: "Basic \(token)"])
+            #expect(picture.status == .ok)
+            #expect(try await client.send(.get, path, token: nil).status == .notFound)
+            #expect(
+                try await execute(client, "CameraEventImage.GenerateImage", #"{"eventId":"none"}"#).status
+                    == .badRequest)
+        }
+    }
+
+    private func event(_ message: [String: Any]) throws -> [String: Any] {
+        let body = try #require(message["message"] as? [String: Any])
+        let text = try #require(body["data"] as? String)
+        let data = try #require(Data(base64Encoded: text))
+        let value = try JSONSerialization.jsonObject(with: data)
+        return try #require(value as? [String: Any])
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import SmartDeviceManagement
+import Testing
+
+@Suite struct SDMSubscriptionTests {
+    let start = Date(timeIntervalSince1970: 1_000)
+
+    @Test func `a message comes once, and again unless it is acknowledged in time`() {
+        var subscription = SDMSubscription()
+        subscription.add(Data("a".utf8), at: start)
+        subscription.add(Data("b".utf8), at: start)
+        let first = subscription.pull(upTo: 1, at: start)
+        #expect(first.map(\.data) == [Data("a".utf8)])
+        #expect(subscription.pull(upTo: 5, at: start).map(\.data) == [Data("b".utf8)])
+        #expect(subscription.pull(upTo: 5, at: start.addingTimeInterval(29)).isEmpty)
+        subscription.acknowledge(first.map(\.acknowledgement) + ["7", "nonsense"])
+        let later = start.addingTimeInterval(SDMSubscription.patience)
+        #expect(subscription.pull(upTo: 5, at: later).map(\.data) == [Data("b".utf8)])
+    }
+
+    @Test func `a subscriber that stays away loses the oldest messages`() {
+        var subscription = SDMSubscription()
+        for index in 0..<SDMSubscription.capacity + 3 { subscription.add(Data("\(index)".utf8), at: start) }
+        #expect(subscription.dropped == 3)
+        #expect(subscription.pull(upTo: 1, at: start).map(\.data) == [Data("3".utf8)])
+    }
+}
