@@ -48,6 +48,7 @@ import Testing
             "member":"rawValue","from":"measured"},{"name":"data","item":{"name":"CO2"},"member":"state","value":"good"}]}]
             """
         // Proof: the texts above are constants; a mistake in them ends the test.
+        // swift-format-ignore: NeverUseForceTry
         return try! CloudTable(
             traits: [
                 "OnOff": onOff, "Level": level, "Color": color, "Lock": lock, "Fan": fan, "Air": air,

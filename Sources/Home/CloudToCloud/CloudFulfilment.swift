@@ -107,9 +107,13 @@ public struct CloudFulfilment: Sendable {
 
     /// The devices that the account may read, by their ids.
     private func endpoints() async -> [String: CloudEndpoint] {
-        Dictionary(
-            await hub.devices(for: caller.access).compactMap { CloudEndpoint($0) }.map { ($0.id, $0) },
-            uniquingKeysWith: { first, _ in first })
+        let rooms = await hub.rooms(for: caller.access)
+        var endpoints: [String: CloudEndpoint] = [:]
+        for device in await hub.devices(for: caller.access) {
+            endpoints[device.id] = CloudEndpoint(
+                device, roomName: device.roomID.flatMap { id in rooms.first { $0.id == id }?.name })
+        }
+        return endpoints
     }
 
     /// The cloud's code for an error (reference, "Errors and exceptions").
@@ -130,13 +134,15 @@ public struct CloudFulfilment: Sendable {
 
 extension CloudEndpoint {
     /// A device of the home; nil if its traits cannot be written as JSON, which those of the vocabulary can.
-    public init?(_ device: DeviceSnapshot) {
+    /// - Parameter roomName: the room that it is in.
+    public init?(_ device: DeviceSnapshot, roomName: String? = nil) {
         guard let data = try? JSONEncoder().encode(device.traits),
             case .object(let traits)? = try? JSONDecoder().decode(JSONValue.self, from: data)
         else { return nil }
         self.init(
             id: device.id, name: device.name, types: [device.type.type.name],
             traits: traits,
-            isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline)
+            isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline,
+            roomName: roomName)
     }
 }

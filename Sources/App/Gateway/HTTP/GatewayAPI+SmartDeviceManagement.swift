@@ -69,7 +69,7 @@ extension GatewayAPI {
         router.get("/v1/enterprises/:project/devices/:device") { _, context in
             try await self.answering {
                 let project = try Self.project(context)
-                let id = try context.parameters.require("device")
+                let id = try deviceID(context)
                 guard let device = SDMDevice(try await hub.device(id), project: project) else {
                     throw HomeError.notFound("device \(id) is of a kind that this API does not have")
                 }
@@ -79,7 +79,8 @@ extension GatewayAPI {
         // The router has no path that ends in a fixed text after a variable part, so the handler looks at its end.
         router.post("/v1/enterprises/:project/devices/:device") { request, context in
             try await self.answering {
-                let id = try Self.target(context.parameters.require("device"), verb: "executeCommand")
+                let id = hub.names.id(
+                    of: try Self.target(context.parameters.require("device"), verb: "executeCommand"))
                 let caller = try self.caller(request, context)
                 return try JSONBody.response(
                     Executed(
