@@ -52,7 +52,7 @@ class EventStream:
     def named(self, *names: str) -> list[Event]:
         return [event for event in self.events if event.name in names]
 
-    def wait_for(self, name: str, count: int = 1, within: float = PATIENCE, **data: Any) -> Event:
+    def wait_for(self, name: str, /, count: int = 1, within: float = PATIENCE, **data: Any) -> Event:
         """Waits for the `count`th event of this name whose data hold these values."""
 
         def find() -> Event | None:
