@@ -398,7 +398,9 @@ if fuzzing {
                 sources: [
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
                     "Configuration/ConfigurationLoader+Cameras.swift",
+                    "Configuration/ConfigurationLoader+Devices.swift",
                     "Configuration/ConfigurationLoader+OAuth.swift",
+                    "Configuration/GatewayConfiguration+Device.swift",
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+OAuth.swift",

@@ -53,7 +53,8 @@ import Testing
         let devices = await makeHub().devices()
         #expect(devices.map(\.id) == ["door", "yard"])
         for device in devices {
-            for trait in device.type.type.requiredTraits {
+            let type = Vocabulary.deviceType(named: device.type)
+            for trait in type?.requiredTraits ?? [] {
                 let isPresent = device.traits.contains(trait)
                 #expect(isPresent, "\(device.id) lacks \(trait.name)")
             }

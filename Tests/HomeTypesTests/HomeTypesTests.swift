@@ -86,14 +86,19 @@ import Testing
     }
 
     @Test func aDeviceReadsBackEqual() throws {
+        let traits = TraitCollection([
+            Google.WebRtcLiveViewTrait(attributes: .init(supportedTalkbackType: .directly)),
+            Google.PushAvStreamTransportTrait(), Google.DoorbellPressTrait(),
+        ])
         let device = DeviceSnapshot(
-            id: "door", name: "Door", type: .doorbell,
-            connectivity: .init(connectivityState: .online, dataSourceLocality: .localPeer),
-            source: .init(state: .flowing, tracks: [.init(kind: "video", codec: "VP8")]),
-            traits: TraitCollection([
-                Google.WebRtcLiveViewTrait(attributes: .init(supportedTalkbackType: .directly)),
-                Google.PushAvStreamTransportTrait(), Google.DoorbellPressTrait(),
-            ]))
+            id: "door", name: "Door",
+            endpoints: [
+                EndpointSnapshot(
+                    id: 1, types: [GoogleDoorbellDeviceType.name], traits: traits,
+                    connectivity: .init(connectivityState: .online, dataSourceLocality: .localPeer))
+            ],
+            source: .init(state: .flowing, tracks: [.init(kind: "video", codec: "VP8")]))
+        #expect(device.type == GoogleDoorbellDeviceType.name && device.connectivityState == .online)
         let data = try JSONEncoder().encode(device)
         #expect(try JSONDecoder().decode(DeviceSnapshot.self, from: data) == device)
         #expect(device.traits["DoorbellPress"] != nil)

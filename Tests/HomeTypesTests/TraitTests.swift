@@ -14,6 +14,7 @@ enum HandmadeVendor {
         struct Attributes: TraitAttributes {
             @Attribute var rpm: UInt16?
             @Attribute var onOff: Bool?
+            static let names = ["rpm", "onOff"]
 
             init() {}
 

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { PanelRegistry, PanelSet } from "../../Sources/App/WebFiles/page/panels.js";
 
-const doorbell = { id: "door", traits: { DoorbellPress: {} } };
-const camera = { id: "door", traits: {} };
+const doorbell = { id: "door", type: "D", endpoints: [{ id: 1, types: ["D"], traits: { DoorbellPress: {} } }] };
+const camera = { id: "door", type: "D", endpoints: [{ id: 1, types: ["D"], traits: {} }] };
 
 /** Panels that write down what is done with them, on a tile that does the same. */
 function tile(...kinds) {
@@ -51,7 +51,7 @@ test("a panel is made once, in its place, and updated each time", () => {
 });
 
 test("a panel comes and goes with the traits that it is for", () => {
-  const ring = { name: "ring", fits: (device) => device.traits.DoorbellPress !== undefined };
+  const ring = { name: "ring", fits: (device) => device.endpoints[0].traits.DoorbellPress !== undefined };
   const { panels, taken } = tile({ name: "view" }, ring, { name: "line" });
   panels.update(camera);
   assert.deepEqual(taken(), ["make view at 0", "make line at 2", "update view", "update line"]);

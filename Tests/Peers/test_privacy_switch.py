@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from peers.aiortc_viewer import AiortcViewer
+from peers.client import traits_of
 from peers.coroutines import run
 from peers.event_stream import EventStream
 from peers.gateway import DOORBELL, Gateway
@@ -113,7 +114,7 @@ def test_a_switch_reaches_the_event_stream(house: Gateway, report: list[str]) ->
 
         def change(seen: int = seen, status: str = status) -> float | None:
             for event in stream.events[seen:]:
-                connections = event.data.get("traits", {}).get("PushAvStreamTransport", {}).get("currentConnections")
+                connections = traits_of(event.data).get("PushAvStreamTransport", {}).get("currentConnections")
                 if event.name == "device" and connections == [{"connectionID": 1, "transportStatus": status}]:
                     return event.at
             return None

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from peers import chromium as chromium_peer
 from peers.chromium import open_page
+from peers.client import traits_of
 from peers.gateway import Gateway
 from peers.polling import PATIENCE, eventually
 from peers.rtsp_cameras import RTSPCameras
@@ -61,7 +62,7 @@ def test_a_file_is_played_on_the_camera(
 ) -> None:
     talking.wait_until_flowing(device)
     assert (
-        talking.client.get(f"/v1/devices/{device}")["traits"]["WebRtcLiveView"]["supportedTalkbackType"] == "directly"
+        traits_of(talking.client.get(f"/v1/devices/{device}"))["WebRtcLiveView"]["supportedTalkbackType"] == "directly"
     )
     options = ["--gateway", f"http://127.0.0.1:{talking.port}", "--token", talking.token, "--json"]
     begun = time.monotonic()

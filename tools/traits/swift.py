@@ -278,7 +278,9 @@ def attributes(trait: Trait) -> list[str]:
     for field in fields:
         lines += [*doc(field.summary, indent=1), f"    @Attribute public var {field.name}: {base_type(field)}?"]
     arguments = ", ".join(f"{field.name}: {base_type(field)}? = nil" for field in fields)
-    lines += [""] * bool(fields) + ["    /// No attribute is supported.", "    public init() {}"]
+    names = ", ".join(f'"{field.name}"' for field in fields)
+    lines += [""] * bool(fields) + [f"    public static let names: [String] = [{names}]"]
+    lines += ["", "    /// No attribute is supported.", "    public init() {}"]
     if fields:
         lines += ["", "    /// Describes the state. Attributes that are left out or nil are not supported."]
         lines += [f"    public init({arguments}) {{"]

@@ -184,6 +184,7 @@ public struct GatewayService: Service {
             await announce(configuration.listening(on: ports))
         }
         await keeper.begin()
+        await VirtualHome(hub: hub, store: storage.shared, logger: logger).apply(configuration.devices)
         await registry.observe { [api] principal, access in await api.enforce(access, on: principal) }
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [

@@ -29,9 +29,13 @@ struct DevicesCommand: AsyncParsableCommand {
             }
             var table = TextTable(header: ["ID", "NAME", "STATE", "TRACKS"])
             for device in devices {
-                let tracks = device.source.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
-                table.add([device.key ?? device.id, device.name, Self.words(device.source.state), tracks])
-                if let reason = device.source.reason { table.addRemark(reason) }
+                guard let source = device.source else {
+                    table.add([device.key ?? device.id, device.name, device.connectivityState.rawValue, device.type])
+                    continue
+                }
+                let tracks = source.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
+                table.add([device.key ?? device.id, device.name, Self.words(source.state), tracks])
+                if let reason = source.reason { table.addRemark(reason) }
             }
             print(table.text)
         }

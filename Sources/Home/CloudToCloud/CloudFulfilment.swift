@@ -140,7 +140,7 @@ extension CloudEndpoint {
             case .object(let traits)? = try? JSONDecoder().decode(JSONValue.self, from: data)
         else { return nil }
         self.init(
-            id: device.id, name: device.name, types: [device.type.type.name],
+            id: device.id, name: device.name, types: [device.type],
             traits: traits,
             isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline,
             roomName: roomName)

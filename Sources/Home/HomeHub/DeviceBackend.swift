@@ -2,9 +2,20 @@ import Foundation
 import HomeTypes
 import Stations
 
-/// What a backend reports to the home.
-public enum CameraUpdate: Sendable, Equatable {
-    /// The source's state has changed, or it delivers other tracks.
+/// What a backend reports to the home. A report that says what is known already changes nothing, and nobody hears of it.
+public enum DeviceUpdate: Sendable, Equatable {
+    /// The device consists of these endpoints now; others are gone. What is reported here replaces what was known.
+    case endpoints([EndpointDescription])
+    /// Attributes of an endpoint. Those that the report lacks stay as they are.
+    case report(endpoint: UInt16, TraitCollection)
+    /// Whether an endpoint can be reached, and how; nil for all endpoints.
+    case connectivity(endpoint: UInt16?, SourceConnectivity)
+    /// Whether a single trait can be reached, and how; nil for the same as its endpoint.
+    case traitConnectivity(endpoint: UInt16, trait: String, SourceConnectivity?)
+    /// A trait has sent an event.
+    case event(TraitEvent)
+
+    /// The source of a camera has another state, or it delivers other tracks.
     case source(CameraSourceStatus)
     /// The button was pressed.
     case doorbellPressed(Google.DoorbellPressTrait.DoorbellPressedEvent)
@@ -12,29 +23,72 @@ public enum CameraUpdate: Sendable, Equatable {
     case detection(DetectionEvent)
     /// The state of the connection that delivers the camera's events has changed.
     case eventSource(EventSourceStatus)
-    /// The attributes of these traits are now these. The device's other traits keep theirs.
+    /// These traits of the camera are now these, with all of their attributes. Its other traits keep theirs.
     case attributes(TraitCollection)
 }
 
-/// The home's side of one device: it reports the device's state and accepts its commands. Cameras are backends now;
-/// devices of other kinds follow.
+/// What the backend of a camera reports.
+public typealias CameraUpdate = DeviceUpdate
+
+/// What became of a command or a write.
+public struct CommandOutcome: Sendable {
+    /// The response as JSON.
+    public var response: Data
+    /// What the home learns at once. When the device confirms the same later, nothing changes any more.
+    public var updates: [DeviceUpdate]
+
+    /// Describes a command that was applied.
+    public init(response: Data = Data("{}".utf8), updates: [DeviceUpdate] = []) {
+        self.response = response
+        self.updates = updates
+    }
+}
+
+/// New values of attributes on their way to a device. They keep the vocabulary's constraints, and clients may write them.
+public struct AttributeWrite: Sendable {
+    /// The device.
+    public var deviceID: String
+    /// The number of the endpoint.
+    public var endpoint: UInt16
+    /// The trait with the attributes to write, and no others.
+    public var trait: any Trait
+    /// The caller that writes.
+    public var caller: Caller
+}
+
+/// The home's side of one device: it reports the device's state and accepts its commands.
 public protocol DeviceBackend: Sendable {
-    /// The device's identifier in the config.
+    /// The device's identifier.
     var deviceID: String { get }
 
     /// The present state first, then every change until the device is removed. The hub follows it once.
-    func updates() -> AsyncStream<CameraUpdate>
+    func updates() -> AsyncStream<DeviceUpdate>
 
     /// Takes a command that the hub has no handler for. The hub has checked that the device has the trait.
     /// - Parameters:
+    ///   - call: the command, with the number of its endpoint.
     ///   - body: the parameters as JSON.
-    /// - Returns: the result as JSON.
-    func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> Data
+    func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome
+
+    /// Writes attributes. The hub has checked that the device has the trait, and that clients may write the attributes.
+    func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome
+
+    /// Takes what somebody measured on the device's behalf: attributes that clients cannot write, too.
+    /// - Throws: `unimplemented` for a device that measures for itself.
+    func simulate(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome
 }
 
 extension DeviceBackend {
-    public func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
+    public func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome {
         throw HomeError.unimplemented("device \(call.deviceID) does not accept the command \(call.command)")
+    }
+
+    public func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
+        throw HomeError.unimplemented("trait \(type(of: write.trait).name) has no attributes that can be written")
+    }
+
+    public func simulate(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
+        throw HomeError.unimplemented("device \(write.deviceID) reports its own state; only virtual devices are set")
     }
 }
 

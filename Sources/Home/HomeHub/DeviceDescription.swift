@@ -1,7 +1,7 @@
 import HomeTypes
 import PushAvStreamTransport
 
-/// A device as the config describes it.
+/// A device as the config, or whatever knows it, describes it.
 public struct DeviceDescription: Sendable, Hashable {
     /// The identifier, unique in the home.
     public var id: String
@@ -9,14 +9,17 @@ public struct DeviceDescription: Sendable, Hashable {
     public var key: String?
     /// The name that people read.
     public var name: String
-    /// The device's type.
-    public var kind: DeviceKind
+    /// What kind of camera it is; nil for a device of another type, whose backend describes it.
+    public var kind: DeviceKind?
     /// What the config wants of its own recording connection.
     public var recording: OwnConnection
+    /// The parts of a device that is not a camera, as they are when it comes into the home. Later its backend reports them.
+    public var endpoints: [EndpointDescription] = []
 
     /// Describes a device.
     public init(
-        id: String, key: String? = nil, name: String, kind: DeviceKind, recording: OwnConnection = OwnConnection()
+        id: String, key: String? = nil, name: String, kind: DeviceKind? = nil,
+        recording: OwnConnection = OwnConnection()
     ) {
         self.recording = recording
         self.id = id

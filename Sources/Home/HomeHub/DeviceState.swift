@@ -5,49 +5,127 @@ struct DeviceState {
     private(set) var description: DeviceDescription
     /// Its name and its place, as far as somebody has set them.
     var record: DeviceRecord?
-    let driver: (any CameraDriver)?
-    private(set) var source: CameraSourceStatus
-    private(set) var connectivity: ConnectivityState
-    /// The state of the connection that delivers the camera's events; nil for a camera that has none.
-    var eventSource: EventSourceStatus?
-    /// The traits with their attributes.
-    private(set) var traits: TraitCollection
-    /// What the camera detects now.
-    private var active: Set<DetectionKind> = []
+    let backend: (any DeviceBackend)?
+    /// The state of a camera; nil for other devices.
+    private(set) var camera: CameraState?
+    /// Its parts, by their numbers. A camera has a root node and one endpoint.
+    private var endpoints: [UInt16: EndpointDescription] = [:]
 
-    init(description: DeviceDescription, record: DeviceRecord? = nil, driver: (any CameraDriver)?) {
+    /// The endpoint that has a camera's traits.
+    static let cameraEndpoint: UInt16 = 1
+
+    init(description: DeviceDescription, record: DeviceRecord? = nil, backend: (any DeviceBackend)?) {
         self.description = description
         self.record = record
-        self.driver = driver
-        self.traits = TraitCollection()
-        if driver == nil {
-            self.source = CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device")
-            self.connectivity = .offline
-        } else {
-            self.source = CameraSourceStatus(state: .idle)
-            self.connectivity = .unknown
-        }
-        self.setCameraTraits()
+        self.backend = backend
+        if description.kind != nil { self.camera = CameraState(isConnected: backend != nil) }
+        self.endpoints = Dictionary(description.endpoints.map { ($0.id, $0) }) { first, _ in first }
+        self.description.endpoints = []
+        self.describeCamera()
     }
 
-    /// Gives the device the traits that its description calls for.
-    private mutating func setCameraTraits() {
-        traits[Google.WebRtcLiveViewTrait.self] = .init()
-        if traits[Google.PushAvStreamTransportTrait.self] == nil {
-            traits[Google.PushAvStreamTransportTrait.self] = .init(attributes: .init(currentConnections: []))
-        }
-        traits[Google.DoorbellPressTrait.self] = description.kind == .doorbell ? .init() : nil
-    }
+    /// The backend of a camera; nil for another device, and for a camera without one.
+    var driver: (any CameraDriver)? { backend as? any CameraDriver }
 
     /// Adopts another description.
     mutating func update(_ description: DeviceDescription) {
         self.description = description
-        setCameraTraits()
+        self.description.endpoints = []
+        describeCamera()
     }
 
-    /// Adopts the attributes of some traits.
+    /// Gives a camera the endpoints and traits that its description calls for.
+    private mutating func describeCamera() {
+        guard let kind = description.kind, let camera else { return }
+        let connectivity = SourceConnectivity(
+            connectivityState: camera.connectivity, dataSourceLocality: backend == nil ? .unspecified : .localPeer)
+        var main = endpoints[Self.cameraEndpoint] ?? EndpointDescription(id: Self.cameraEndpoint, types: [])
+        main.types = [kind.rawValue]
+        main.connectivity = connectivity
+        main.traits[Google.WebRtcLiveViewTrait.self] = .init()
+        if main.traits[Google.PushAvStreamTransportTrait.self] == nil {
+            main.traits[Google.PushAvStreamTransportTrait.self] = .init(attributes: .init(currentConnections: []))
+        }
+        main.traits[Google.DoorbellPressTrait.self] = kind == .doorbell ? .init() : nil
+        endpoints[Self.cameraEndpoint] = main
+        var root = EndpointDescription(id: EndpointDescription.root, types: [RootNodeDeviceType.self])
+        root.connectivity = connectivity
+        root.traits[Matter.BasicInformationTrait.self] = .init(
+            attributes: .init(
+                vendorName: camera.eventSource?.manufacturer, productName: camera.eventSource?.model,
+                nodeLabel: description.name, uniqueID: description.id))
+        endpoints[EndpointDescription.root] = root
+    }
+
+    /// Adopts traits of a camera with all of their attributes.
     mutating func update(_ traits: TraitCollection) {
-        for trait in traits.all { self.traits.set(trait) }
+        for trait in traits.all { endpoints[Self.cameraEndpoint]?.traits.set(trait) }
+    }
+
+    /// Adopts a new state of a camera.
+    mutating func updateCamera(_ body: (inout CameraState) -> Void) {
+        guard var camera else { return }
+        body(&camera)
+        self.camera = camera
+        describeCamera()
+    }
+
+    /// Adopts what a backend reports of a device that is not a camera.
+    mutating func update(_ update: DeviceUpdate) {
+        switch update {
+        case .endpoints(let list):
+            endpoints = Dictionary(list.map { ($0.id, $0) }) { first, _ in first }
+            if camera != nil { describeCamera() }
+        case .report(let endpoint, let traits): endpoints[endpoint]?.traits.merge(traits)
+        case .connectivity(let endpoint, let connectivity):
+            for id in endpoint.map({ [$0] }) ?? Array(endpoints.keys) { endpoints[id]?.connectivity = connectivity }
+        case .traitConnectivity(let endpoint, let trait, let connectivity):
+            endpoints[endpoint]?.traitConnectivity[trait] = connectivity
+        case .event, .source, .doorbellPressed, .detection, .eventSource, .attributes: break
+        }
+    }
+
+    var snapshot: DeviceSnapshot {
+        DeviceSnapshot(
+            id: description.id, key: description.key, name: name, structureID: record?.structureID,
+            roomID: record?.roomID,
+            endpoints: endpoints.values.sorted { $0.id < $1.id }.map { currentEndpoint($0).snapshot },
+            source: camera?.source, eventSource: camera?.eventSource,
+            activeDetections: camera.map { camera in DetectionKind.allCases.filter { camera.active.contains($0) } })
+    }
+
+    /// The name that people read.
+    private var name: String { record?.name ?? description.name }
+
+    /// An endpoint as it is now. A camera's speaker is found while the camera connects, or later.
+    private func currentEndpoint(_ endpoint: EndpointDescription) -> EndpointDescription {
+        if endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel != nil {
+            var endpoint = endpoint
+            endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel = name
+            return endpoint
+        }
+        guard camera != nil, endpoint.id == Self.cameraEndpoint, driver?.hasSpeaker == true else { return endpoint }
+        var endpoint = endpoint
+        endpoint.traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType = .directly
+        return endpoint
+    }
+}
+
+/// What only a camera has.
+struct CameraState {
+    private(set) var source: CameraSourceStatus
+    private(set) var connectivity: ConnectivityState
+    /// The state of the connection that delivers the camera's events; nil for a camera that has none.
+    var eventSource: EventSourceStatus?
+    /// What the camera detects now.
+    private(set) var active: Set<DetectionKind> = []
+
+    init(isConnected: Bool) {
+        self.source =
+            isConnected
+            ? CameraSourceStatus(state: .idle)
+            : CameraSourceStatus(state: .stopped, reason: "no camera is connected to this device")
+        self.connectivity = isConnected ? .unknown : .offline
     }
 
     /// Adopts a new source state.
@@ -70,25 +148,5 @@ struct DeviceState {
         case .ended: active.remove(detection.kind)
         case .momentary, .unrecognized_: break
         }
-    }
-
-    var snapshot: DeviceSnapshot {
-        DeviceSnapshot(
-            id: description.id, key: description.key, name: record?.name ?? description.name, type: description.kind,
-            structureID: record?.structureID, roomID: record?.roomID,
-            connectivity: SourceConnectivity(
-                connectivityState: connectivity,
-                dataSourceLocality: driver == nil ? .unspecified : .localPeer),
-            source: source, eventSource: eventSource,
-            activeDetections: DetectionKind.allCases.filter { active.contains($0) },
-            traits: currentTraits)
-    }
-
-    /// The traits as they are now. A camera's speaker is found while the camera connects, or later.
-    private var currentTraits: TraitCollection {
-        var traits = self.traits
-        traits[Google.WebRtcLiveViewTrait.self]?.supportedTalkbackType =
-            driver?.hasSpeaker == true ? .directly : nil
-        return traits
     }
 }

@@ -21,41 +21,49 @@ extension HomeHub {
         public init() {}
     }
 
-    /// Makes the home's devices those of the list, in its order, and reports the changes to every watcher. A device
+    /// Makes the devices of one origin those of the list, in its order, and reports the changes to every watcher. A device
     /// that is the same is not touched.
     /// - Parameters:
-    ///   - devices: the devices that the home should have. Of two with one id the first counts.
-    ///   - drivers: the cameras behind devices that are new or got another camera; a device that is there already and
-    ///     for which no driver is given keeps its own.
+    ///   - devices: the devices that the home should have from there. Of two with one id the first counts.
+    ///   - drivers: the backends of devices that are new or got another one; a device that is there already and for which
+    ///     none is given keeps its own.
+    ///   - origin: where the devices come from. Those of other origins stay.
     @discardableResult
-    public func setDevices(_ devices: [DeviceDescription], drivers: [any CameraDriver]) -> DeviceChanges {
+    public func setDevices(
+        _ devices: [DeviceDescription], drivers: [any DeviceBackend], of origin: DeviceOrigin = .cameras
+    ) -> DeviceChanges {
         var changes = DeviceChanges()
         var order: [String] = []
         var wanted: Set<String> = []
+        let others = Set(orders.filter { $0.key != origin }.flatMap(\.value))
+        let devices = devices.filter { !others.contains($0.id) }
         for device in devices where wanted.insert(device.id).inserted { order.append(device.id) }
-        // Watchers that come back know the devices of the earlier run.
-        for id in recalledDevices.subtracting(self.order).sorted() where !wanted.contains(id) {
-            publish(.deviceRemoved(deviceID: id))
+        // Watchers that come back know the devices of the earlier run. Those of other origins may still be found again.
+        let recalled = recalledDevices
+        for id in recalled.keys.sorted() where recalled[id] == origin && !wanted.contains(id) && !others.contains(id) {
+            recalledDevices[id] = nil
+            if states[id] == nil { publish(.deviceRemoved(deviceID: id)) }
         }
-        for id in self.order where !wanted.contains(id) {
+        for id in orders[origin] ?? [] where !wanted.contains(id) {
             unfollow(id)
             states[id] = nil
             changes.removed.append(id)
             observer(id, nil)
             publish(.deviceRemoved(deviceID: id))
         }
-        self.order = order
+        self.orders[origin] = order
         directory.adopt(devices)
-        setConnections(of: devices)
+        if origin == .cameras { setConnections(of: devices) }
         for device in devices where wanted.remove(device.id) != nil {
             let driver = drivers.first { $0.deviceID == device.id }
             guard let known = states[device.id] else {
                 var state = DeviceState(
-                    description: device, record: directory.record(ofDevice: device.id), driver: driver)
+                    description: device, record: directory.record(ofDevice: device.id), backend: driver)
                 if let traits = connectionTraits(of: device.id) { state.update(traits) }
                 states[device.id] = state
                 changes.added.append(device.id)
-                let isRecalled = recalledDevices.contains(device.id)
+                let isRecalled = recalled[device.id] != nil
+                recalledDevices[device.id] = nil
                 publish(isRecalled ? .device(state.snapshot) : .deviceAdded(state.snapshot))
                 follow(driver)
                 continue
@@ -63,35 +71,34 @@ extension HomeHub {
             var state = known
             if driver != nil {
                 unfollow(device.id)
-                state = DeviceState(description: device, driver: driver)
+                state = DeviceState(description: device, backend: driver)
             }
             state.record = directory.record(ofDevice: device.id)
             state.update(device)
             if let traits = connectionTraits(of: device.id) { state.update(traits) }
             states[device.id] = state
-            guard driver != nil || known.description != device else { continue }
+            guard driver != nil || known.description != state.description else { continue }
             changes.changed.append(device.id)
             if state.snapshot != known.snapshot { publish(.device(state.snapshot)) }
             follow(driver)
         }
-        recalledDevices = []
         for id in changes.removed {
             outputs[id] = nil
             permitted[id] = nil
         }
         // A station that is new begins with what it was given when it was made; this makes sure.
-        if transports != nil {
-            for id in self.order {
+        if transports != nil, origin == .cameras {
+            for id in order {
                 Task { await readConnections(of: id) }
             }
         }
         return changes
     }
 
-    /// Follows the cameras, including later ones, until all of them have ended or the task is cancelled.
+    /// Follows the devices, including later ones, until all of them have ended or the task is cancelled.
     public func run() async {
         isRunning = true
-        for id in order where followers[id] == nil { follow(states[id]?.driver) }
+        for id in order where followers[id] == nil { follow(states[id]?.backend) }
         await withTaskCancellationHandler {
             while let follower = self.followers.values.first { await follower.task.value }
         } onCancel: {
@@ -99,13 +106,13 @@ extension HomeHub {
         }
     }
 
-    /// Stops following any camera.
+    /// Stops following any device.
     public func stopFollowing() {
         isRunning = false
         for follower in followers.values { follower.task.cancel() }
     }
 
-    private func follow(_ driver: (any CameraDriver)?) {
+    private func follow(_ driver: (any DeviceBackend)?) {
         guard isRunning, let driver else { return }
         let number = nextFollower
         nextFollower &+= 1

@@ -28,7 +28,10 @@ public actor HomeHub {
     let now: @Sendable () -> Date
     /// The clock of deadlines.
     let clock: @Sendable () -> Instant
-    var order: [String]
+    /// The devices of each origin, in the order in which people should see them.
+    var orders: [DeviceOrigin: [String]] = [:]
+    /// All devices, in that order.
+    var order: [String] { DeviceOrigin.allCases.flatMap { orders[$0] ?? [] } }
     var states: [String: DeviceState] = [:]
     /// The tasks that follow each driver once the home runs.
     var followers: [String: Follower] = [:]
@@ -36,8 +39,9 @@ public actor HomeHub {
     var nextFollower: UInt64 = 0
     nonisolated let log: ChangeLog
     let places = PlaceShares(total: HomeHub.maximumWatchers)
-    /// The devices that an earlier run knew, by their identifiers, until the first list of devices replaces them.
-    var recalledDevices: Set<String> = []
+    /// The devices that an earlier run knew, by their identifiers, and where they may come from, until the first list of
+    /// devices from there replaces them.
+    var recalledDevices: [String: DeviceOrigin] = [:]
     let observer: @Sendable (_ deviceID: String, CameraUpdate?) -> Void
     /// The recording connections; nil for a home without them.
     nonisolated let transports: HomeTransports?
@@ -52,7 +56,7 @@ public actor HomeHub {
     /// Makes a home.
     /// - Parameters:
     ///   - devices: the devices in the order in which people should see them. Of two with one id the first stays.
-    ///   - drivers: the cameras behind them; a device without one is offline.
+    ///   - drivers: the backends behind them; a camera without one is offline.
     ///   - signalling: live views, talks, clips, publishers and pictures.
     ///   - transports: the recording connections; nil for a home without them.
     ///   - directory: keeps structures, rooms and the identifiers of devices.
@@ -61,7 +65,7 @@ public actor HomeHub {
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
     public init(
-        devices: [DeviceDescription], drivers: [any CameraDriver], signalling: SignallingServices,
+        devices: [DeviceDescription], drivers: [any DeviceBackend], signalling: SignallingServices,
         transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
@@ -74,9 +78,9 @@ public actor HomeHub {
             order.append(device.id)
             self.states[device.id] = DeviceState(
                 description: device, record: directory.record(ofDevice: device.id),
-                driver: drivers.first { $0.deviceID == device.id })
+                backend: drivers.first { $0.deviceID == device.id })
         }
-        self.order = order
+        self.orders = [.cameras: order]
         self.signalling = signalling
         self.transports = transports
         self.now = now
@@ -85,7 +89,8 @@ public actor HomeHub {
         self.observer = observer
         for change in log.recall() {
             switch change {
-            case .device(let device), .deviceAdded(let device): self.recalledDevices.insert(device.id)
+            case .device(let device), .deviceAdded(let device):
+                self.recalledDevices[device.id] = device.source == nil ? .virtual : .cameras
             case .session(_, let session): log.append(.session(.ended, session.ended), at: now())
             // What is still wrong raises its alarm again.
             case .alarm(let alarm):
@@ -93,7 +98,7 @@ public actor HomeHub {
             case .structure(let structure): self.knownStructures[structure.id] = structure
             case .room(let room): self.knownRooms[room.id] = room
             case .structureRemoved, .roomRemoved, .deviceRemoved, .doorbellPressed, .detection, .recordingBegan,
-                .recordingEnded, .missed:
+                .recordingEnded, .traitEvent, .missed:
                 break
             }
         }
@@ -148,18 +153,18 @@ public actor HomeHub {
 
     // MARK: Life
 
-    /// Adopts one update of a camera.
+    /// Adopts one update of a device.
     func apply(_ update: CameraUpdate, deviceID: String) {
         if states[deviceID] != nil { observer(deviceID, update) }
         switch update {
         case .source(let status):
-            change(deviceID) { $0.update(status) }
+            change(deviceID) { $0.updateCamera { $0.update(status) } }
             describeStreams(status, of: deviceID)
             // What a session's notes say about its tracks may be another thing now.
             for session in knownSessions.values where session.session.deviceID == deviceID {
                 signalling.views.changedSessions.add(session.session.mediaSessionId)
             }
-        case .eventSource(let status): change(deviceID) { $0.eventSource = status }
+        case .eventSource(let status): change(deviceID) { $0.updateCamera { $0.eventSource = status } }
         case .attributes(let traits): change(deviceID) { $0.update(traits) }
         case .doorbellPressed(let press):
             let event = publish(.doorbellPressed(deviceID: deviceID, at: now(), press))
@@ -168,7 +173,11 @@ public actor HomeHub {
             guard states[deviceID] != nil else { return }
             let event = publish(.detection(deviceID: deviceID, at: now(), detection))
             trigger(detection, of: deviceID, event: event.text)
-            change(deviceID) { $0.update(detection) }
+            change(deviceID) { $0.updateCamera { $0.update(detection) } }
+        case .endpoints, .report, .connectivity, .traitConnectivity: change(deviceID) { $0.update(update) }
+        case .event(let event):
+            guard states[deviceID] != nil else { return }
+            publish(.traitEvent(deviceID: deviceID, at: now(), event))
         }
     }
 

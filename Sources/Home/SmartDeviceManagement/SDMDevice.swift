@@ -82,7 +82,7 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
         self.info = Info(customName: device.name)
         self.connectivity = Connectivity(device.connectivityState)
         func codecs(_ kind: String) -> [String] {
-            let names = device.source.tracks.filter { "\($0.kind)" == kind }.map { $0.codec.uppercased() }
+            let names = (device.source?.tracks ?? []).filter { "\($0.kind)" == kind }.map { $0.codec.uppercased() }
             return Array(Set(names)).sorted()
         }
         self.liveStream = LiveStream(videoCodecs: codecs("video"), audioCodecs: codecs("audio"))

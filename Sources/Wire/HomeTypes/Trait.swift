@@ -42,6 +42,9 @@ public protocol Trait: VocabularyRecord {
 extension Trait {
     public static var writableAttributes: [String] { [] }
 
+    /// The names of all attributes.
+    public static var attributeNames: [String] { Attributes.names }
+
     /// Describes a trait's state that nobody can send commands to.
     public init(attributes: Attributes) {
         self.init(attributes: attributes, metadata: TraitMetadata(), interaction: nil)

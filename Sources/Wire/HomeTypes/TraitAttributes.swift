@@ -3,6 +3,9 @@
 /// In JSON, an attribute that the device does not support is absent, and one without a value is `null`. Names that this
 /// version does not know are ignored.
 public protocol TraitAttributes: VocabularyRecord {
+    /// The names of all attributes, as JSON has them.
+    static var names: [String] { get }
+
     /// Attributes of which none is supported.
     init()
 

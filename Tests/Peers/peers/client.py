@@ -84,3 +84,11 @@ class Client:
         lines = [line for line in answer.text.splitlines() if line.split("{")[0].split(" ")[0] == name]
         assert lines, f"no metric {name}"
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+
+def traits_of(device: Mapping[str, Any]) -> dict[str, Any]:
+    """The traits of a device's main part."""
+    for endpoint in device.get("endpoints", []):
+        if device["type"] in endpoint["types"]:
+            return dict(endpoint["traits"])
+    return {}

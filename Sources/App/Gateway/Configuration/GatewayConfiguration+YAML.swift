@@ -81,7 +81,9 @@ extension GatewayConfiguration {
 /// Turns the nodes of a config into values.
 struct ConfigurationLoader {
     /// The keys of a config file.
-    static let keys = ["http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "cameras"]
+    static let keys = [
+        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "cameras", "devices",
+    ]
 
     let reader: YAMLReader
     let directory: String
@@ -99,6 +101,11 @@ struct ConfigurationLoader {
         if let place = keys["recording"] { result.recording = recording(place) }
         if let place = keys["oauth"] { result.oauthClients = oauthClients(place) }
         result.cameras = cameras(keys["cameras"])
+        result.devices = devices(keys["devices"])
+        let taken = Set(result.cameras.map(\.id))
+        if let device = result.devices.first(where: { taken.contains($0.key) }), let place = keys["devices"] {
+            reader.report("\(device.key) is also the id of a camera; a key names one device", at: place)
+        }
         if let https = result.http.https, https.port == result.http.port, let place = keys["http"] {
             reader.report("http.port and http.https.port are both \(https.port)", at: place)
         }

@@ -20,6 +20,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var oauthClients: [OAuthClient] = []
     /// The cameras, in the order in which people see them.
     public var cameras: [Camera] = []
+    /// The virtual devices, in the order in which people see them.
+    public var devices: [Device] = []
 
     /// The defaults: loopback only, no camera.
     public init() {}

@@ -59,24 +59,43 @@ extension GatewayAPI {
                 try await hub.moveDevice(
                     deviceID(context), name: change.name, room: change.roomID, structure: change.structureID))
         }
-        router.get("/v1/devices/:device/traits/:trait") { _, context in
+        router.get("/v1/devices/:device/traits/:trait") { request, context in
             try JSONBody.response(
                 try await hub.trait(
                     context.parameters.require("trait"), of: deviceID(context),
-                    for: principal(context)))
+                    endpoint: Self.endpoint(request), for: principal(context)))
         }
         router.patch("/v1/devices/:device/traits/:trait") { request, context in
             try JSONBody.response(
                 try await hub.update(
                     context.parameters.require("trait"), of: deviceID(context),
-                    body: JSONBody.data(from: request), by: caller(request, context)))
+                    endpoint: Self.endpoint(request), body: JSONBody.data(from: request),
+                    by: caller(request, context)))
+        }
+        router.post("/v1/devices/:device/traits/:trait/report") { request, context in
+            try JSONBody.response(
+                try await hub.simulate(
+                    context.parameters.require("trait"), of: deviceID(context),
+                    endpoint: Self.endpoint(request), body: JSONBody.data(from: request),
+                    by: caller(request, context)))
         }
         router.post("/v1/devices/:device/traits/:trait/commands/:command") { request, context in
             // The caller's time counts from here, before the body is read.
             let call = CommandCall(
-                deviceID: try deviceID(context), trait: try context.parameters.require("trait"),
+                deviceID: try deviceID(context), endpoint: try Self.endpoint(request),
+                trait: try context.parameters.require("trait"),
                 command: try context.parameters.require("command"), caller: try caller(request, context))
             return JSONBody.response(json: try await hub.send(call, body: JSONBody.data(from: request)))
         }
+        addBatchRoute(to: router)
+    }
+
+    /// The endpoint that a request names in its query; nil where it names none.
+    static func endpoint(_ request: Request) throws(HomeError) -> UInt16? {
+        guard let text = request.uri.queryParameters["endpoint"] else { return nil }
+        guard let number = UInt16(text) else {
+            throw HomeError.invalidArgument("endpoint must be a whole number from 0 to 65535")
+        }
+        return number
     }
 }

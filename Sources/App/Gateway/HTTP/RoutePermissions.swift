@@ -70,7 +70,10 @@ enum RoutePermissions {
         "DELETE /v1/devices/{device}": .owner,
         "GET /v1/devices/{device}/traits/{trait}": .scope(.read, .device),
         "PATCH /v1/devices/{device}/traits/{trait}": .scope(.control, .device),
+        "POST /v1/devices/{device}/traits/{trait}/report": .scope(.control, .device),
         "POST /v1/devices/{device}/traits/{trait}/commands/{command}": .command,
+        // The hub asks for each command's own scope.
+        "POST /v1/commands": .token,
         "GET /v1/devices/{device}/snapshot.jpg": .scope(.media, .device),
         "GET /v1/devices/{device}/speaker": .scope(.read, .device),
         "POST /v1/devices/{device}/speaker/clips": .scope(.media, .device),

@@ -66,7 +66,7 @@ final class UpdateInbox: Sendable {
             switch update {
             case .source: self = .source
             case .eventSource: self = .eventSource
-            case .doorbellPressed, .detection, .attributes: return nil
+            default: return nil
             }
         }
     }
@@ -135,7 +135,7 @@ final class UpdateInbox: Sendable {
         return switch update {
         case .source(let status): fixed + (status.reason?.utf8.count ?? 0) + status.tracks.count * 64
         case .eventSource(let status): fixed + (status.reason?.utf8.count ?? 0)
-        case .doorbellPressed, .detection, .attributes: fixed
+        default: fixed
         }
     }
 }

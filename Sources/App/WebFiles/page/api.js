@@ -135,10 +135,24 @@ async function send(method, path, body, options = {}) {
 export async function getGateway(options) { return send("GET", "/v1/gateway", undefined, options); }
 
 /**
+ * The traits of a device's main part.
+ * @param {Device} device
+ * @returns {import("./types").Traits}
+ */
+export function traitsOf(device) {
+  return device.endpoints.find(({ types }) => types.includes(device.type))?.traits ?? {};
+}
+
+/**
+ * The cameras of the home. Other devices have no tile.
  * @param {{ isFirst?: boolean }} [options]
  * @returns {Promise<Device[]>}
  */
-export async function getDevices(options) { return (await send("GET", "/v1/devices", undefined, options)).devices; }
+export async function getDevices(options) { 
+  /** @type {Device[]} */
+  const devices = (await send("GET", "/v1/devices", undefined, options)).devices;
+  return devices.filter(({ source }) => source !== undefined);
+}
 
 /** @returns {Promise<Camera[]>} */
 export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }

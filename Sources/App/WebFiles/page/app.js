@@ -41,7 +41,7 @@ const access = new AccessCard();
 // Which module handles which event.
 const events = new Events();
 events.onAny((name, data) => home.event(name, data));
-events.on(["device", "deviceAdded"], (device) => home.show(device));
+events.on(["device", "deviceAdded"], (device) => { if (device.source) home.show(device); });
 events.on(["deviceAdded"], () => configuration.lookSoon());
 events.on(["deviceRemoved"], ({ deviceID }) => home.remove(deviceID));
 events.on(["DoorbellPressed"], (press) => visitors.show(press));

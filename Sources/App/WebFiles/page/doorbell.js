@@ -1,4 +1,4 @@
-import { command } from "./api.js";
+import { command, traitsOf } from "./api.js";
 import { Button } from "./dom.js";
 
 /**
@@ -7,7 +7,7 @@ import { Button } from "./dom.js";
  */
 export const doorbellPanel = {
   name: "doorbell",
-  fits: (device) => device.traits.DoorbellPress !== undefined,
+  fits: (device) => traitsOf(device).DoorbellPress !== undefined,
   make: (host) => {
     const press = () => command(host.device.id, "DoorbellPress", "press");
     const button = new Button("bell", "Ring", () => host.attempt("ring", press), "button compact");

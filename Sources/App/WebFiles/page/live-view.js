@@ -1,3 +1,4 @@
+import { traitsOf } from "./api.js";
 import { Button, element, icon } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { Preview } from "./preview.js";
@@ -14,7 +15,7 @@ import { inWords } from "./words.js";
 export function liveViewPanel(page, snapshots) {
   return {
     name: "live-view",
-    fits: (device) => device.traits.WebRtcLiveView !== undefined,
+    fits: (device) => traitsOf(device).WebRtcLiveView !== undefined,
     make: (host) => new LiveView(host, page, snapshots),
   };
 }
@@ -74,9 +75,9 @@ class LiveView {
   }
 
   update() {
-    const { source, traits } = this.host.device;
+    const { source } = this.host.device;
     const camera = this.live.device;
-    camera.canTalk = Boolean(traits.WebRtcLiveView?.supportedTalkbackType);
+    camera.canTalk = Boolean(traitsOf(this.host.device).WebRtcLiveView?.supportedTalkbackType);
     const isFlowing = source.state === "flowing";
     const flowsAgain = isFlowing && camera.source?.state !== "flowing";
     camera.source = source;

@@ -1,4 +1,4 @@
-import { getDays, getRecordingPicture, getRecordings, makeRecordingLink, remove } from "./api.js";
+import { getDays, getRecordingPicture, getRecordings, makeRecordingLink, remove, traitsOf } from "./api.js";
 import { Button, element } from "./dom.js";
 import { FootagePlayer, buildsMedia } from "./footage-player.js";
 import {
@@ -18,7 +18,7 @@ import { inWords } from "./words.js";
  */
 export const recordingsPanel = {
   name: "recordings",
-  fits: (device) => device.traits.PushAvStreamTransport !== undefined,
+  fits: (device) => traitsOf(device).PushAvStreamTransport !== undefined,
   make: (host) => {
     /** @type {RecordingsView | null} */
     let view = null;

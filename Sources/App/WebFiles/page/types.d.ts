@@ -12,6 +12,12 @@ export interface Traits {
   PushAvStreamTransport?: object;
 }
 
+export interface Endpoint {
+  id: number;
+  types: string[];
+  traits: Traits;
+}
+
 export interface Device {
   id: string;
   /** What the config calls it. */
@@ -21,7 +27,7 @@ export interface Device {
   connectivityState: string;
   source: Source;
   activeDetections?: string[];
-  traits: Traits;
+  endpoints: Endpoint[];
 }
 
 export interface Camera {

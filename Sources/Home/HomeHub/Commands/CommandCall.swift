@@ -6,6 +6,8 @@ import Transport
 public struct CommandCall: Sendable, Hashable {
     /// The device.
     public var deviceID: String
+    /// The number of the endpoint; nil to have one chosen.
+    public var endpoint: UInt16?
     /// The trait's name.
     public var trait: String
     /// The command's name.
@@ -17,8 +19,10 @@ public struct CommandCall: Sendable, Hashable {
 
     /// Describes a command.
     public init(
-        deviceID: String, trait: String, command: String, caller: Caller, received: Instant = MonotonicClock.now
+        deviceID: String, endpoint: UInt16? = nil, trait: String, command: String, caller: Caller,
+        received: Instant = MonotonicClock.now
     ) {
+        self.endpoint = endpoint
         self.deviceID = deviceID
         self.trait = trait
         self.command = command

@@ -12,6 +12,7 @@ struct CommandResults {
     struct Key: Hashable {
         let principal: String
         let deviceID: String
+        var endpoint: UInt16?
         let trait: String
         let command: String
         let idempotencyKey: String

@@ -33,7 +33,9 @@ struct CommandTable: Sendable {
 /// Statuses of Matter's interaction model (Matter core specification, section 8.10.1).
 enum MatterStatus {
     static let invalidCommand = 0x85
+    static let unsupportedAttribute = 0x86
     static let constraintError = 0x87
+    static let unsupportedWrite = 0x88
     static let invalidDataType = 0x8D
 }
 

@@ -15,23 +15,33 @@ extension HomeHub {
     ///   applied, and what the command itself throws.
     public func send(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         try require(.init(forCommandsOf: call.trait), of: call.deviceID, for: call.caller)
-        let trait = type(of: try self.trait(call.trait, of: call.deviceID))
+        let endpoint = try self.device(call.deviceID).endpoint(having: call.trait, number: call.endpoint)
+        var call = call
+        call.endpoint = endpoint.id
+        guard let trait = endpoint.traits[call.trait].map({ type(of: $0) }) else {
+            throw HomeError.internal("endpoint \(endpoint.id) of device \(call.deviceID) has lost \(call.trait)")
+        }
         guard trait.supportedCommandTypes.contains(where: { $0.name == call.command }) else {
             let list = trait.supportedCommandTypes.map { $0.name }.joined(separator: ", ")
             throw HomeError.notFound(
                 "trait \(trait.name) has no command of this name; it has \(list.isEmpty ? "none" : list)")
         }
+        // The home does not know yet how to reach it, and waiting would not help.
+        guard endpoint.connectivity(ofTrait: call.trait).dataSourceLocality != .unspecified else {
+            throw HomeError.unavailable("device \(call.deviceID) is not connected")
+        }
         guard let idempotencyKey = call.caller.idempotencyKey else { return try await apply(call, body: body) }
         let key = CommandResults.Key(
-            principal: call.caller.principal, deviceID: call.deviceID, trait: call.trait, command: call.command,
-            idempotencyKey: idempotencyKey)
+            principal: call.caller.principal, deviceID: call.deviceID, endpoint: call.endpoint, trait: call.trait,
+            command: call.command, idempotencyKey: idempotencyKey)
+        let applied = call
         return try await once(
             key, parameters: body,
             isLate: { () throws(HomeError) in
-                try call.requireTime(at: self.clock())
+                try applied.requireTime(at: self.clock())
             }
         ) { () async throws(HomeError) in
-            try await self.apply(call, body: body)
+            try await self.apply(applied, body: body)
         }
     }
 
@@ -39,18 +49,44 @@ extension HomeHub {
     private func apply(_ call: CommandCall, body: Data) async throws(HomeError) -> Data {
         try call.requireTime(at: clock())
         if let handler = commands.handler(of: call) { return try await handler.run(call, body: body, in: self) }
-        guard let driver = try state(of: call.deviceID).driver else {
+        guard let backend = try state(of: call.deviceID).backend else {
             throw HomeError.unavailable("device \(call.deviceID) is not connected")
         }
-        return try await driver.execute(call, body: body)
+        try Self.check(body, of: call)
+        let outcome = try await backend.execute(call, body: body)
+        adopt(outcome, of: call.deviceID)
+        return outcome.response
+    }
+
+    /// Adopts what a command or a write has changed. What the device reports of it later is known already then.
+    func adopt(_ outcome: CommandOutcome, of deviceID: String) {
+        for update in outcome.updates { apply(update, deviceID: deviceID) }
+    }
+
+    /// Checks the parameters of a command that a backend takes.
+    private static func check(_ body: Data, of call: CommandCall) throws(HomeError) {
+        guard let trait = Vocabulary.trait(named: call.trait),
+            let command = Vocabulary.command(named: call.command, of: trait)
+        else { return }
+        do {
+            try JSONDecoder().decode(command, from: body).validate()
+        } catch let error as HomeError {
+            throw error
+        } catch let error as DecodingError {
+            throw HomeError(error)
+        } catch {
+            throw HomeError.invalidArgument("the parameters of \(call.command) cannot be read: \(error)")
+        }
     }
 
     /// The attributes of a trait of a device.
-    public func trait(_ name: String, of deviceID: String) throws(HomeError) -> any Trait {
-        let device = try self.device(deviceID)
-        guard let trait = device.traits[name] else {
-            let names = device.traits.names.joined(separator: ", ")
-            throw HomeError.notFound("device \(device.id) has no trait of this name; it has \(names)")
+    /// - Parameter endpoint: the number of the endpoint; nil to have one chosen.
+    public func trait(
+        _ name: String, of deviceID: String, endpoint: UInt16? = nil
+    ) throws(HomeError) -> any Trait {
+        let endpoint = try self.device(deviceID).endpoint(having: name, number: endpoint)
+        guard let trait = endpoint.traits[name] else {
+            throw HomeError.internal("endpoint \(endpoint.id) of device \(deviceID) has lost \(name)")
         }
         return trait
     }

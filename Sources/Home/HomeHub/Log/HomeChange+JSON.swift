@@ -137,6 +137,10 @@ extension HomeChange {
                     RecordingData(
                         deviceID: id, timestamp: timestamp, connectionID: end.connectionID,
                         containerType: end.containerType, cmafSessionNumber: end.cmafSessionNumber)))
+        case .traitEvent(let id, let timestamp, let event):
+            return Encoded(
+                name: event.name, subject: Self.subject(ofDevice: id),
+                data: Self.json(TraitEventData(deviceID: id, timestamp: timestamp, event: event)))
         case .alarm(let alarm):
             let effect: LogEntry.Effect? =
                 switch alarm.state {
@@ -211,6 +215,10 @@ extension HomeChange {
                     connectionID: end.connectionID, containerType: end.containerType,
                     cmafSessionNumber: end.cmafSessionNumber))
         default:
+            if let event = read(TraitEventData.self)?.read(as: name) {
+                self = event
+                return
+            }
             guard let kind = DetectionKind.allCases.first(where: { $0.eventName == name }),
                 let detection = read(DetectionData.self)
             else { return nil }

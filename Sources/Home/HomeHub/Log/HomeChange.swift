@@ -32,6 +32,8 @@ public enum HomeChange: Sendable, Equatable {
     case recordingBegan(deviceID: String, at: Date, Google.PushAvStreamTransportTrait.PushTransportBeginEvent)
     /// A recording has ended.
     case recordingEnded(deviceID: String, at: Date, Google.PushAvStreamTransportTrait.PushTransportEndEvent)
+    /// A trait of a device has sent an event.
+    case traitEvent(deviceID: String, at: Date, TraitEvent)
     /// The owner has to know something.
     case alarm(HomeAlarm)
     /// The watcher does not get, or has not got, every change: why, and what to do. It has no place in the stream.

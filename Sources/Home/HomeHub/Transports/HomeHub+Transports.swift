@@ -97,9 +97,9 @@ extension HomeHub {
 
     /// The attributes of a trait, with what only a request of its own brings: the options of the principal's connections.
     public func trait(
-        _ name: String, of deviceID: String, for principal: String
+        _ name: String, of deviceID: String, endpoint: UInt16? = nil, for principal: String
     ) throws(HomeError) -> any Trait {
-        let trait = try self.trait(name, of: deviceID)
+        let trait = try self.trait(name, of: deviceID, endpoint: endpoint)
         guard var push = trait as? Push, let service = transports?.service,
             let table = service.table(of: deviceID)
         else { return trait }

@@ -30,6 +30,8 @@ extension ExampleOrganization {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["onOff", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

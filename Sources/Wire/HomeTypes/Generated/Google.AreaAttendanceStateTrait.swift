@@ -26,6 +26,8 @@ extension Google {
             /// How many of the household are at home.
             @Attribute public var attendanceState: AttendanceState?
 
+            public static let names: [String] = ["attendanceState"]
+
             /// No attribute is supported.
             public init() {}
 

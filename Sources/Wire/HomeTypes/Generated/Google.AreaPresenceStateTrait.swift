@@ -26,6 +26,8 @@ extension Google {
             /// Whether somebody is at home.
             @Attribute public var presenceState: PresenceState?
 
+            public static let names: [String] = ["presenceState"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -23,6 +23,8 @@ extension Google {
 
         /// The attributes of `CameraAnimal`.
         public struct Attributes: TraitAttributes {
+            public static let names: [String] = []
+
             /// No attribute is supported.
             public init() {}
 

@@ -79,6 +79,8 @@ extension Google {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

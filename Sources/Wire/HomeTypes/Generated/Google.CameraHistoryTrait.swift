@@ -26,6 +26,8 @@ extension Google {
             /// What the camera can see.
             @Attribute public var supportedEventTypes: [EventType]?
 
+            public static let names: [String] = ["supportedEventTypes"]
+
             /// No attribute is supported.
             public init() {}
 

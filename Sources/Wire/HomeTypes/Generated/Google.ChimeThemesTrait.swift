@@ -29,6 +29,8 @@ extension Google {
             /// The theme in use; null for the doorbell's own sound.
             @Attribute public var selectedTheme: String?
 
+            public static let names: [String] = ["availableThemes", "selectedTheme"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -27,6 +27,8 @@ extension Google {
             /// Whether it has.
             @Attribute public var appConfigurationComplete: Bool?
 
+            public static let names: [String] = ["appConfigurationComplete"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -34,6 +34,8 @@ extension Google {
             /// The strength of its radio signal in dBm.
             @Attribute public var signalStrength: Int8?
 
+            public static let names: [String] = ["rebootCount", "upTime", "totalOperationalHours", "networkAddress", "signalStrength"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -58,6 +58,8 @@ extension Google {
             /// Whether the device works while it is being charged.
             @Attribute public var batFunctionalWhileCharging: Bool?
 
+            public static let names: [String] = ["status", "order", "description", "wiredCurrentType", "wiredPresent", "batVoltage", "batPercentRemaining", "batTimeRemaining", "batChargeLevel", "batReplacementNeeded", "batReplaceability", "batPresent", "batReplacementDescription", "batQuantity", "batChargeState", "batTimeToFullCharge", "batFunctionalWhileCharging"]
+
             /// No attribute is supported.
             public init() {}
 

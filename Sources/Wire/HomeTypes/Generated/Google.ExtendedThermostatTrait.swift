@@ -34,6 +34,8 @@ extension Google {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["ecoModeState", "activity", "ecoHeatingSetpoint", "ecoCoolingSetpoint", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

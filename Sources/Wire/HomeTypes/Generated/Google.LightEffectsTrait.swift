@@ -32,6 +32,8 @@ extension Google {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["activeEffect", "endTime", "supportedEffects", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

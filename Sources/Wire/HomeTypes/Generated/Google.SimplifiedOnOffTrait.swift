@@ -28,6 +28,8 @@ extension Google {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["onOff", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -34,6 +34,8 @@ extension Google {
             /// When the sun sets today; null where it does not.
             @Attribute public var sunsetTime: TimeOfDay?
 
+            public static let names: [String] = ["currentTime", "currentDate", "dayOfWeek", "sunriseTime", "sunsetTime"]
+
             /// No attribute is supported.
             public init() {}
 

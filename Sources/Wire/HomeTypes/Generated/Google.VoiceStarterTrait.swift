@@ -23,6 +23,8 @@ extension Google {
 
         /// The attributes of `VoiceStarter`.
         public struct Attributes: TraitAttributes {
+            public static let names: [String] = []
+
             /// No attribute is supported.
             public init() {}
 

@@ -28,6 +28,8 @@ extension Matter {
             /// Which values occur.
             @Attribute public var featureMap: Feature?
 
+            public static let names: [String] = ["airQuality", "featureMap"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -73,6 +73,8 @@ extension Matter {
             /// A number that grows when what the device consists of changes.
             @Attribute public var configurationVersion: UInt32?
 
+            public static let names: [String] = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "nodeLabel", "location", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "localConfigDisabled", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion"]
+
             /// No attribute is supported.
             public init() {}
 

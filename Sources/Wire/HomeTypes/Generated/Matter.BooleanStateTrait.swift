@@ -26,6 +26,8 @@ extension Matter {
             /// The state.
             @Attribute public var stateValue: Bool?
 
+            public static let names: [String] = ["stateValue"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -133,6 +133,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "options", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "whitePointX", "whitePointY", "colorPointRX", "colorPointRY", "colorPointRIntensity", "colorPointGX", "colorPointGY", "colorPointGIntensity", "colorPointBX", "colorPointBY", "colorPointBIntensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "startUpColorTemperatureMireds", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

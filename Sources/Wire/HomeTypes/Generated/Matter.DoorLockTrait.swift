@@ -121,6 +121,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["lockState", "lockType", "actuatorEnabled", "doorState", "doorOpenEvents", "doorClosedEvents", "openPeriod", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "language", "ledSettings", "autoRelockTime", "soundVolume", "operatingMode", "supportedOperatingModes", "defaultConfigurationRegister", "enableLocalProgramming", "enableOneTouchLocking", "enableInsideStatusLED", "enablePrivacyModeButton", "localProgrammingFeatures", "wrongCodeEntryLimit", "userCodeTemporaryDisableTime", "sendPINOverTheAir", "requirePINforRemoteOperation", "expiringUserTimeout", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -53,6 +53,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["fanMode", "fanModeSequence", "percentSetting", "percentCurrent", "speedMax", "speedSetting", "speedCurrent", "rockSupport", "rockSetting", "windSupport", "windSetting", "airflowDirection", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -52,6 +52,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["currentState", "startTime", "duration", "sampledPosition", "playbackSpeed", "seekRangeEnd", "seekRangeStart", "activeAudioTrack", "availableAudioTracks", "activeTextTrack", "availableTextTracks", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -55,6 +55,8 @@ extension Matter {
             /// How it senses.
             @Attribute public var featureMap: Feature?
 
+            public static let names: [String] = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTime", "holdTimeLimits", "pirOccupiedToUnoccupiedDelay", "pirUnoccupiedToOccupiedDelay", "pirUnoccupiedToOccupiedThreshold", "ultrasonicOccupiedToUnoccupiedDelay", "ultrasonicUnoccupiedToOccupiedDelay", "ultrasonicUnoccupiedToOccupiedThreshold", "physicalContactOccupiedToUnoccupiedDelay", "physicalContactUnoccupiedToOccupiedDelay", "physicalContactUnoccupiedToOccupiedThreshold", "featureMap"]
+
             /// No attribute is supported.
             public init() {}
 

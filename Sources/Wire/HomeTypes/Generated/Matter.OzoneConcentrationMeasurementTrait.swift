@@ -48,6 +48,8 @@ extension Matter {
             /// What the device supports.
             @Attribute public var featureMap: Feature?
 
+            public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "peakMeasuredValue", "peakMeasuredValueWindow", "averageMeasuredValue", "averageMeasuredValueWindow", "uncertainty", "measurementUnit", "measurementMedium", "levelValue", "featureMap"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -32,6 +32,8 @@ extension Matter {
             /// How wrong the value may be.
             @Attribute public var tolerance: UInt16?
 
+            public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "tolerance"]
+
             /// No attribute is supported.
             public init() {}
 

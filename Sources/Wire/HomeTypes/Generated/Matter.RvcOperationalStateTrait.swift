@@ -38,6 +38,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["phaseList", "currentPhase", "countdownTime", "operationalStateList", "operationalState", "operationalError", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

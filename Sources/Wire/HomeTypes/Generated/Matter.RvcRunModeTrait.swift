@@ -32,6 +32,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["supportedModes", "currentMode", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

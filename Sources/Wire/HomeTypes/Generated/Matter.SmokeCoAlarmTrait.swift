@@ -55,6 +55,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "smokeSensitivityLevel", "expiryDate", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -32,6 +32,8 @@ extension Matter {
             /// What the device supports.
             @Attribute public var featureMap: Feature?
 
+            public static let names: [String] = ["numberOfPositions", "currentPosition", "multiPressMax", "featureMap"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -151,6 +151,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["localTemperature", "outdoorTemperature", "occupancy", "absMinHeatSetpointLimit", "absMaxHeatSetpointLimit", "absMinCoolSetpointLimit", "absMaxCoolSetpointLimit", "piCoolingDemand", "piHeatingDemand", "hvacSystemTypeConfiguration", "localTemperatureCalibration", "occupiedCoolingSetpoint", "occupiedHeatingSetpoint", "unoccupiedCoolingSetpoint", "unoccupiedHeatingSetpoint", "minHeatSetpointLimit", "maxHeatSetpointLimit", "minCoolSetpointLimit", "maxCoolSetpointLimit", "minSetpointDeadBand", "remoteSensing", "controlSequenceOfOperation", "systemMode", "thermostatRunningMode", "startOfWeek", "numberOfWeeklyTransitions", "numberOfDailyTransitions", "temperatureSetpointHold", "temperatureSetpointHoldDuration", "thermostatProgrammingOperationMode", "thermostatRunningState", "setpointChangeSource", "setpointChangeAmount", "setpointChangeSourceTimestamp", "occupiedSetback", "occupiedSetbackMin", "occupiedSetbackMax", "unoccupiedSetback", "unoccupiedSetbackMin", "unoccupiedSetbackMax", "emergencyHeatDelta", "acType", "acCapacity", "acRefrigerantType", "acCompressorType", "acErrorCode", "acLouverPosition", "acCoilTemperature", "acCapacityformat", "presetTypes", "scheduleTypes", "numberOfPresets", "numberOfSchedules", "numberOfScheduleTransitions", "numberOfScheduleTransitionPerDay", "activePresetHandle", "activeScheduleHandle", "presets", "schedules", "setpointHoldExpiryTimestamp", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -73,6 +73,8 @@ extension Matter {
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
 
+            public static let names: [String] = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "mode", "safetyStatus", "featureMap", "acceptedCommandList"]
+
             /// No attribute is supported.
             public init() {}
 

@@ -1,0 +1,110 @@
+import Foundation
+import HomeTypes
+import PushAvStreamTransport
+
+/// Clients write attributes of traits.
+extension HomeHub {
+    /// Writes attributes of a trait of a device. Those that the body lacks stay as they are.
+    /// - Parameters:
+    ///   - endpoint: the number of the endpoint; nil to have one chosen.
+    ///   - body: the attributes as JSON.
+    /// - Returns: the trait as it is then.
+    /// - Throws: `invalidArgument` with Matter's `UNSUPPORTED_WRITE` for an attribute that cannot be written, and for values
+    ///   that break the vocabulary's constraints. Nothing is changed then.
+    public func update(
+        _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller
+    ) async throws(HomeError) -> any Trait {
+        try require(.control, of: deviceID, for: caller)
+        let endpoint = try self.device(deviceID).endpoint(having: name, number: number)
+        let trait = try self.trait(name, of: deviceID, endpoint: endpoint.id)
+        try Self.requireWritable(body, trait, of: try state(of: deviceID).description)
+        if trait is Google.CameraAvStreamManagementTrait, let service = self.transports?.service,
+            service.table(of: deviceID) != nil
+        {
+            try await updateStreams(of: deviceID, body: body, in: service)
+        } else {
+            guard !type(of: trait).writableAttributes.isEmpty else {
+                throw HomeError.unimplemented("trait \(name) has no attributes that can be written")
+            }
+            guard endpoint.connectivity(ofTrait: name).dataSourceLocality != .unspecified else {
+                throw HomeError.unavailable("device \(deviceID) is not connected")
+            }
+            try await write(try Self.read(trait, body), to: endpoint.id, of: deviceID, by: caller) {
+                backend, write async throws(HomeError) in try await backend.write(write)
+            }
+        }
+        return try self.trait(name, of: deviceID, endpoint: endpoint.id)
+    }
+
+    /// Takes attributes that somebody measured for a virtual device, which has no sensors of its own. Attributes that
+    /// clients cannot write are taken, too.
+    /// - Returns: the trait as it is then.
+    /// - Throws: `unimplemented` for a device that reports its own state.
+    public func simulate(
+        _ name: String, of deviceID: String, endpoint number: UInt16? = nil, body: Data, by caller: Caller
+    ) async throws(HomeError) -> any Trait {
+        try require(.control, of: deviceID, for: caller)
+        let endpoint = try self.device(deviceID).endpoint(having: name, number: number)
+        let trait = try self.trait(name, of: deviceID, endpoint: endpoint.id)
+        try await write(try Self.read(trait, body), to: endpoint.id, of: deviceID, by: caller) {
+            backend, write async throws(HomeError) in try await backend.simulate(write)
+        }
+        return try self.trait(name, of: deviceID, endpoint: endpoint.id)
+    }
+
+    private func write(
+        _ trait: any Trait, to endpoint: UInt16, of deviceID: String, by caller: Caller,
+        _ apply: (any DeviceBackend, AttributeWrite) async throws(HomeError) -> CommandOutcome
+    ) async throws(HomeError) {
+        guard let backend = try state(of: deviceID).backend else {
+            throw HomeError.unavailable("device \(deviceID) is not connected")
+        }
+        let write = AttributeWrite(deviceID: deviceID, endpoint: endpoint, trait: trait, caller: caller)
+        adopt(try await apply(backend, write), of: deviceID)
+    }
+
+    /// Fails if the body names an attribute that is known and cannot be written, or that the device lacks, because the
+    /// client would believe that it was written. One that is unknown here is left out, as in commands.
+    private static func requireWritable(
+        _ body: Data, _ trait: any Trait, of device: DeviceDescription
+    ) throws(HomeError) {
+        let type = type(of: trait)
+        let (names, supported): ([String], Set<String>)
+        do {
+            names = try JSONDecoder().decode(JSONObject.self, from: body).members.keys.sorted()
+            supported = Set(
+                try JSONDecoder().decode(JSONObject.self, from: try JSONEncoder().encode(trait)).members.keys)
+        } catch let error as DecodingError {
+            throw HomeError(error)
+        } catch {
+            throw HomeError.invalidArgument("the body cannot be read: \(error)")
+        }
+        let known = names.filter { type.attributeNames.contains($0) }
+        if let fixed = known.first(where: { !type.writableAttributes.contains($0) }) {
+            throw HomeError(
+                .invalidArgument, "\(fixed) cannot be written; nothing was changed",
+                subtype: .matter(HomeError.MatterError(code: MatterStatus.unsupportedWrite)))
+        }
+        if let missing = known.first(where: { !supported.contains($0) }) {
+            throw HomeError(
+                .invalidArgument,
+                "this \(device.kind == nil ? "device" : "camera") does not have \(missing); nothing was changed",
+                subtype: .matter(HomeError.MatterError(code: MatterStatus.unsupportedAttribute)))
+        }
+    }
+
+    /// Reads attributes as a trait of the same type as another, and checks them.
+    private static func read<Kind: Trait>(_ trait: Kind, _ body: Data) throws(HomeError) -> any Trait {
+        do {
+            let read = try JSONDecoder().decode(Kind.self, from: body)
+            try read.validate()
+            return read
+        } catch let error as HomeError {
+            throw error
+        } catch let error as DecodingError {
+            throw HomeError(error)
+        } catch {
+            throw HomeError.invalidArgument("the body cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import HomeTypes
+import Transport
+
+/// A device that exists only in the config: it accepts the commands of its types and keeps its state on the disk.
+public final class VirtualDevice: DeviceBackend {
+    /// The kind of the objects that keep the state.
+    public static let storedKind = "virtualDevice"
+
+    public let deviceID: String
+    private let name: String
+    private let store: any SharedStore
+    private let endpoints: Locked<[VirtualEndpoint]>
+    /// The hub learns of changes as the outcome of commands, so this stays open and empty.
+    private let held = Locked<[AsyncStream<DeviceUpdate>.Continuation]>([])
+
+    /// Makes a device, in the state that an earlier run kept.
+    /// - Parameters:
+    ///   - types: what the device is; each type gets an endpoint of its own, from 1.
+    ///   - store: keeps the state.
+    /// - Throws: `unavailable` when the kept state cannot be read.
+    public init(
+        id: String, name: String, types: [any DeviceType.Type], store: any SharedStore
+    ) throws(HomeError) {
+        self.deviceID = id
+        self.name = name
+        self.store = store
+        var endpoints = types.enumerated().map { VirtualEndpoint(id: UInt16(clamping: $0 + 1), type: $1) }
+        do {
+            if let object = try store.object(Self.storedKind, id) {
+                // A state that this version cannot read is not worth a device that does not start.
+                let kept = try? JSONDecoder().decode([String: TraitCollection].self, from: Data(object.body.utf8))
+                for index in endpoints.indices {
+                    if let traits = kept?["\(endpoints[index].id)"] { endpoints[index].restore(traits) }
+                }
+            }
+        } catch {
+            throw .unavailable("the state of the device \(name) cannot be read: \(error)")
+        }
+        self.endpoints = Locked(endpoints)
+    }
+
+    deinit {
+        for continuation in held.withLock({ $0 }) { continuation.finish() }
+    }
+
+    /// The device for the home, with its present state.
+    public func description(key: String? = nil) -> DeviceDescription {
+        let connectivity = SourceConnectivity(connectivityState: .online, dataSourceLocality: .localPeer)
+        var root = EndpointDescription(
+            id: EndpointDescription.root, types: [RootNodeDeviceType.self], connectivity: connectivity)
+        root.traits[Matter.BasicInformationTrait.self] = .init(
+            attributes: .init(
+                vendorName: "Gatehouse", productName: "Virtual device", nodeLabel: name, uniqueID: deviceID))
+        let parts = endpoints.withLock { $0 }.map {
+            EndpointDescription(id: $0.id, types: [$0.type], traits: $0.traits, connectivity: connectivity)
+        }
+        var description = DeviceDescription(id: deviceID, key: key, name: name)
+        description.endpoints = [root] + parts
+        return description
+    }
+
+    public func updates() -> AsyncStream<DeviceUpdate> {
+        let (stream, continuation) = AsyncStream.makeStream(of: DeviceUpdate.self)
+        held.withLock { $0.append(continuation) }
+        return stream
+    }
+
+    public func execute(_ call: CommandCall, body: Data) async throws(HomeError) -> CommandOutcome {
+        guard let trait = Vocabulary.trait(named: call.trait),
+            let command = Vocabulary.command(named: call.command, of: trait)
+        else {
+            throw HomeError.unimplemented("virtual devices do not accept the command \(call.command)")
+        }
+        return try change(call.endpoint) { traits throws(HomeError) in
+            guard let response = try VirtualCommands.standard.apply(command, body: body, to: &traits) else {
+                throw HomeError.unimplemented("virtual devices do not accept the command \(call.command)")
+            }
+            return response
+        }
+    }
+
+    public func write(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
+        try change(write.endpoint) { traits throws(HomeError) in
+            try Self.write(write.trait, to: &traits)
+            return Data("{}".utf8)
+        }
+    }
+
+    public func simulate(_ write: AttributeWrite) async throws(HomeError) -> CommandOutcome {
+        try change(write.endpoint) { traits throws(HomeError) in
+            traits.merge(TraitCollection([write.trait]))
+            return Data("{}".utf8)
+        }
+    }
+
+    /// Changes an endpoint, and keeps the new state before anybody learns of it.
+    private func change(
+        _ endpoint: UInt16?, _ body: (inout TraitCollection) throws(HomeError) -> Data
+    ) throws(HomeError) -> CommandOutcome {
+        let result: Result<CommandOutcome, HomeError> = endpoints.withLock { endpoints in
+            do throws(HomeError) {
+                guard let index = endpoints.firstIndex(where: { $0.id == endpoint }) else {
+                    throw HomeError.notFound("this part of the device \(name) accepts no commands")
+                }
+                let before = endpoints[index]
+                var after = before
+                let response = try body(&after.traits)
+                let changes = after.changes(since: before)
+                guard !changes.isEmpty else { return .success(CommandOutcome(response: response)) }
+                var all = endpoints
+                all[index] = after
+                try keep(all)
+                endpoints = all
+                return .success(
+                    CommandOutcome(response: response, updates: [.report(endpoint: before.id, changes)]))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func keep(_ endpoints: [VirtualEndpoint]) throws(HomeError) {
+        do {
+            let state = Dictionary(endpoints.map { ("\($0.id)", $0.traits) }) { first, _ in first }
+            let body = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
+            // Only this device writes the object; one more attempt is enough after another process has.
+            for _ in 0..<2 {
+                let version = try store.object(Self.storedKind, deviceID)?.version ?? 0
+                if try store.write(Self.storedKind, deviceID, body, expecting: version) != nil { return }
+            }
+            throw HomeError.aborted("the state of the device \(name) was changed by somebody else at the same time")
+        } catch let error as HomeError {
+            throw error
+        } catch {
+            throw .unavailable("the state of the device \(name) cannot be kept, so nothing was changed: \(error)")
+        }
+    }
+}
