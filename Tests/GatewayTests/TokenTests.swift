@@ -89,7 +89,9 @@ import Testing
 
     @Test func `revoking a token ends its views and streams, and nobody else's`() async throws {
         let gateway = try TestGateway()
-        await gateway.api.tokens.observe { [api = gateway.api] in await api.enforce($1, on: $0) }
+        await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
+            await enforcement.enforce($1, on: $0)
+        }
         let id = try await gateway.addToken("gatehouse_phone", named: "phone", Access([.init([.read, .media])]))
         try await gateway.run { client in
             let mine = try await client.start()
@@ -122,7 +124,9 @@ import Testing
 
     @Test func `a token ends by itself, and what it holds ends with it`() async throws {
         let gateway = try TestGateway()
-        await gateway.api.tokens.observe { [api = gateway.api] in await api.enforce($1, on: $0) }
+        await gateway.api.tokens.observe { [enforcement = gateway.api.enforcement] in
+            await enforcement.enforce($1, on: $0)
+        }
         try await gateway.addToken(
             "gatehouse_old", named: "old", .everything, expiresAt: Date().addingTimeInterval(-1))
         #expect(gateway.api.tokens.authorization(holding: "gatehouse_old") == nil)

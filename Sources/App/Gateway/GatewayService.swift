@@ -185,7 +185,7 @@ public struct GatewayService: Service {
         }
         await keeper.begin()
         await VirtualHome(hub: hub, store: storage.shared, logger: logger).apply(configuration.devices)
-        await registry.observe { [api] principal, access in await api.enforce(access, on: principal) }
+        await registry.observe { [enforcement = api.enforcement] in await enforcement.enforce($1, on: $0) }
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [
             SessionEnder(hub: hub, logger: logger),

@@ -189,6 +189,19 @@ extension GatewayAPI {
         return version
     }
 
+    /// What ends the things that a principal may no longer have.
+    var enforcement: AccessEnforcement {
+        AccessEnforcement(hub: hub, recordingLinks: recordingLinks, whipSessions: whipSessions)
+    }
+}
+
+/// Ends what a principal holds and may no longer have. The tokens keep it, so it must not keep the tokens: the home would
+/// never be released, and its files would not be closed.
+struct AccessEnforcement: Sendable {
+    let hub: HomeHub
+    let recordingLinks: RecordingLinks
+    let whipSessions: WHEPSessions
+
     /// Ends what a principal holds that it may no longer have. The hub ends streams and live views; the rest is here.
     func enforce(_ access: Access, on principal: String) async {
         let directory = hub.directory
