@@ -49,7 +49,8 @@ extension HomeHub {
 
     private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeChange] {
         let home =
-            structures().map(HomeChange.structure) + rooms().map(HomeChange.room) + devices().map(HomeChange.device)
+            directory.structures.map { .structure(directory.snapshot(of: $0.record)) } + rooms().map(HomeChange.room)
+            + devices().map(HomeChange.device)
         return home.filter { sees($0.encoded().subject) }
             + knownSessions.values
             .filter { $0.session.principal == principal }

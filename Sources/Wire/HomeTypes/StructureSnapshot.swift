@@ -12,11 +12,13 @@ public struct StructureSnapshot: Sendable, Codable, Hashable, Identifiable {
     public var longitude: Double?
     /// The time zone, by its name in the IANA database.
     public var timeZone: String
+    /// Its traits: who is at home and, where the structure itself was asked for, the time.
+    public var traits: TraitCollection
 
     /// Describes a structure.
     public init(
         id: String, name: String, address: String? = nil, latitude: Double? = nil, longitude: Double? = nil,
-        timeZone: String
+        timeZone: String, traits: TraitCollection = TraitCollection()
     ) {
         self.id = id
         self.name = name
@@ -24,6 +26,7 @@ public struct StructureSnapshot: Sendable, Codable, Hashable, Identifiable {
         self.latitude = latitude
         self.longitude = longitude
         self.timeZone = timeZone
+        self.traits = traits
     }
 }
 

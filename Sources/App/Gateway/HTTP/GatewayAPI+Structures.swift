@@ -16,6 +16,11 @@ extension GatewayAPI {
         var rooms: [RoomSnapshot]
     }
 
+    /// The response to `GET /v1/structures/{structure}/presence`.
+    struct PresenceList: Codable, Sendable, Equatable {
+        var persons: [PersonPresence]
+    }
+
     func addStructureRoutes(to router: Router<GatewayRequestContext>) {
         router.get("/v1/structures") { _, context in
             try JSONBody.response(StructureList(structures: await hub.structures(for: authorization(context).access)))
@@ -41,6 +46,25 @@ extension GatewayAPI {
             try await hub.removeStructure(
                 context.parameters.require("structure"), ifVersion: Self.expectedVersion(request))
             return Response(status: .noContent)
+        }
+        router.get("/v1/structures/:structure/presence") { _, context in
+            let persons = try await hub.presence(in: context.parameters.require("structure"))
+            return try JSONBody.response(PresenceList(persons: persons))
+        }
+        router.post("/v1/structures/:structure/presence") { request, context in
+            let report = try await JSONBody.read(PresenceReport.self, from: request)
+            let structure = try context.parameters.require("structure")
+            guard let person = report.person else {
+                throw HomeError.invalidArgument("person: say who has come or left")
+            }
+            let isHome: Bool?
+            switch report.isHome {
+            case .unchanged: throw HomeError.invalidArgument("isHome: true, false, or null to forget the person")
+            case .cleared: isHome = nil
+            case .value(let value): isHome = value
+            }
+            try await hub.reportPresence(of: person, isHome: isHome, in: structure)
+            return try JSONBody.response(PresenceList(persons: await hub.presence(in: structure)))
         }
         addRoomRoutes(to: router)
     }
@@ -117,6 +141,22 @@ private struct StructureBody: Decodable {
         self.latitude = try container.field(.latitude)
         self.longitude = try container.field(.longitude)
         self.timeZone = try container.decodeIfPresent(String.self, forKey: .timeZone)
+    }
+}
+
+/// A report about a person. `null` forgets the person.
+private struct PresenceReport: Decodable {
+    var person: String?
+    var isHome: PlaceUpdate.Field<Bool>
+
+    private enum CodingKeys: String, CodingKey {
+        case person, isHome
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.person = try container.decodeIfPresent(String.self, forKey: .person)
+        self.isHome = try container.field(.isHome)
     }
 }
 

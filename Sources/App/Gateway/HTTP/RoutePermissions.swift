@@ -50,6 +50,8 @@ enum RoutePermissions {
         "GET /v1/structures/{structure}": .scope(.read, .structure),
         "PATCH /v1/structures/{structure}": .scope(.admin, .structure),
         "DELETE /v1/structures/{structure}": .scope(.admin, .structure),
+        "GET /v1/structures/{structure}/presence": .scope(.read, .structure),
+        "POST /v1/structures/{structure}/presence": .scope(.control, .structure),
         "POST /v1/structures/{structure}/rooms": .scope(.admin, .structure),
         "GET /v1/rooms": .token,
         "GET /v1/rooms/{room}": .scope(.read, .room),

@@ -116,6 +116,7 @@ extension HomeDirectory {
             }
         }
         for room in rooms where room.record.structureID == id { try removeRoom(room.record.id, ifVersion: nil) }
+        try removePresence(in: id)
         try delete(Kind.structure, id, expecting: known.version)
         state.withLock { $0.structures[id] = nil }
     }

@@ -13,6 +13,7 @@ public final class HomeDirectory: Sendable {
         static let device = "device"
         static let structure = "structure"
         static let room = "room"
+        static let presence = "presence"
     }
 
     /// An object with the version that the store gave it.
@@ -25,6 +26,8 @@ public final class HomeDirectory: Sendable {
         var devices: [String: Kept<DeviceRecord>] = [:]
         var structures: [String: Kept<StructureRecord>] = [:]
         var rooms: [String: Kept<RoomRecord>] = [:]
+        /// By structure.
+        var presence: [String: Kept<PresenceRecord>] = [:]
         /// The structures of rooms that this run has removed: who could see the room sees that it is gone.
         var formerRooms: [String: String] = [:]
     }
@@ -52,6 +55,7 @@ public final class HomeDirectory: Sendable {
         state.devices = try Self.load(Kind.device, from: store)
         state.structures = try Self.load(Kind.structure, from: store)
         state.rooms = try Self.load(Kind.room, from: store)
+        state.presence = try Self.load(Kind.presence, from: store)
         if state.structures.isEmpty {
             let first = Self.firstStructure(timeZone: timeZone, at: now())
             if let version = try store.write(Kind.structure, first.id, Self.json(first), expecting: 0) {

@@ -18,18 +18,29 @@ extension HomeHub {
     // MARK: Structures
 
     /// The structures, oldest first.
-    public func structures() -> [StructureSnapshot] { directory.structures.map { StructureSnapshot($0.record) } }
+    public func structures() -> [StructureSnapshot] { directory.structures.map { timed($0.record) } }
+
+    /// The structure as watchers get it, with the time of now.
+    private func timed(_ record: StructureRecord) -> StructureSnapshot {
+        var structure = directory.snapshot(of: record)
+        structure.traits[Google.TimeTrait.self] = Google.TimeTrait(at: now(), in: record)
+        return structure
+    }
+
+    private func timed(_ kept: HomeDirectory.Kept<StructureRecord>) -> Versioned<StructureSnapshot> {
+        Versioned(value: timed(kept.record), version: kept.version)
+    }
 
     /// One structure.
     public func structure(_ id: String) throws(HomeError) -> Versioned<StructureSnapshot> {
-        Versioned(try directory.structure(id))
+        timed(try directory.structure(id))
     }
 
     /// Makes a structure.
     public func addStructure(_ update: PlaceUpdate) async throws(HomeError) -> Versioned<StructureSnapshot> {
         let kept = try await directory.perform { (home) throws(HomeError) in try home.addStructure(update) }
         readDirectory()
-        return Versioned(kept)
+        return timed(kept)
     }
 
     /// Changes a structure.
@@ -42,7 +53,7 @@ extension HomeHub {
             try home.changeStructure(id, update, ifVersion: version)
         }
         readDirectory()
-        return Versioned(kept)
+        return timed(kept)
     }
 
     /// Removes a structure and its rooms.
@@ -143,7 +154,7 @@ extension HomeHub {
     static func changes(
         in directory: HomeDirectory, structures: inout [String: StructureSnapshot], rooms: inout [String: RoomSnapshot]
     ) -> [HomeChange] {
-        let newStructures = directory.structures.map { StructureSnapshot($0.record) }
+        let newStructures = directory.structures.map { directory.snapshot(of: $0.record) }
         let newRooms = directory.rooms.map { RoomSnapshot($0.record) }
         var changes: [HomeChange] = []
         for structure in newStructures where structures[structure.id] != structure {
@@ -172,23 +183,18 @@ extension HomeChange {
     }
 }
 
-extension StructureSnapshot {
-    init(_ record: StructureRecord) {
-        self.init(
+extension HomeDirectory {
+    /// A structure as watchers get it. The time is not a part of it: it would change all the time.
+    func snapshot(of record: StructureRecord) -> StructureSnapshot {
+        StructureSnapshot(
             id: record.id, name: record.name, address: record.address, latitude: record.latitude,
-            longitude: record.longitude, timeZone: record.timeZone)
+            longitude: record.longitude, timeZone: record.timeZone, traits: presence(in: record.id).traits)
     }
 }
 
 extension RoomSnapshot {
     init(_ record: RoomRecord) {
         self.init(id: record.id, name: record.name, structureID: record.structureID)
-    }
-}
-
-extension Versioned<StructureSnapshot> {
-    init(_ kept: HomeDirectory.Kept<StructureRecord>) {
-        self.init(value: StructureSnapshot(kept.record), version: kept.version)
     }
 }
 
