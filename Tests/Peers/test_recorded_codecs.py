@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
-from peers.polling import PATIENCE, eventually
+from peers.polling import PATIENCE
 from peers.recorded_footage import Track, make_tracks, write_recording
 
 LENGTH = 12
@@ -57,12 +57,6 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
         # An hour later, so that playlists have a discontinuity.
         write_recording(root, camera, start + timedelta(hours=1), 2, house.tracks[camera])
     house.gateway = Gateway(binary, folder, [DOORBELL])
-
-    def is_known() -> bool:
-        found = house.gateway.client.get("/v1/devices/cam-av1/recordings")
-        return len(found["recordings"]) == 2
-
-    eventually(is_known, "the recordings are read", 20)
     yield house
     assert house.gateway.stop() == 0, house.gateway.process.output()[-4000:]
 

@@ -125,9 +125,9 @@ public struct GatewayService: Service {
             isKnown: storage.isKnown(recordings: recording?.folder ?? directory.file("recordings")),
             identified: { recording?.setRetention(of: $0) }, logger: logger)
         let access =
-            recordings ?? recording.map { RecordingAccess(store: $0.store, permits: permits) }
+            recordings ?? recording.map { RecordingAccess(store: $0.store, recovery: $0.recovery, permits: permits) }
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
-        if let access { cameras.share(recordings: access.store, permits: permits) }
+        if let access { cameras.share(recordings: access.store, recovery: access.recovery, permits: permits) }
         self.registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
         self.api = GatewayAPI(
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,

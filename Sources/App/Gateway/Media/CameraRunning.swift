@@ -16,14 +16,19 @@ public protocol CameraRunning: Sendable {
     func reconnect(_ id: String) async -> Bool
 
     /// Shows recorded footage to the programs that read cameras.
-    /// - Parameter permits: which outputs of a device are allowed; nil when nothing decides about it.
-    func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?)
+    /// - Parameters:
+    ///   - recovery: says when the store knows the recordings of earlier runs.
+    ///   - permits: which outputs of a device are allowed; nil when nothing decides about it.
+    func share(
+        recordings store: any RecordingReading, recovery: RecordingRecovery,
+        permits: @escaping @Sendable (String) async -> OutputPermits?)
 }
 
 extension CameraRunning {
     /// Where no other program reads cameras, there is nothing to show.
     public func share(
-        recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?
+        recordings store: any RecordingReading, recovery: RecordingRecovery,
+        permits: @escaping @Sendable (String) async -> OutputPermits?
     ) {}
 }
 

@@ -57,8 +57,13 @@ struct CameraSharing: Sendable {
     }
 
     /// Plays recorded footage from here from now on.
-    func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?) {
-        server.setFootage(FootageSource(store: store, permits: permits, device: { [names] in names.id(of: $0) }))
+    func share(
+        recordings store: any RecordingReading, recovery: RecordingRecovery,
+        permits: @escaping @Sendable (String) async -> OutputPermits?
+    ) {
+        server.setFootage(
+            FootageSource(
+                store: store, recovery: recovery, permits: permits, device: { [names] in names.id(of: $0) }))
     }
 
     /// Ends every reader, with RTCP BYE.

@@ -37,8 +37,11 @@ struct ConfiguredCameras: CameraRunning {
         return changes
     }
 
-    func share(recordings store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?) {
-        self.sharing?.share(recordings: store, permits: permits)
+    func share(
+        recordings store: any RecordingReading, recovery: RecordingRecovery,
+        permits: @escaping @Sendable (String) async -> OutputPermits?
+    ) {
+        self.sharing?.share(recordings: store, recovery: recovery, permits: permits)
     }
 
     func findings(of id: String) async -> CameraFindings? {

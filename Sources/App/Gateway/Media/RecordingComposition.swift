@@ -15,6 +15,8 @@ public struct RecordingComposition: Sendable {
     /// Where they are.
     let folder: String
     private let section: GatewayConfiguration.Recording
+    /// Says when the store knows the recordings of earlier runs.
+    let recovery = RecordingRecovery()
     /// What records.
     let recorders: CameraRecorders
     /// What uploads them.
@@ -178,6 +180,7 @@ struct RecordingKeeper: Service {
 
     func run() async throws {
         await Self.onThread {
+            defer { recording.recovery.end() }
             do throws(RecordingFault) {
                 try recording.store.recover()
                 recording.uploads.uploader.resume(from: recording.store)

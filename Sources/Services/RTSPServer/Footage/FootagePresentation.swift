@@ -9,6 +9,8 @@ import Transport
 public struct FootageSource: Sendable {
     /// The recordings.
     public var store: any RecordingReading
+    /// Says when it knows the recordings of earlier runs. Requests wait for that.
+    public var recovery: RecordingRecovery
     /// Which outputs of a device are allowed; nil when nothing decides about it.
     public var permits: @Sendable (_ device: String) async -> OutputPermits?
 
@@ -17,10 +19,12 @@ public struct FootageSource: Sendable {
 
     /// Names the parts.
     public init(
-        store: any RecordingReading, permits: @escaping @Sendable (String) async -> OutputPermits?,
+        store: any RecordingReading, recovery: RecordingRecovery = RecordingRecovery(isOver: true),
+        permits: @escaping @Sendable (String) async -> OutputPermits?,
         device: @escaping @Sendable (_ name: String) -> String = { $0 }
     ) {
         self.store = store
+        self.recovery = recovery
         self.permits = permits
         self.device = device
     }

@@ -22,7 +22,11 @@ struct FootageSearch: Sendable {
     let connection: UInt64
     let revoking: RevokedConnections
 
+    /// How long a request waits for the recordings of earlier runs. `DESCRIBE` of a camera waits as long.
+    private static let recoveryPatience = Duration.seconds(10)
+
     func run() async -> Found {
+        guard await source.recovery.wait(atMost: Self.recoveryPatience) else { return .refused(.unavailable) }
         let permits = await source.permits(source.device(name))
         let found = await find()
         guard case .footage(let presentation, _) = found, let permits else { return found }

@@ -9,9 +9,10 @@ import Transport
 extension RecordingAccess {
     /// The recordings of a gateway that records.
     init(
-        store: any RecordingReading, permits: @escaping @Sendable (_ device: String) async -> OutputPermits?
+        store: any RecordingReading, recovery: RecordingRecovery = RecordingRecovery(isOver: true),
+        permits: @escaping @Sendable (_ device: String) async -> OutputPermits?
     ) {
-        self.init(store: store) { device, isRunning async throws(HomeError) in
+        self.init(store: store, recovery: recovery) { device, isRunning async throws(HomeError) in
             guard let permits = await permits(device) else { return Permit { nil } }
             return try Self.permit(device, isRunning ? .liveView : .playback, permits)
         }
@@ -28,8 +29,10 @@ extension RecordingAccess {
         do throws(RecordingFault) {
             let store = try RecordingStore(
                 root: root, index: MemoryRecordingIndex(), now: { WallClock.milliseconds })
-            self.init(store: store, permits: permits)
+            let recovery = RecordingRecovery()
+            self.init(store: store, recovery: recovery, permits: permits)
             let work: @Sendable () -> Void = {
+                defer { recovery.end() }
                 do throws(RecordingFault) {
                     let report = try store.recover()
                     logger.info("recordings were read", metadata: ["recordings": "\(report.added)"])
@@ -48,6 +51,7 @@ extension RecordingAccess {
             return nil
         }
     }
+
     /// A permit for as long as somebody reads. A download looks at it before each block.
     static func permit(
         _ device: String, _ usage: OutputUsage, _ permits: OutputPermits

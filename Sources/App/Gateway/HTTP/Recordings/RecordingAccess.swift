@@ -19,24 +19,33 @@ public struct RecordingAccess: Sendable {
 
     /// The store.
     public var store: any RecordingReading
+    /// Says when it knows the recordings of earlier runs. Answers wait for that.
+    public var recovery: RecordingRecovery
     /// Asks whether footage of a device may leave. `isRunning`: it is being recorded, so it shows what happens now.
     public var permit: @Sendable (_ device: String, _ isRunning: Bool) async throws(HomeError) -> Permit
 
-    /// Names both.
+    /// How long a request waits for the recordings of earlier runs.
+    private static let recoveryPatience = Duration.seconds(10)
+
+    /// Names what the routes need.
     public init(
-        store: any RecordingReading,
+        store: any RecordingReading, recovery: RecordingRecovery = RecordingRecovery(isOver: true),
         permit: @escaping @Sendable (_ device: String, _ isRunning: Bool) async throws(HomeError) -> Permit = { _, _ in
             Permit { nil }
         }
     ) {
         self.store = store
+        self.recovery = recovery
         self.permit = permit
     }
 
-    /// Runs `body`, which waits for the disk, on a separate thread.
+    /// Runs `body`, which waits for the disk, on a separate thread, once the recordings of earlier runs are known.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any RecordingReading) throws(PlaybackError) -> Value
     ) async throws -> Value {
+        guard await recovery.wait(atMost: Self.recoveryPatience) else {
+            throw HomeError.unavailable("the recordings are still being read after the start; try again in a minute")
+        }
         let store = self.store
         let result: Result<Value, PlaybackError> = await withCheckedContinuation { continuation in
             let work: @Sendable () -> Void = {
