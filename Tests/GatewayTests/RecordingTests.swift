@@ -3,12 +3,12 @@ import HTTPTypes
 import HomeTypes
 import HummingbirdTesting
 import NIOCore
-import PushAvStreamTransport
 import RecordingFakes
 import Testing
 import Transport
 
 @testable import Gateway
+@testable import PushAvStreamTransport
 
 /// The routes of recordings, over a real store in a folder.
 @Suite struct RecordingTests {
@@ -75,6 +75,23 @@ import Transport
             }
             #expect(try await client.get("/v1/devices/attic/recordings").status == .notFound)
             #expect(try await client.send(.get, Self.base, token: nil).status == .unauthorized)
+        }
+    }
+
+    @Test func answersWaitForTheRecordingsOfEarlierRuns() async throws {
+        let folder = try TemporaryFolder()
+        let recordings = try PreparedRecordings(folder: folder.path)
+        let recovery = RecordingRecovery()
+        let gateway = try TestGateway(recordings: RecordingAccess(store: recordings.store, recovery: recovery))
+        try await gateway.run { client in
+            async let list = client.get(Self.base)
+            async let export = client.get("\(Self.base)/export.mp4?\(Self.range(1, 3))")
+            for _ in 0..<100_000 where recovery.waiterCount < 2 { await Task.yield() }
+            // What the store reads after the start.
+            try recordings.add(start: Self.start, seconds: 4)
+            recovery.end()
+            #expect(try await list.decoded(RecordingList.self).recordings.count == 1)
+            #expect(try await export.status == .ok)
         }
     }
 
@@ -148,6 +165,8 @@ import Transport
             let made = try await client.send(.post, "\(Self.base)/links?\(Self.range(0, 10))")
             #expect(made.status == .created)
             let link = try made.decoded(RecordingLinkAnswer.self)
+            // No program may read by RTSP here.
+            #expect(link.rtsp == nil)
             let playlist = try await client.send(.get, link.playlist, token: nil)
             #expect(playlist.status == .ok)
             #expect(playlist.text.contains("recordings/video.m3u8"))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
+from peers.ports import free_port_pair
 from peers.recorded_footage import make_tracks, write_recording
 from playwright.sync_api import Browser, Page, expect
 
@@ -64,14 +65,11 @@ def house(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
         write_recording(root, "front-door", start, 1, tracks),
         write_recording(root, "front-door", start + timedelta(seconds=40), 2, tracks, reason="press of the button"),
     ]
-    running = Gateway(binary, folder, [DOORBELL])
-    house = House(running, start, ids)
-
-    def is_known() -> bool:
-        return len(running.client.get("/v1/devices/front-door/recordings")["recordings"]) == 2
-
-    eventually(is_known, "the recordings are read")
-    yield house
+    port = free_port_pair()
+    running = Gateway(binary, folder, [DOORBELL], {"rtsp": {"host": "127.0.0.1", "port": port}})
+    # Without waiting: the gateway has just begun to read its recordings, and answers when it knows them.
+    assert len(running.client.get("/v1/devices/front-door/recordings")["recordings"]) == 2
+    yield House(running, start, ids)
     assert running.stop() == 0, running.process.output()[-4000:]
 
 
@@ -262,6 +260,12 @@ def test_the_command_line_lists_exports_and_checks(house: House, binary: Path, t
     assert "exists" in again.stderr
     address = run("play", "front-door", "--from", begin, "--until", end, "--url").stdout.strip()
     assert address.endswith("/recordings.m3u8")
+    # The address for RTSP holds no secret; the player adds a token.
+    by_rtsp = run("play", "front-door", "--from", begin, "--until", end, "--rtsp").stdout.strip()
+    assert by_rtsp.startswith("rtsp://127.0.0.1:")
+    opened = by_rtsp.replace("rtsp://", f"rtsp://anybody:{house.gateway.token}@")
+    shown = json.loads(probe(opened, "-rtsp_transport", "tcp", "-of", "json", "-show_format"))
+    assert abs(float(shown["format"]["duration"]) - 5) < 0.01
     checked = run("verify")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "2 recordings" in checked.stdout

@@ -49,5 +49,6 @@ public struct RTSPServerConfiguration: Sendable {
             addresses = [address]
         }
         session = RTSPServerSession.Configuration(authentication: authentication)
+        session.footagePrefix = FootagePresentation.prefix
     }
 }

@@ -53,20 +53,23 @@ struct ReaderTrack {
     }
 
     /// Adds a batch of the tap.
-    mutating func append(_ tapped: TappedBatch, ordinal: UInt64, at now: Instant) {
+    mutating func append(
+        _ tapped: TappedBatch, replay: ReplayHeaderExtension? = nil, ordinal: UInt64, at now: Instant
+    ) {
         let packets = tapped.batch.packets
         guard packets.indices.contains(tapped.firstPacket) else { return }
         let timestamp = packets[tapped.firstPacket].timestamp &+ tapped.timestampOffset &+ timestampOffset
         moment = (timestamp, tapped.capture)
-        queue.append(tapped, ordinal: ordinal, at: now)
+        queue.append(tapped, replay: replay, ordinal: ordinal, at: now)
         if nextReport == nil { nextReport = now }
     }
 
     /// Adds recorded packets, which were captured at another time than that of their sending.
     mutating func append(
-        _ tapped: TappedBatch, captured: Int64, clock: WallClockReading, ordinal: UInt64, at now: Instant
+        _ tapped: TappedBatch, captured: Int64, replay: ReplayHeaderExtension?, clock: WallClockReading,
+        ordinal: UInt64, at now: Instant
     ) {
-        append(tapped, ordinal: ordinal, at: now)
+        append(tapped, replay: replay, ordinal: ordinal, at: now)
         let sent = clock.unixNanoseconds &+ (tapped.capture - clock.instant).wholeNanoseconds
         wallClockShift = captured &* 1_000 &- sent
     }
@@ -122,14 +125,19 @@ struct ReaderTrack {
     /// The length of the next packet with its RTP header; nil if nothing waits.
     var nextLength: Int? {
         guard let first = queue.first else { return nil }
-        return header.length + Int(first.tapped.batch.packets[first.next].length)
+        return headerLength(of: first) + Int(first.tapped.batch.packets[first.next].length)
+    }
+
+    private func headerLength(of entry: SendQueue.Entry) -> Int {
+        header.length + (entry.replay == nil ? 0 : ReplayHeaderExtension.length)
     }
 
     /// Writes the next packet and returns its length; zero if nothing waits or it does not fit.
     mutating func writeNext(into output: UnsafeMutableRawBufferPointer) -> Int {
         guard let entry = queue.first else { return 0 }
         let packet = entry.tapped.batch.packets[entry.next]
-        let length = header.length + Int(packet.length)
+        let headerLength = headerLength(of: entry)
+        let length = headerLength + Int(packet.length)
         guard output.count >= length else { return 0 }
         let onTrack = entry.tapped.sequence(of: entry.next)
         if entry.followsGap || sequenceOffset == nil { sequenceOffset = nextSequence &- onTrack }
@@ -137,7 +145,10 @@ struct ReaderTrack {
         _ = header.write(
             marker: packet.flags.contains(.marker), sequenceNumber: UInt16(truncatingIfNeeded: sequence),
             timestamp: packet.timestamp &+ entry.tapped.timestampOffset &+ timestampOffset, into: output)
-        UnsafeMutableRawBufferPointer(rebasing: output[header.length..<length])
+        // It fits: the length counts it.
+        _ = entry.replay?.part(isFirst: packet.flags.contains(.startsFrame), isLast: entry.next + 1 == entry.end)
+            .write(into: output, headerLength: header.length)
+        UnsafeMutableRawBufferPointer(rebasing: output[headerLength..<length])
             .copyMemory(from: entry.tapped.batch.payload(of: packet))
         nextSequence = sequence &+ 1
         packetsSent &+= 1

@@ -21,6 +21,8 @@ struct SendQueue {
         var queued: Instant
         /// Its place in the order of arrival among all tracks of the reader.
         var ordinal: UInt64
+        /// What the packets of recorded footage say about themselves; nil where the client does not require it.
+        var replay: ReplayHeaderExtension?
     }
 
     let isVideo: Bool
@@ -50,7 +52,9 @@ struct SendQueue {
     }
 
     /// Adds a batch; while a key frame is awaited, from that key frame on.
-    mutating func append(_ tapped: TappedBatch, ordinal: UInt64, at now: Instant) {
+    mutating func append(
+        _ tapped: TappedBatch, replay: ReplayHeaderExtension? = nil, ordinal: UInt64, at now: Instant
+    ) {
         let packets = tapped.batch.packets
         var first = min(max(tapped.firstPacket, 0), packets.count)
         if awaitsKeyFrame {
@@ -66,7 +70,8 @@ struct SendQueue {
         guard first < packets.count else { return }
         entries.append(
             Entry(
-                tapped: tapped, next: first, end: packets.count, followsGap: followsGap, queued: now, ordinal: ordinal))
+                tapped: tapped, next: first, end: packets.count, followsGap: followsGap, queued: now, ordinal: ordinal,
+                replay: replay))
         followsGap = false
         byteCount += tapped.batch.footprint
     }

@@ -32,6 +32,7 @@ final class ServerConversation {
     var isAuthenticated: Bool { session.isAuthenticated }
     var tracks: [RTSPServerSession.Track] { session.tracks }
     var state: RTSPServerSession.State { session.state }
+    var requiresReplay: Bool { session.requiresReplay }
     var userAgent: String { session.userAgent }
     var refusals: Int { session.refusals }
     var nextDeadline: Instant { session.nextDeadline }

@@ -80,6 +80,30 @@ struct ServerSessionTests {
         #expect(conversation.request("SET_PARAMETER")?.status == 200)
     }
 
+    @Test("the replay extension may be required of recorded footage, and of nothing else")
+    func replay() {
+        let require = ["Require: onvif-replay"]
+        let live = ServerConversation { $0.footagePrefix = "recordings/" }
+        live.setUpBoth()
+        #expect(live.request("PLAY", "rtsp://host:8554/drive", require)?.status == 551)
+        #expect(!live.requiresReplay)
+        // To the conversation's driver, this camera is a recording.
+        let footage = ServerConversation { $0.footagePrefix = "dri" }
+        footage.setUpBoth()
+        #expect(!footage.requiresReplay)
+        let both = footage.request("PLAY", "rtsp://host:8554/drive", ["Require: onvif-replay, play.basic"])
+        #expect(both?.status == 551 && both?.headers["Unsupported"] == "play.basic")
+        #expect(!footage.requiresReplay)
+        #expect(footage.request("PLAY", "rtsp://host:8554/drive", require)?.status == 200)
+        #expect(footage.requiresReplay)
+        // The next session on the connection begins without it.
+        #expect(footage.request("TEARDOWN", "rtsp://host:8554/drive")?.status == 200)
+        #expect(!footage.requiresReplay)
+        let track = "rtsp://host:8554/drive/trackID=0"
+        _ = footage.request("SETUP", track, require + ["Transport: RTP/AVP/TCP;unicast;interleaved=0-1"])
+        #expect(footage.requiresReplay)
+    }
+
     @Test(
         "transports that cannot be served are refused",
         arguments: [

@@ -79,62 +79,6 @@ struct RecordingsExportCommand: AsyncParsableCommand {
     }
 }
 
-/// `gatehouse recordings play`.
-struct RecordingsPlayCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "play", abstract: "Play a time range with mpv or ffplay, or print its address for another player.",
-        discussion: "The address works for six hours, without the token. Treat it like a secret.")
-
-    @Argument(help: "The device.")
-    var device: String
-
-    @OptionGroup var range: RangeOptions
-
-    @Flag(help: "Only print the address.")
-    var url = false
-
-    @OptionGroup var gateway: GatewayOptions
-
-    private struct Link: Decodable {
-        var playlist: String
-    }
-
-    func validate() throws { try range.require() }
-
-    func run() async throws {
-        let connection = try gateway.connect()
-        let address = try await reportingHomeErrors {
-            let data = try await connection.post(
-                "\(recordingsPath(device))/links\(range.query("?"))", contentType: "application/json",
-                body: Data("{}".utf8))
-            return connection.address + (try connection.decode(Link.self, data).playlist)
-        }
-        guard !url, let player = Self.player() else { return print(address) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: player.path)
-        process.arguments = player.arguments + [address]
-        do {
-            try process.run()
-        } catch {
-            printError("gatehouse: \(player.path) cannot be started (\(error)); the address is")
-            return print(address)
-        }
-        process.waitUntilExit()
-        if process.terminationStatus != 0 { throw ExitCode(process.terminationStatus) }
-    }
-
-    /// The first player that is installed.
-    private static func player() -> (path: String, arguments: [String])? {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-        for (name, arguments) in [("mpv", ["--really-quiet"]), ("ffplay", ["-loglevel", "error", "-autoexit"])] {
-            for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(name)") {
-                return ("\(folder)/\(name)", arguments)
-            }
-        }
-        return nil
-    }
-}
-
 /// `gatehouse recordings delete`.
 struct RecordingsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

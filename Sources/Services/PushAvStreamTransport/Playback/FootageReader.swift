@@ -16,7 +16,23 @@ public struct FootageReader: ~Copyable, Sendable {
         public var showTime: Int64
         /// The track that it comes from: its format, and what its decoder needs.
         public var track: MP4Header.Track
+        /// It is the first of its track, or the first after a time without footage.
+        public var beginsSection: Bool
+        /// What its track has after it.
+        public var following: Following
     }
+
+    /// What comes after a sample on its track.
+    public enum Following: Sendable {
+        case sample
+        /// Half a second or more without footage.
+        case gap
+        /// Nothing.
+        case end
+    }
+
+    /// Less is not a gap (`RecordingAssembler`'s `shortestGap`).
+    private static let shortestGap: Int64 = 500_000
 
     /// How much of the index is read at once, in microseconds.
     private static let window: Int64 = 600_000_000
@@ -34,6 +50,9 @@ public struct FootageReader: ~Copyable, Sendable {
     private var current: (id: RecordingSession.ID, origin: Int64, until: Int64)?
     /// The beginning is the key frame before the time that was asked for.
     private var isFirst = true
+    /// When the newest sample of each track ends; nil before the first one.
+    private var pictureEnd: Int64?
+    private var soundEnd: Int64?
 
     /// Reads the footage between two times, in microseconds since 1970, UTC. The first picture is the key frame before
     /// `from`, if the recording has one.
@@ -55,12 +74,34 @@ public struct FootageReader: ~Copyable, Sendable {
                 guard let time = try tracks[index].upcoming() else { continue }
                 if earliest.map({ time < $0.time }) ?? true { earliest = (index, time) }
             }
-            if let earliest { return try tracks[earliest.index].take() }
+            if let earliest {
+                guard var sample = try tracks[earliest.index].take() else { return nil }
+                let end = tracks[earliest.index].end
+                let before = sample.isVideo ? pictureEnd : soundEnd
+                sample.beginsSection = before.map { sample.decodeTime - $0 >= Self.shortestGap } ?? true
+                sample.following = following(earliest.index, after: end)
+                if sample.isVideo { pictureEnd = end } else { soundEnd = end }
+                return sample
+            }
             if let piece = pieces.popFirst() {
                 try open(piece)
             } else {
                 guard try readWindow() else { return nil }
             }
+        }
+    }
+
+    /// What a track has after the sample that ends at `end`. At the end of a piece the next one is looked for.
+    private mutating func following(_ index: Int, after end: Int64) -> Following {
+        do throws(PlaybackError) {
+            if let next = try tracks[index].upcoming() { return next - end >= Self.shortestGap ? .gap : .sample }
+            if pieces.isEmpty, try !readWindow() { return .end }
+            guard let next = pieces.first else { return .end }
+            let isThere = next.recording.session.tracks.contains { $0.isVideo == tracks[index].isVideo }
+            return isThere && next.range.lowerBound - end < Self.shortestGap ? .sample : .gap
+        } catch {
+            // The next reading throws it.
+            return .sample
         }
     }
 
@@ -121,6 +162,7 @@ public struct FootageReader: ~Copyable, Sendable {
             var size: Int
             var decodeTime: Int64
             var showTime: Int64
+            var end: Int64
             var isSync: Bool
         }
 
@@ -132,6 +174,8 @@ public struct FootageReader: ~Copyable, Sendable {
         private var entries: ArraySlice<Entry> = []
         private var path = ""
         private var lower: Int64
+        /// When the newest sample ends.
+        private(set) var end: Int64 = 0
 
         init(_ piece: RecordedRange.Piece, track index: Int) throws(PlaybackError) {
             let session = piece.recording.session
@@ -195,9 +239,10 @@ public struct FootageReader: ~Copyable, Sendable {
             }
             let data = try RecordedFile(path: path).read(entry.size, at: entry.offset)
             guard data.count == entry.size else { throw .unreadable(path: path, reason: "it has become shorter") }
+            end = entry.end
             return Sample(
                 isVideo: isVideo, isSync: entry.isSync, data: data, decodeTime: entry.decodeTime,
-                showTime: entry.showTime, track: track)
+                showTime: entry.showTime, track: track, beginsSection: false, following: .sample)
         }
 
         private mutating func load(_ segment: StoredSegment) throws(PlaybackError) {
@@ -216,7 +261,8 @@ public struct FootageReader: ~Copyable, Sendable {
                         found.append(
                             Entry(
                                 offset: place, size: Int(sample.size), decodeTime: time(ticks),
-                                showTime: time(ticks &+ Int64(sample.compositionOffset)), isSync: sample.isSync))
+                                showTime: time(ticks &+ Int64(sample.compositionOffset)),
+                                end: time(ticks &+ Int64(sample.duration)), isSync: sample.isSync))
                         place += Int64(sample.size)
                         ticks &+= Int64(sample.duration)
                     }

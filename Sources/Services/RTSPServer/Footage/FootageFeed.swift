@@ -17,6 +17,8 @@ struct FootagePackets: Sendable {
     var shown: Duration
     /// When the sample was captured, in microseconds since 1970, UTC.
     var captured: Int64
+    /// What the replay extension says about it.
+    var flags: ReplayHeaderExtension.Flags
 }
 
 /// Reads recorded footage for one playback, on threads of its own: the server's thread never waits for the disk.
@@ -131,6 +133,18 @@ final class FootageFeed: Sendable {
             FootagePackets(
                 track: index, batch: made.batch, firstSequence: made.firstSequence,
                 due: .microseconds(Int64(due)), shown: .microseconds(Int64(shown.rounded())),
-                captured: sample.showTime))
+                captured: sample.showTime, flags: ReplayHeaderExtension.Flags(sample)))
+    }
+}
+
+extension ReplayHeaderExtension.Flags {
+    fileprivate init(_ sample: FootageReader.Sample) {
+        self = sample.isSync ? .cleanPoint : []
+        if sample.beginsSection { insert(.discontinuity) }
+        switch sample.following {
+        case .sample: break
+        case .gap: insert(.endOfSection)
+        case .end: formUnion([.endOfSection, .terminal])
+        }
     }
 }

@@ -20,6 +20,8 @@ struct FootagePlayback {
     let scale: Double?
     /// The range as the client wrote it.
     let range: RTSPRange?
+    /// The low byte of the `CSeq` of its PLAY, where the packets carry the replay extension.
+    let replaySequence: UInt8?
     /// The moment of its beginning; nil before PLAY has been answered.
     var started: Instant?
     /// Whether a reading is under way.
@@ -36,12 +38,16 @@ struct FootagePlayback {
     /// How many bytes may wait for a client that reads too slowly. Footage waits for it: nothing is left out.
     static let maximumQueuedBytes = 1 << 20
 
-    init(number: UInt64, feed: FootageFeed, times: Range<Int64>, scale: Double?, range: RTSPRange?) {
+    init(
+        number: UInt64, feed: FootageFeed, times: Range<Int64>, scale: Double?, range: RTSPRange?,
+        replaySequence: UInt8?
+    ) {
         self.number = number
         self.feed = feed
         self.times = times
         self.scale = scale
         self.range = range
+        self.replaySequence = replaySequence
     }
 
     var isEmpty: Bool { head == waiting.count }

@@ -1,5 +1,6 @@
 import MediaRelay
 import PushAvStreamTransport
+import RTP
 import RTSP
 import SDP
 import Stations
@@ -58,7 +59,12 @@ extension RTSPServerShard {
     }
 
     private func answerFootage(_ presentation: FootagePresentation, _ connection: RTSPConnection, at now: Instant) {
-        let range = RTSPRange.npt(from: 0, until: presentation.timeline.duration)
+        // ONVIF's clients count by the time of the day.
+        let times = presentation.timeline.range
+        let range =
+            connection.session.pendingRequires(RTSPFeature.replay)
+            ? RTSPRange.clock(from: times.lowerBound, until: times.upperBound)
+            : .npt(from: 0, until: presentation.timeline.duration)
         let text = ServedDescription.text(
             name: cameras[presentation.device]?.name ?? presentation.device, tracks: presentation.descriptions,
             address: connection.local, sessionID: random.next() >> 1, range: range.text)
@@ -134,7 +140,9 @@ extension RTSPServerShard {
             number: number,
             feed: FootageFeed(
                 footage, from: times.lowerBound, until: times.upperBound, scale: scale ?? 1, random: &random),
-            times: times, scale: scale, range: range)
+            times: times, scale: scale, range: range,
+            replaySequence: connection.session.requiresReplay
+                ? UInt8(truncatingIfNeeded: connection.session.pendingHeader("CSeq").flatMap { Int($0) } ?? 0) : nil)
         // The answer waits for the first packets: what cannot be read is refused.
         readFootage(for: connection)
     }
@@ -198,12 +206,17 @@ extension RTSPServerShard {
             // A track that was not set up.
             guard let index = connection.tracks.firstIndex(where: { $0.index == packets.track }) else { continue }
             nextOrdinal += 1
+            let replay = connection.playback?.replaySequence.map { sequence in
+                ReplayHeaderExtension(
+                    time: NTPTimestamp(unixNanoseconds: packets.captured &* 1_000), flags: packets.flags,
+                    sequence: sequence)
+            }
             connection.tracks[index].append(
                 TappedBatch(
                     batch: packets.batch, firstPacket: 0, firstSequence: packets.firstSequence,
                     timestampOffset: connection.tracks[index].footageTicks(at: started),
                     capture: started + packets.shown),
-                captured: packets.captured, clock: clock, ordinal: nextOrdinal, at: now)
+                captured: packets.captured, replay: replay, clock: clock, ordinal: nextOrdinal, at: now)
         }
         if connection.playback?.wantsMore(at: now) == true { readFootage(for: connection) }
     }

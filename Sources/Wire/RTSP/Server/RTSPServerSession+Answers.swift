@@ -179,6 +179,15 @@ extension RTSPServerSession {
         }
     }
 
+    /// Whether the request that waits for an answer of the driver requires a feature.
+    public func pendingRequires(_ feature: String) -> Bool {
+        switch pending {
+        case .describe(let request), .setUp(let request, _, _), .play(let request):
+            Self.requiredFeatures(request).contains(feature)
+        case nil: false
+        }
+    }
+
     /// The base of control attributes: the request's URI without its query, with a slash at its end.
     static func contentBase(_ uri: String) -> String {
         let base = uri.cut(at: "?").head

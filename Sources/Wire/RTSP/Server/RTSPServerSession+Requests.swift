@@ -30,16 +30,24 @@ extension RTSPServerSession {
         (1...10).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
     }
 
+    static func requiredFeatures(_ request: RTSPRequest) -> [String] {
+        (request.headers.all("Require") + request.headers.all("Proxy-Require"))
+            .flatMap { $0.split(separator: ",").map(\.trimmedASCII) }.filter { !$0.isEmpty }
+    }
+
     /// The features that the client requires and the server does not support, such as ONVIF's back channel.
     private func unsupportedFeatures(_ request: RTSPRequest) -> String? {
-        let features = (request.headers.all("Require") + request.headers.all("Proxy-Require"))
-            .flatMap { $0.split(separator: ",").map(\.trimmedASCII) }.filter { !$0.isEmpty }
+        let isFootage = configuration.footagePrefix.map(RTSPResource(parsing: request.uri).path.hasPrefix) ?? false
+        let features = Self.requiredFeatures(request).filter { $0 != RTSPFeature.replay || !isFootage }
         return features.isEmpty ? nil : features.prefix(8).joined(separator: ", ")
     }
 
     private mutating func dispatch(
         _ request: RTSPRequest, method: RTSPMethod, at now: Instant
     ) -> RTSPServerEvent? {
+        if [.setup, .play].contains(method), Self.requiredFeatures(request).contains(RTSPFeature.replay) {
+            requiresReplay = true
+        }
         switch method {
         case .options:
             respond(.ok, to: request, at: now) { $0["Public"] = Self.methods }
@@ -154,5 +162,6 @@ extension RTSPServerSession {
         identifier = nil
         path = ""
         tracks = []
+        requiresReplay = false
     }
 }

@@ -33,6 +33,9 @@ public struct RTSPServerSession: ~Copyable {
         public var authentication: RTSPAuthentication
         /// The UDP ports that media leaves from; nil where only the connection carries media.
         public var serverPorts: (rtp: UInt16, rtcp: UInt16)?
+        /// How the paths of recorded footage begin, for which a client may require ``RTSPFeature/replay``; nil where there is
+        /// none.
+        public var footagePrefix: String?
         /// After how long without a sign of life a session ends, in seconds.
         public var sessionTimeout = 60
         /// How long a connection may take to send a right password, and how long it may be idle without a session.
@@ -101,6 +104,8 @@ public struct RTSPServerSession: ~Copyable {
     public internal(set) var path = ""
     /// The tracks in the order of their set-up.
     public internal(set) var tracks: [Track] = []
+    /// Whether the client has required ``RTSPFeature/replay`` for this session.
+    public internal(set) var requiresReplay = false
     /// The client's name for itself.
     public internal(set) var userAgent = ""
 

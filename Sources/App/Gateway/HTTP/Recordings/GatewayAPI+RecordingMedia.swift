@@ -30,7 +30,8 @@ extension GatewayAPI {
             return try JSONBody.response(
                 RecordingLinkAnswer(
                     playlist: "\(base)/recordings.m3u8", export: "\(base)/recordings/export.mp4",
-                    expires: WallTime(millisecondsSince1970: expires).iso8601), status: .created)
+                    expires: WallTime(millisecondsSince1970: expires).iso8601, rtsp: rtsp(device, range)),
+                status: .created)
         }
         for base in ["/v1/devices/:device", "/v1/recording-links/:link"] {
             router.get(RouterPath("\(base)/recordings.m3u8")) { request, context in
@@ -83,6 +84,15 @@ extension GatewayAPI {
             return try await thumbnail(viewer, request, permit) { () throws(PlaybackError) in
                 try RecordingPicture(of: stored, at: moment)
             }
+        }
+    }
+
+    /// Where RTSP plays a range. Its clients sign in by themselves, so the address holds no secret.
+    private func rtsp(_ device: String, _ range: Range<Int64>) -> RecordingLinkAnswer.RTSP? {
+        configuration.rtsp.map { server in
+            let times = [range.lowerBound, range.upperBound].map(RecordingAnswer.time)
+            return RecordingLinkAnswer.RTSP(
+                port: server.port, path: "/recordings/\(device)?from=\(times[0])&until=\(times[1])")
         }
     }
 

@@ -187,6 +187,14 @@ struct RecordingLinkAnswer: Codable, Sendable, Equatable {
     var playlist: String
     var export: String
     var expires: String
+    /// Where RTSP plays the same; nil where no program may read by RTSP.
+    var rtsp: RTSP?
+
+    /// An address of the RTSP server, without the host: a client knows by which one it reaches the gateway.
+    struct RTSP: Codable, Sendable, Equatable {
+        var port: Int
+        var path: String
+    }
 }
 
 /// The response to `DELETE /v1/devices/{device}/recordings`.
