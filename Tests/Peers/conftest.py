@@ -95,19 +95,9 @@ def firefox(
     gateway: Gateway, namespace: Namespace | None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Firefox]:
     launched = Firefox(tmp_path_factory.mktemp("firefox"), namespace)
-    host = namespace.host_address if namespace else own_address()
-    launched.open(f"http://{host}:{gateway.port}/")
+    launched.open(f"http://{launched.host}:{gateway.port}/")
     yield launched
     launched.stop()
-
-
-def own_address() -> str:
-    """An address of this host that is not loopback: the one that packets to elsewhere would leave from."""
-    import socket
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.1", 9))
-        return str(probe.getsockname()[0])
 
 
 @pytest.fixture(scope="session")

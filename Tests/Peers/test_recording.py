@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.firefox import Firefox
 from peers.gateway import DOORBELL, Gateway
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
@@ -106,6 +107,28 @@ def test_chromium_plays_recorded_vp8_on_the_page(house: Gateway, browser: Browse
     page.close()
     assert shown[:3] == [640, 360, None] and recording["start"]
     assert not problems
+
+
+def test_firefox_plays_recorded_vp8_on_the_page(house: Gateway, firefox: Firefox, gateway: Gateway) -> None:
+    eventually(lambda: (running(house) or {"segments": 0})["segments"] > 6, "the doorbell is recorded")
+    switch(house, "inactive")
+    switch(house, "active")
+    firefox.open(f"http://{firefox.host}:{house.port}/#token={house.token}")
+    try:
+        button = "document.querySelector('button[aria-label=\"Recordings of Front door\"]')"
+        eventually(lambda: firefox.evaluate(f"{button} !== null"), "the page shows the doorbell")
+        firefox.evaluate(f"{button}.click()")
+        last = "[...document.querySelectorAll('dialog.recordings .happenings li')].at(-1)"
+        eventually(lambda: firefox.evaluate(f"{last} !== undefined"), "the recordings are listed")
+        firefox.evaluate(f"({last}.querySelector('button') ?? {last}).click()")
+        video = "document.querySelector('dialog.recordings video')"
+        moving = f"{video}?.getVideoPlaybackQuality().totalVideoFrames ?? 0"
+        eventually(lambda: firefox.evaluate(moving) > 20, "the picture moves")
+        shown = firefox.evaluate(f"[{video}.videoWidth, {video}.videoHeight, {video}.error]")
+        assert shown == [640, 360, None]
+    finally:
+        # The other tests of this browser use the page of the gateway that all share.
+        firefox.open(f"http://{firefox.host}:{gateway.port}/")
 
 
 def test_a_command_records_a_camera_with_its_sound(house: Gateway, tmp_path: Path) -> None:

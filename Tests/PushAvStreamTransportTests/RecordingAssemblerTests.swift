@@ -247,6 +247,21 @@ import Transport
         #expect(recording.samples(0).allSatisfy { abs(Int($0.duration) - 9_000) <= 450 })
     }
 
+    @Test("Captures that are far from the arrivals say nothing", arguments: [-3_600, -4, 1, 3_600])
+    func implausibleCaptures(seconds: Int) throws {
+        var bench = RecordingBench()
+        bench.captureError = .seconds(seconds)
+        bench.begin()
+        bench.run(.seconds(6))
+        bench.stop()
+        let recording = try #require(bench.recordings.first)
+        #expect(bench.recordings.count == 1)
+        #expect(recording.faults == [])
+        #expect(abs(recording.length(0) - 6) < 0.2)
+        // It began when its packets came.
+        #expect(abs(recording.session.id.start - RecordingBench.wallClock / 1_000_000) < 1_000)
+    }
+
     @Test("A lost picture leaves a gap with its reason")
     func loss() throws {
         var bench = RecordingBench()
@@ -356,6 +371,35 @@ import Transport
         #expect(bench.recordings.count == 1)
         #expect(recording.faults == [])
         #expect(recording.end?.reason == .privacy)
+    }
+
+    @Test("A session waits for a key frame, also the one after a fault", arguments: [false, true])
+    func beginsWithKeyFrame(afterFault: Bool) throws {
+        var bench = RecordingBench()
+        if afterFault { bench.begin() }
+        bench.run(.seconds(2))
+        if afterFault {
+            bench.assembler.abandon(.storageFull)
+            bench.take()
+        } else {
+            bench.begin()
+        }
+        // The rest of a group of pictures, whose key frame came before.
+        for _ in 0..<7 {
+            bench.picture(isKeyFrame: false)
+            bench.wait(.milliseconds(100))
+        }
+        bench.run(.seconds(2))
+        bench.stop()
+        let recording = try #require(bench.recordings.last)
+        #expect(bench.recordings.count == (afterFault ? 2 : 1))
+        #expect(recording.faults == [])
+        #expect(recording.samples(0).count == 20)
+        #expect(recording.samples(0).first?.isKeyFrame == true)
+        // Nothing of the session lies before it.
+        #expect(recording.samples(0).first?.time == 0)
+        let first = try #require(recording.chunks.first)
+        #expect(abs(first.wallTime - recording.session.id.start * 1_000) < 2_000)
     }
 
     @Test("A further trigger is added to the session, and is in the track")

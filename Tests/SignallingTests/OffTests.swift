@@ -55,6 +55,16 @@ import Transport
         #expect(await world.service.leases().isEmpty)
     }
 
+    @Test func aStationEndsItsLiveViewsWithoutTheirOwner() async throws {
+        let world = try await ServiceWorld()
+        _ = try await world.start()
+        #expect(await world.viewerCount() == 1)
+        await withCheckedContinuation { continuation in
+            world.station.cutLiveViews { continuation.resume() }
+        }
+        #expect(await world.viewerCount() == 0)
+    }
+
     @Test func recordingPrivacyLeavesLiveViewsAndSnapshotsAlone() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()

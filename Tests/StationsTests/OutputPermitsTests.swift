@@ -44,6 +44,35 @@ private let on = OutputPolicy()
         }
     }
 
+    /// A place with live views that are cut when a test lets them be.
+    private final class Site: OutputSite {
+        private let state = Locked<(cuts: Int, waiting: [@Sendable () -> Void])>((0, []))
+
+        /// How often the live views were to be cut.
+        var cuts: Int { state.withLock { $0.cuts } }
+
+        func cutLiveViews(whenEnded: @escaping @Sendable () -> Void) {
+            state.withLock { state in
+                state.cuts += 1
+                state.waiting.append(whenEnded)
+            }
+        }
+
+        /// Says that nothing more is sent to the live views.
+        func confirm() {
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for one in waiting { one() }
+        }
+
+        func followOutputs() {}
+        func cut(_ taps: [OutputTap]) {}
+        func forget(_ lost: Set<OutputUsage>) async {}
+        func hideHistory() {}
+    }
+
     private func refusal(of usage: OutputUsage, _ permits: OutputPermits) -> OutputRefusal? {
         do throws(StationError) {
             _ = try permits.permit(for: usage, owner: "test", revoked: nil)
@@ -119,6 +148,48 @@ private let on = OutputPolicy()
         await second.value
         #expect(refusal(of: .liveView, permits) == nil)
         #expect(permit.revocation?.refusal == .off)
+    }
+
+    @Test func liveViewsAreCutAtTheirPlaceWhateverKeepsTheirOwnersBusy() async throws {
+        let permits = OutputPermits(camera: "door", patience: .seconds(3_600))
+        let site = Site()
+        permits.attach(site)
+        let output = Output()
+        let held = try permits.permit(for: .liveView, owner: "view") { await output.revoke($0) }
+        let hasReturned = Locked(false)
+        let change = Task {
+            await permits.set(off)
+            hasReturned.withLock { $0 = true }
+        }
+        // The owner has not confirmed, and does not have to.
+        #expect(await eventually { site.cuts == 1 })
+        #expect(await eventually { output.revocation != nil })
+        output.confirm()
+        held.end()
+        // The change waits for the place as well.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!hasReturned.withLock { $0 })
+        site.confirm()
+        await change.value
+        #expect(site.cuts == 1)
+        // Nothing is cut by a change that allows live views.
+        await permits.set(on)
+        await permits.set(OutputPolicy(softRecordingPrivacy: true))
+        #expect(site.cuts == 1)
+    }
+
+    @Test func liveViewsThatBeganMeanwhileAreCutWhenAnOwnerDoesNotConfirm() async throws {
+        let permits = OutputPermits(camera: "door", patience: .milliseconds(50))
+        let site = Site()
+        permits.attach(site)
+        let output = Output()
+        let held = try permits.permit(for: .liveView, owner: "view") { await output.revoke($0) }
+        let change = Task { await permits.set(off) }
+        #expect(await eventually { site.cuts == 2 })
+        site.confirm()
+        await change.value
+        output.confirm()
+        held.end()
     }
 
     @Test func anOutputThatDoesNotConfirmLosesItsTaps() async throws {

@@ -32,6 +32,13 @@ PREFERENCES: dict[str, Any] = {
 }
 
 
+def own_address() -> str:
+    """An address of this host that is not loopback: the one that packets to elsewhere would leave from."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        return str(probe.getsockname()[0])
+
+
 class Firefox:
     """One browser with one page, inside `namespace` if there is one."""
 
@@ -41,6 +48,8 @@ class Firefox:
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in PREFERENCES.items()]
         (profile / "user.js").write_text("\n".join(lines) + "\n")
         self._namespace = namespace
+        self.host = namespace.host_address if namespace else own_address()
+        """The address by which it reaches what listens on this host."""
         self._port = free_port()
         prefix = namespace.command_prefix if namespace else []
         self.process = OwnedProcess(

@@ -36,6 +36,38 @@ import Transport
         }
     }
 
+    @Test func aPlaylistGrowsOnlyWhileSomethingIsRecorded() throws {
+        let folder = try Folder()
+        let recordings = try PreparedRecordings(folder: folder.path)
+        try recordings.add(start: Self.start, seconds: 4)
+        func text(_ until: Double) throws -> String {
+            let range = try RecordedRange(of: "door", from: Self.time(0), until: Self.time(until), in: recordings.store)
+            return try #require(RecordingPlaylists(range, mayGrow: true).media(.video)).text
+        }
+        // The range reaches into the future, and nobody adds anything.
+        #expect(try text(60).contains("#EXT-X-ENDLIST"))
+        try recordings.add(start: Self.start + 10_000, seconds: 4, sequence: 2, end: nil)
+        #expect(try !text(60).contains("#EXT-X-ENDLIST"))
+        #expect(try text(8).contains("#EXT-X-ENDLIST"))
+    }
+
+    @Test func thePictureOfAMomentWithoutFootageIsFromTheNearestRecording() throws {
+        let folder = try Folder()
+        let recordings = try PreparedRecordings(folder: folder.path)
+        let ids = try [0, 9, 40].enumerated().map { number, second in
+            try recordings.add(
+                start: Self.start + Int64(second) * 1_000, seconds: 2, sequence: UInt32(number + 1)
+            ).id
+        }
+        for (second, expected) in [(1.0, 0), (4.0, 0), (7.0, 1), (10.0, 1), (12.0, 1), (39.0, 2)] {
+            let found = try RecordingPicture.recording(of: "door", at: Self.time(second), in: recordings.store)
+            #expect(found.session.id == ids[expected], "at \(second) s")
+        }
+        #expect(throws: PlaybackError.nothingRecorded) {
+            try RecordingPicture.recording(of: "door", at: Self.time(25), in: recordings.store)
+        }
+    }
+
     @Test func anExportHasExactlyTheSamplesOfItsRange() throws {
         let folder = try Folder()
         let recordings = try PreparedRecordings(folder: folder.path)

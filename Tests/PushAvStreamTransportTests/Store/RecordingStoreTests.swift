@@ -170,6 +170,18 @@ struct RecordingStoreTests {
         #expect(bench.store.maintain().deleted == [ids[0]])
     }
 
+    @Test("However many still have to be uploaded, what is behind them goes")
+    func manyHeld() throws {
+        let holder = Holder()
+        let bench = try Bench(follower: holder)
+        var recorder = FakeRecorder(device: "a", start: Self.now - 100_000_000, seed: 3)
+        // The oldest are looked at 64 at a time.
+        let ids = try (0..<70).map { _ in try bench.record(&recorder) }
+        holder.held.withLock { $0 = Set(ids.prefix(66)) }
+        bench.store.retention = RecordingRetention(standard: .init(maximumAge: 1), headroom: 0)
+        #expect(bench.store.maintain().deleted == Array(ids.suffix(4)))
+    }
+
     private final class Holder: RecordingFollower {
         let held = Locked<Set<RecordingSession.ID>>([])
         func wrote(_ output: RecordingOutput, of session: RecordingSession.ID, at place: RecordingPlace?) {}

@@ -217,6 +217,21 @@ struct TriggerMachineTests {
         #expect(clocked.log.last == "10 begin command until 15")
     }
 
+    @Test("A camera that is switched off and on again is not blind any more")
+    func blindUntilSwitched() {
+        var clocked = Clocked(blind: 60)
+        clocked.motion(at: 0)
+        clocked.motion(at: 8)
+        clocked.stop(at: 10, .inactive)
+        clocked.stop(at: 12, nil)
+        clocked.motion(at: 14)
+        clocked.run(to: 20)
+        #expect(
+            clocked.log == [
+                "0 begin motion until 5", "5 end lengthReached", "14 begin motion until 19", "19 end lengthReached",
+            ])
+    }
+
     @Test("Zones and sensitivities")
     func zones() {
         var clocked = Clocked(zones: [TransportZone(zone: 1, sensitivity: 2), TransportZone(zone: 2)], sensitivity: 5)
