@@ -32,11 +32,11 @@ extension GatewayConnection {
 
     /// Puts JSON to `path` and returns the JSON text of the answer.
     public func put(_ path: String, _ body: Data) async throws(HomeError) -> Data {
-        try await send(.PUT, path, body: body)
+        try await send(.put, path, body: body)
     }
 
     /// Deletes `path` and returns the JSON text of the answer.
     public func deleting(_ path: String) async throws(HomeError) -> Data {
-        try await send(.DELETE, path, body: nil)
+        try await send(.delete, path, body: nil)
     }
 }

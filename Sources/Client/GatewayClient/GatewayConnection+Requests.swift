@@ -7,8 +7,17 @@ import NIOHTTP1
 
 /// A request to a gateway's HTTP API.
 public struct GatewayRequest: Sendable {
+    /// The HTTP methods of the API.
+    public enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
+        case patch = "PATCH"
+        case delete = "DELETE"
+    }
+
     /// The HTTP method.
-    public var method: HTTPMethod
+    public var method: Method
     /// The path with its query, for example `/v1/devices`.
     public var path: String
     /// The body; nil for none.
@@ -23,7 +32,7 @@ public struct GatewayRequest: Sendable {
     public var timeout: Duration = .seconds(30)
 
     /// Describes a request.
-    public init(_ method: HTTPMethod, _ path: String, body: Data? = nil) {
+    public init(_ method: Method, _ path: String, body: Data? = nil) {
         self.method = method
         self.path = path
         self.body = body
@@ -43,6 +52,40 @@ extension GatewayConnection {
     /// - Throws: the error that the gateway reports; `unavailable` if it cannot be reached, `deadlineExceeded` when
     ///   the time is over.
     public func send(_ request: GatewayRequest) async throws(HomeError) -> GatewayResponse {
+        try await attempt(request).get()
+    }
+
+    /// Sends a request, and repeats it a few times while the gateway cannot be reached. The request needs an idempotency
+    /// key, or must be one that may act twice.
+    /// - Throws: as `send`.
+    public func sendRepeatedly(_ request: GatewayRequest) async throws(HomeError) -> GatewayResponse {
+        let end = ContinuousClock.now + request.timeout
+        var request = request
+        var backOff = BackOff()
+        var attempts = 4
+        while true {
+            attempts -= 1
+            switch try await attempt(request) {
+            case .success(let response): return response
+            case .failure(let error):
+                let wait = backOff.wait()
+                request.timeout = ContinuousClock.now.duration(to: end) - wait
+                guard error.code == .unavailable, attempts > 0, request.timeout > .zero else { throw error }
+                do {
+                    try await Task.sleep(for: wait)
+                } catch {
+                    throw .cancelled("the request to \(address) was cancelled")
+                }
+            }
+        }
+    }
+
+    /// Sends a request once.
+    /// - Returns: the response, or why there is none.
+    /// - Throws: the error that the gateway reports.
+    private func attempt(
+        _ request: GatewayRequest
+    ) async throws(HomeError) -> Result<GatewayResponse, HomeError> {
         let response: HTTPClientResponse
         let data: Data
         do {
@@ -50,14 +93,14 @@ extension GatewayConnection {
                 message(request), timeout: .nanoseconds(max(1, request.timeout.wholeNanoseconds)))
             data = Data(buffer: try await response.body.collect(upTo: 64 << 20))
         } catch {
-            throw Self.failure(error, url: address)
+            return .failure(Self.failure(error, url: address))
         }
         try Self.check(response, data, request.path, url: address)
-        return GatewayResponse(body: data, version: response.headers.first(name: "ETag"))
+        return .success(GatewayResponse(body: data, version: response.headers.first(name: "ETag")))
     }
 
     func send(
-        _ method: HTTPMethod, _ path: String, body: Data?, contentType: String = "application/json"
+        _ method: GatewayRequest.Method, _ path: String, body: Data?, contentType: String = "application/json"
     ) async throws(HomeError) -> Data {
         var request = GatewayRequest(method, path, body: body)
         request.contentType = contentType
@@ -66,7 +109,7 @@ extension GatewayConnection {
 
     private func message(_ request: GatewayRequest) -> HTTPClientRequest {
         var message = HTTPClientRequest(url: address + request.path)
-        message.method = request.method
+        message.method = HTTPMethod(rawValue: request.method.rawValue)
         message.headers.add(name: "Authorization", value: "Bearer \(token)")
         if let body = request.body {
             message.headers.add(name: "Content-Type", value: request.contentType)

@@ -66,22 +66,22 @@ public struct GatewayConnection: Sendable {
 
     /// Fetches `path` and returns its JSON text.
     public func get(_ path: String) async throws(HomeError) -> Data {
-        try await send(.GET, path, body: nil)
+        try await send(.get, path, body: nil)
     }
 
     /// Posts `body` to `path` and returns the JSON text of the answer.
     public func post(_ path: String, contentType: String, body: Data) async throws(HomeError) -> Data {
-        try await send(.POST, path, body: body, contentType: contentType)
+        try await send(.post, path, body: body, contentType: contentType)
     }
 
     /// Changes what `path` names by the JSON in `body`, and returns the JSON text of the answer.
     public func patch(_ path: String, body: Data) async throws(HomeError) -> Data {
-        try await send(.PATCH, path, body: body)
+        try await send(.patch, path, body: body)
     }
 
     /// Deletes `path`.
     public func delete(_ path: String) async throws(HomeError) {
-        _ = try await send(.DELETE, path, body: nil)
+        _ = try await send(.delete, path, body: nil)
     }
 
     /// Sends a command to a device.
@@ -94,7 +94,7 @@ public struct GatewayConnection: Sendable {
             throw .internal("the parameters of \(Sent.name) cannot be written as JSON: \(error)")
         }
         let path = "/v1/devices/\(Self.segment(device))/traits/\(Sent.trait.name)/commands/\(Sent.name)"
-        return try decode(Sent.Response.self, try await send(.POST, path, body: encoded))
+        return try decode(Sent.Response.self, try await send(.post, path, body: encoded))
     }
 
     /// A name as one segment of a path, whatever it contains.

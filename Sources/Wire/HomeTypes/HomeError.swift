@@ -29,6 +29,16 @@ public struct HomeError: Error, Hashable, Sendable {
     public enum Subtype: Hashable, Sendable {
         /// A cluster of Matter refused.
         case matter(MatterError)
+        /// Several requests failed at once.
+        case bulk(errors: [HomeError])
+        /// The cloud of a device's maker refused.
+        case gal(GalError)
+        /// A device could not be removed.
+        case decommission(DecommissionError)
+        /// A hub could not be activated.
+        case hubActivation(HubActivationError)
+        /// The app lacks a permission.
+        case permissions(PermissionError)
     }
 
     /// The statuses of Matter's interaction model.

@@ -23,8 +23,9 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
 
     /// The error that the body describes; a number that gRPC does not have becomes `unknown`.
     public var homeError: HomeError {
-        HomeError(
-            HomeError.Code(rawValue: self.error.code) ?? .unknown, self.error.message,
-            subtype: self.error.matter.map { .matter($0) })
+        let code = HomeError.Code(rawValue: self.error.code) ?? .unknown
+        var subtype = self.error.matter.map { HomeError.Subtype.matter($0) }
+        if code == .permissionDenied, subtype == nil { subtype = .permissions(.notGranted) }
+        return HomeError(code, self.error.message, subtype: subtype)
     }
 }
