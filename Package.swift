@@ -222,10 +222,12 @@ if !coreOnly {
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ]
     products.append(.executable(name: "gatehouse", targets: ["gatehouse"]))
+    products += ["HomeSDK", "GoogleHomeSDK", "GoogleHomeTypes"].map { .library(name: $0, targets: [$0]) }
     targets += [
         // Only in programs that measure themselves: it stands in front of the C library's allocation functions.
         .target(name: "CAllocationCounter", path: "Sources/System/CAllocationCounter"),
@@ -272,6 +274,26 @@ if !coreOnly {
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
+        // The library that apps already know, on Combine where there is one.
+        module(
+            "HomeSDK", floor: "Client",
+            [
+                "GatewayClient", "HomeTypes", "Transport",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
+            ]),
+        module(
+            "GoogleHomeSDK", floor: "Client",
+            [
+                "HomeSDK", "HomeTypes",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: [.linux])),
+                .product(name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(platforms: [.linux])),
+            ]),
+        module("GoogleHomeTypes", floor: "Client", ["GoogleHomeSDK"]),
+        // The example of docs/swift-library.md. The package of the other examples is built without packages.
+        .executableTarget(
+            name: "home-watch", dependencies: ["GoogleHomeSDK", "GoogleHomeTypes"], path: "docs/examples/home-watch",
+            swiftSettings: settings),
         module(
             "LiveViewClient", floor: "Client",
             [
@@ -375,6 +397,23 @@ if !coreOnly {
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         tests("GatewayClientTests", ["GatewayClient", "HomeTypes"]),
+        .target(
+            name: "GatewayProcess", dependencies: ["Transport"], path: "Sources/Testing/GatewayProcess",
+            swiftSettings: settings),
+        tests(
+            "HomeSDKTests",
+            [
+                "HomeSDK", "GatewayClient", "HomeTypes", "ExampleOrganization", "Transport",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
+            ]),
+        // App code as the documents print it, with the warnings that it gives. It imports nothing but the two modules that
+        // apps import; only the tests around it import more.
+        .testTarget(
+            name: "SnippetsTests",
+            dependencies: [
+                "GoogleHomeSDK", "GoogleHomeTypes", "ExampleOrganization", "GatewayProcess", "LiveViewClient", "DTLS",
+            ],
+            path: "Tests/SnippetsTests", swiftSettings: settings + [.unsafeFlags(["-suppress-warnings"])]),
         tests("LiveViewClientTests", ["LiveViewClient", "Transport"]),
         tests("RecordingUploadTests", ["RecordingUpload", "PushAvStreamTransport", "Transport"]),
         // Records what a test hands it and uploads that, without cameras and without the rest of the gateway.

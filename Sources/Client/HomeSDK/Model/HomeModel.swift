@@ -1,0 +1,240 @@
+import Foundation
+import GatewayClient
+import HomeTypes
+import Transport
+
+/// The home as this process knows it, fed by the gateway's event stream. Every publisher derives from it.
+///
+/// The stream opens with the first subscription, and stays open until the home is disconnected or released. When the
+/// gateway has been away for longer than the configured patience, every subscription fails. The next one opens the
+/// stream again, behind the last event that was read.
+final class HomeModel: Sendable {
+    /// A subscription's interest.
+    struct Observer: Sendable {
+        /// Called when something of the topic has changed, and when the home is known again.
+        var wake: @Sendable () -> Void
+        /// Called once, at the end of the stream.
+        var fail: @Sendable (HomeError) -> Void
+    }
+
+    /// A subscription to events.
+    struct EventObserver: Sendable {
+        var receive: @Sendable (HomeEvent) -> Void
+        var fail: @Sendable (HomeError) -> Void
+    }
+
+    private enum Phase {
+        /// No stream. What is known may be old.
+        case idle
+        /// A stream is being opened.
+        case connecting
+        /// What is known is what the gateway last sent.
+        case live
+        /// The home was disconnected.
+        case ended(HomeError)
+    }
+
+    private struct State: Sendable {
+        var home = HomeState()
+        var phase = Phase.idle
+        var cursor: String?
+        var observers: [HomeState.Topic: [UInt64: Observer]] = [:]
+        var eventObservers: [UInt64: EventObserver] = [:]
+        var nextObserver: UInt64 = 0
+        /// Counts the streams, so that a stream that has ended does not speak for the next one.
+        var stream: UInt64 = 0
+        var following: Task<Void, Never>?
+    }
+
+    /// Where the home's changes come from.
+    protocol Feed: Sendable {
+        /// Follows the home behind a cursor until it is lost.
+        func follow(
+            after cursor: String?, _ receive: @Sendable (EventFollower.Report) -> Void
+        ) async throws(HomeError)
+    }
+
+    let connection: GatewayConnection
+    let configuration: HomeClientConfiguration
+    private let feed: any Feed
+    private let state = Locked(State())
+
+    /// A home that is not followed yet.
+    init(_ connection: GatewayConnection, _ configuration: HomeClientConfiguration, feed: any Feed) {
+        self.connection = connection
+        self.configuration = configuration
+        self.feed = feed
+    }
+
+    deinit {
+        state.withLock { $0.following }?.cancel()
+    }
+
+    /// The home as it is known; nil while it is not known.
+    var current: HomeState? {
+        state.withLock { state in
+            if case .live = state.phase { return state.home }
+            return nil
+        }
+    }
+
+    /// Adds a subscription, and opens the stream if there is none. `wake` is called at once if the home is known.
+    func observe(_ topic: HomeState.Topic, _ observer: Observer) -> UInt64 {
+        let (id, phase) = state.withLock { state -> (UInt64, Phase) in
+            state.nextObserver += 1
+            if case .ended = state.phase { return (state.nextObserver, state.phase) }
+            state.observers[topic, default: [:]][state.nextObserver] = observer
+            return (state.nextObserver, state.phase)
+        }
+        switch phase {
+        case .ended(let error): observer.fail(error)
+        case .idle: open()
+        case .live: observer.wake()
+        case .connecting: break
+        }
+        return id
+    }
+
+    func remove(_ observer: UInt64, from topic: HomeState.Topic) {
+        state.withLock { state in
+            state.observers[topic]?[observer] = nil
+            if state.observers[topic]?.isEmpty == true { state.observers[topic] = nil }
+        }
+    }
+
+    /// Adds a subscription to events, and opens the stream if there is none.
+    func observeEvents(_ observer: EventObserver) -> UInt64 {
+        let (id, phase) = state.withLock { state -> (UInt64, Phase) in
+            state.nextObserver += 1
+            if case .ended = state.phase { return (state.nextObserver, state.phase) }
+            state.eventObservers[state.nextObserver] = observer
+            return (state.nextObserver, state.phase)
+        }
+        switch phase {
+        case .ended(let error): observer.fail(error)
+        case .idle: open()
+        case .live, .connecting: break
+        }
+        return id
+    }
+
+    func removeEventObserver(_ observer: UInt64) {
+        state.withLock { $0.eventObservers[observer] = nil }
+    }
+
+    /// Ends the stream and every subscription, for good.
+    func end(_ error: HomeError) {
+        let (task, observers) = state.withLock { state -> (Task<Void, Never>?, [@Sendable (HomeError) -> Void]) in
+            let observers = Self.takeObservers(&state)
+            state.phase = .ended(error)
+            state.stream += 1
+            defer { state.following = nil }
+            return (state.following, observers)
+        }
+        task?.cancel()
+        for fail in observers { fail(error) }
+    }
+
+    private func open() {
+        state.withLock { state in
+            guard case .idle = state.phase else { return }
+            state.phase = .connecting
+            state.stream += 1
+            let stream = state.stream
+            // The stream does not keep the model alive: it ends with its last user.
+            let receive: @Sendable (EventFollower.Report) -> Void = { [weak self] in self?.receive($0, stream: stream) }
+            let fail: @Sendable (HomeError) -> Void = { [weak self] in self?.fail($0, stream: stream) }
+            state.following = Self.following(self.feed, after: state.cursor, receive, fail)
+        }
+    }
+
+    private static func following(
+        _ feed: any Feed, after cursor: String?, _ receive: @escaping @Sendable (EventFollower.Report) -> Void,
+        _ fail: @escaping @Sendable (HomeError) -> Void
+    ) -> Task<Void, Never> {
+        Task.detached {
+            do throws(HomeError) {
+                try await feed.follow(after: cursor, receive)
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    private func receive(_ report: EventFollower.Report, stream: UInt64) {
+        do throws(HomeError) {
+            switch report {
+            // With a cursor, what is known is complete up to there, and the changes since then follow.
+            case .connected: goLive(stream: stream)
+            case .interrupted: pause(stream: stream)
+            case .update(.state(let events)): try take(state: events, stream: stream)
+            case .update(.change(let event)): try take(event, stream: stream)
+            case .update(.missed): break
+            }
+        } catch {
+            fail(error, stream: stream)
+        }
+    }
+
+    private func goLive(stream: UInt64) {
+        let waking = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.stream == stream, state.cursor != nil else { return [] }
+            state.phase = .live
+            return state.observers.values.flatMap { $0.values.map(\.wake) }
+        }
+        for wake in waking { wake() }
+    }
+
+    /// Subscriptions that begin now wait until the connection is back.
+    private func pause(stream: UInt64) {
+        state.withLock { state in
+            guard state.stream == stream, case .live = state.phase else { return }
+            state.phase = .connecting
+        }
+    }
+
+    private func take(state events: [GatewayEvent], stream: UInt64) throws(HomeError) {
+        let newer = try HomeState(events)
+        let waking = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.stream == stream else { return [] }
+            _ = state.home.replace(with: newer)
+            state.cursor = events.last?.id ?? state.cursor
+            state.phase = .live
+            return state.observers.values.flatMap { $0.values.map(\.wake) }
+        }
+        for wake in waking { wake() }
+    }
+
+    private func take(_ event: GatewayEvent, stream: UInt64) throws(HomeError) {
+        let update = try HomeUpdate(event)
+        let (waking, receiving) = state.withLock { state -> ([@Sendable () -> Void], [@Sendable (HomeEvent) -> Void]) in
+            guard state.stream == stream else { return ([], []) }
+            state.cursor = event.id ?? state.cursor
+            guard let update else { return ([], state.eventObservers.values.map(\.receive)) }
+            return (state.home.apply(update).flatMap { state.observers[$0]?.values.map(\.wake) ?? [] }, [])
+        }
+        for wake in waking { wake() }
+        guard !receiving.isEmpty, let event = HomeEvent(event) else { return }
+        for receive in receiving { receive(event) }
+    }
+
+    private func fail(_ error: HomeError, stream: UInt64) {
+        let observers = state.withLock { state -> [@Sendable (HomeError) -> Void] in
+            guard state.stream == stream else { return [] }
+            state.phase = .idle
+            state.stream += 1
+            state.following?.cancel()
+            state.following = nil
+            return Self.takeObservers(&state)
+        }
+        for fail in observers { fail(error) }
+    }
+
+    private static func takeObservers(_ state: inout State) -> [@Sendable (HomeError) -> Void] {
+        let observers =
+            state.observers.values.flatMap { $0.values.map(\.fail) } + state.eventObservers.values.map(\.fail)
+        state.observers = [:]
+        state.eventObservers = [:]
+        return observers
+    }
+}

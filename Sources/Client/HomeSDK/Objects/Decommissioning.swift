@@ -1,0 +1,52 @@
+import Foundation
+import GatewayClient
+import HomeTypes
+
+/// Whether a device can be removed from the home, and what would happen (Home APIs, `DecommissionEligibility`).
+public struct DecommissionEligibility: Sendable, Hashable, Decodable {
+    /// What a device has recorded.
+    public struct Recordings: Sendable, Hashable, Decodable {
+        /// How many recordings there are.
+        public var count: Int
+        /// Their size in bytes.
+        public var byteCount: Int
+    }
+
+    /// Whether it can be removed.
+    public var isEligible: Bool
+    /// Why it cannot, and what to do; nil when it can.
+    public var reason: String?
+    /// The identifiers of all devices that would be gone.
+    public var removes: Set<String>
+    /// What the device has recorded. That stays.
+    public var recordings: Recordings
+    /// What becomes of its events, in words.
+    public var history: String
+    /// The automations that name the device.
+    public var automations: [String]
+}
+
+extension HomeDevice {
+    private struct Removed: Decodable {
+        var removed: Set<String>
+    }
+
+    /// Whether the device can be removed from the home, and what would happen.
+    public var decommissionEligibility: DecommissionEligibility {
+        get async throws(HomeError) { try await model.request(.get, "/v1/devices/\(id)/decommission") }
+    }
+
+    /// Removes the device from the home. Its recordings stay.
+    /// - Returns: the identifiers of all devices that are gone.
+    /// - Throws: `failedPrecondition` when `decommissionEligibility` says that it cannot be removed.
+    @discardableResult
+    public func decommission() async throws(HomeError) -> Set<String> {
+        do throws(HomeError) {
+            let removed: Removed = try await model.request(.delete, "/v1/devices/\(id)")
+            return removed.removed
+        } catch {
+            guard error.code == .failedPrecondition else { throw error }
+            throw HomeError(error.code, error.message, subtype: .decommission(.ineligible))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import HomeTypes
+
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+/// The events of a device, or of one of its types (Home APIs, `EventController`).
+public final class EventController: Sendable {
+    private let model: HomeModel
+    private let deviceID: String
+    /// The endpoint; nil for the whole device.
+    private let endpoint: Int?
+    private let traits: [any Trait.Type]
+
+    init(_ model: HomeModel, deviceID: String, endpoint: Int?, traits: [any Trait.Type]) {
+        self.model = model
+        self.deviceID = deviceID
+        self.endpoint = endpoint
+        self.traits = traits
+    }
+
+    /// Whether a trait of the device can send the event.
+    public func contains(_ event: any Event.Type) -> Bool {
+        traits.contains { trait in trait.identifier == event.trait.identifier }
+    }
+
+    /// The events of one kind, from now on. A device that does not send them completes at once.
+    ///
+    /// An event is delivered once. If a thousand wait for a subscriber that does not read them, the stream fails with
+    /// `resourceExhausted`.
+    public func subscribe<Wanted: Event>(_ event: Wanted.Type) -> AnyPublisher<Wanted, HomeError> {
+        guard contains(event) else { return Empty().eraseToAnyPublisher() }
+        return publisher { $0.read(event) }
+    }
+
+    /// All events of a trait, from now on. A device without the trait completes at once.
+    public func subscribe(_ trait: any Trait.Type) -> AnyPublisher<any Event, HomeError> {
+        guard traits.contains(where: { $0.identifier == trait.identifier }) else {
+            return Empty().eraseToAnyPublisher()
+        }
+        let kinds = trait.supportedEventTypes
+        return publisher { event in
+            for kind in kinds {
+                if let value: any Event = event.read(kind) { return value }
+            }
+            return nil
+        }
+    }
+
+    private func publisher<Value: Sendable>(
+        _ read: @escaping @Sendable (HomeEvent) -> Value?
+    ) -> AnyPublisher<Value, HomeError> {
+        let (model, deviceID, endpoint) = (model, deviceID, endpoint)
+        return StreamPublisher {
+            EventSource(model) { event in
+                // A gateway that names no endpoint means the whole device.
+                guard event.deviceID == deviceID, endpoint == nil || event.endpoint == nil || event.endpoint == endpoint
+                else { return nil }
+                return read(event)
+            }
+        }.eraseToAnyPublisher()
+    }
+}
+
+extension HomeEvent {
+    /// The event as a value of its type; nil for another event, and for one that cannot be read.
+    func read<Wanted: Event>(_ type: Wanted.Type) -> Wanted? {
+        guard name == type.name else { return nil }
+        return try? JSONDecoder().decode(type, from: data)
+    }
+}
+
+extension DeviceType {
+    /// The events of this part of the device. Those of a value that was made by hand complete at once.
+    public var events: EventController? {
+        for trait in traits.all {
+            if let interaction = trait.interaction as? DeviceInteraction {
+                return EventController(
+                    interaction.model, deviceID: interaction.device, endpoint: interaction.endpoint,
+                    traits: traits.all.map { Swift.type(of: $0) })
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,32 @@
+import HomeTypes
+
+#if canImport(Combine)
+    import Combine
+#else
+    import OpenCombine
+#endif
+
+extension HomeModel {
+    /// A value that follows from the state of the home, again after each change of it.
+    func publisher<Value: Sendable & Equatable>(
+        _ topic: HomeState.Topic, _ read: @escaping @Sendable (HomeState, HomeModel) -> LatestValue<Value>.Reading
+    ) -> AnyPublisher<Value, HomeError> {
+        StreamPublisher {
+            ModelSource(self, topic, LatestValue { home in read(home, self) })
+        }.eraseToAnyPublisher()
+    }
+}
+
+extension Publisher where Failure == HomeError, Output: Sendable {
+    /// The first value; nil if the stream ends without one.
+    func firstValue() async throws(HomeError) -> Output? {
+        do {
+            for try await value in values { return value }
+            return nil
+        } catch let error as HomeError {
+            throw error
+        } catch {
+            throw .unknown("\(error)")
+        }
+    }
+}

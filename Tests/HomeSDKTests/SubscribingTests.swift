@@ -1,0 +1,76 @@
+import Dispatch
+import HomeTypes
+import OpenCombine
+import Testing
+import Transport
+
+@testable import HomeSDK
+
+@Suite(.timeLimit(.minutes(1))) struct SubscribingTests {
+    @Test @MainActor func `an app's view gets its values on the main actor`() async {
+        let script = ScriptedHome()
+        var names: [String] = []
+        let done = AsyncStream.makeStream(of: Void.self)
+        // The closure is the main actor's, and is checked to run there.
+        let cancellable = script.home.structures().batched().sink { structures in
+            names += structures.map(\.name)
+            done.continuation.yield()
+        }
+        script.state([Sample.structure()])
+        var waiting = done.stream.makeAsyncIterator()
+        await waiting.next()
+        #expect(names == ["Home"])
+        cancellable.cancel()
+    }
+
+    @Test func `a closure for values alone leaves a failure to the app's handler`() async {
+        let failures = AsyncStream.makeStream(of: HomeError.self)
+        await Home.configure { $0.unhandledStreamFailure = { failures.continuation.yield($0) } }
+        let script = ScriptedHome()
+        let seen = AsyncStream.makeStream(of: String.self)
+        let cancellable = script.home.structures().batched().sink { seen.continuation.yield($0.first?.name ?? "") }
+        script.state([Sample.structure()])
+        var names = seen.stream.makeAsyncIterator()
+        #expect(await names.next() == "Home")
+        script.lose()
+        var errors = failures.stream.makeAsyncIterator()
+        #expect(await errors.next()?.code == .unavailable)
+        cancellable.cancel()
+    }
+
+    @Test func `the first object of a collection is the method and the property`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure()])
+        let structures = try await script.home.structures().list()
+        let byMethod = structures.first()
+        let byProperty = structures.first
+        #expect(byMethod?.name == "Home" && byProperty == byMethod)
+        #expect(try await script.home.rooms().list().first() == nil)
+    }
+
+    @Test func `what only another platform can do says what to do instead`() async {
+        let script = ScriptedHome()
+        await #expect { try await script.home.discoverAvailableHubs() } throws: { error in
+            (error as? HomeError)?.code == .unimplemented && "\(error)".contains("PUT /v1/cameras")
+        }
+        await #expect { try await script.home.presentPermissionsUpdate() } throws: { error in
+            (error as? HomeError)?.code == .unimplemented
+        }
+    }
+
+    @Test func `a trait that was made by hand has no way to a device`() async {
+        let trait = Matter.OnOffTrait(attributes: .init())
+        await #expect { try await trait.on() } throws: { ($0 as? HomeError)?.code == .failedPrecondition }
+    }
+
+    @Test func `without a gateway and a token, connecting says what to set`() throws {
+        let nowhere = ["XDG_STATE_HOME": "/nonexistent"]
+        #expect { try Home(HomeClientConfiguration(), environment: nowhere) } throws: { error in
+            (error as? HomeError)?.code == .unavailable && "\(error)".contains("Home.configure")
+        }
+        let addressOnly = nowhere.merging(["GATEHOUSE_URL": "http://127.0.0.1:9"]) { $1 }
+        #expect { try Home(HomeClientConfiguration(), environment: addressOnly) } throws: { error in
+            (error as? HomeError)?.code == .unauthenticated
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import GatewayProcess
+import GoogleHomeSDK
+import GoogleHomeTypes
+import Testing
+
+/// A running gateway with a home for the snippets, which all tests share.
+@MainActor final class SnippetWorld {
+    private static let names = [
+        "bedroom": "Bedroom Lamp", "ceiling": "Ceiling", "stage": "Stage", "radio": "Radio", "fan": "Fan",
+        "bath-humidity": "Bath", "renamed": "Renamed", "front-door": "Front door",
+    ]
+
+    /// Whether the gateway sends endpoints, and its config can declare virtual devices. It does not yet.
+    nonisolated static let hasDevices = false
+
+    /// For tests that need a running gateway with endpoints and virtual devices.
+    nonisolated static let needsDevices: ConditionTrait = .enabled(
+        if: hasDevices, "the gateway sends no endpoints and declares no virtual devices yet")
+
+    private static let cameras =
+        #""cameras": [{"id": "front-door", "name": "Front door", "type": "doorbell", "source": "builtin:doorbell"}]"#
+
+    /// A dimmable light, an on/off light, a light of every kind, a loudspeaker that is also a dimmable light, and others.
+    private static let devices = """
+        ,"devices": {
+          "bedroom": {"name": "Bedroom Lamp", "type": "DimmableLightDeviceType"},
+          "ceiling": {"name": "Ceiling", "type": "OnOffLightDeviceType"},
+          "stage": {"name": "Stage", "type": "ExtendedColorLightDeviceType"},
+          "radio": {"name": "Radio", "types": ["SpeakerDeviceType", "DimmableLightDeviceType"]},
+          "fan": {"name": "Fan", "type": "FanDeviceType"},
+          "bath-humidity": {"name": "Bath", "type": "HumiditySensorDeviceType"},
+          "renamed": {"name": "Renamed", "type": "OnOffPluginUnitDeviceType"}
+        }
+        """
+
+    private static var running: SnippetWorld?
+
+    let home: Home
+
+    private init(home: Home) { self.home = home }
+
+    /// The home of the gateway, which is started for the first test and ends with the process.
+    static func make() async throws -> SnippetWorld {
+        if let running { return running }
+        let gateway = try GatewayProcess(sections: cameras + (hasDevices ? devices : ""))
+        gateway.stopAtExit()
+        Home.configure {
+            $0.address = gateway.address
+            $0.token = gateway.token
+        }
+        let world = SnippetWorld(home: try await Home.connect())
+        running = world
+        return world
+    }
+
+    /// A device by its key in the config.
+    func device(_ key: String) async throws -> HomeDevice {
+        let devices = try await home.devices().list()
+        let name = Self.names[key]
+        return try #require(devices.first { $0.name == name }, "no \(key) among \(devices.map(\.name))")
+    }
+
+    /// An app that shows a device.
+    func app(_ key: String) async throws -> SnippetApp { SnippetApp(home: home, device: try await device(key)) }
+}
