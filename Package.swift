@@ -43,6 +43,7 @@ var targets: [Target] = [
     systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     systemLibrary("CSRTP", pkgConfig: "libsrtp2", apt: "libsrtp2-dev"),
     systemLibrary("COpenH264", pkgConfig: "openh264", apt: "libopenh264-dev"),
+    systemLibrary("CMosquitto", pkgConfig: "libmosquitto", apt: "libmosquitto-dev"),
     systemLibrary("CExpat", pkgConfig: "expat", apt: "libexpat1-dev"),
     systemLibrary("CPNG", pkgConfig: "libpng", apt: "libpng-dev"),
     .target(name: "COpus", path: "Sources/System/COpus", linkerSettings: [.linkedLibrary("opus")]),
@@ -262,6 +263,7 @@ if !coreOnly {
 
         module("SmartDeviceManagement", floor: "Home", ["HomeHub", "HomeTypes"]),
         module("CloudToCloud", floor: "Home", ["HomeHub", "HomeTypes"]),
+        module("MQTTDevices", floor: "Home", ["HomeTypes", "HomeHub", "DatagramPort", "Transport", "CMosquitto"]),
 
         // Floor 6: clients of a gateway.
         module(
@@ -379,6 +381,7 @@ if !coreOnly {
             ]),
         tests("SmartDeviceManagementTests", ["SmartDeviceManagement", "HomeTypes"]),
         tests("CloudToCloudTests", ["CloudToCloud", "HomeTypes"]),
+        tests("MQTTDevicesTests", ["MQTTDevices", "HomeTypes", "Transport"]),
         tests(
             "GatewayTests",
             [

@@ -1,0 +1,361 @@
+import CMosquitto
+import DatagramPort
+import Foundation
+import Glibc
+import Transport
+
+/// The connection to an MQTT broker, on a thread of its own: connecting, reconnecting, subscribing, and the queues in both
+/// directions. MQTT 3.1.1.
+public final class BrokerConnection: @unchecked Sendable {
+    // Proof for @unchecked: `client` is set in `init` and destroyed by the thread at its end. Before that the thread closes
+    // it under the lock (`isOpen`) and waits until nobody uses it (`users`). The library's functions may be called from any
+    // thread once `mosquitto_threaded_set` was called. Everything else is constant, or behind a lock.
+
+    /// What the connection reports. It must not block.
+    public enum Event: Sendable {
+        case connected
+        case lost(BrokerFailure)
+        /// Messages wait for ``take(upTo:)``.
+        case messages
+    }
+
+    /// The bytes that may wait to be sent.
+    static let outgoingBytes = 4 << 20
+    private static let connectSeconds: Int64 = 15
+
+    /// How to reach the broker.
+    public let settings: BrokerSettings
+    private let client: OpaquePointer
+    private let report: @Sendable (Event) -> Void
+    private let shared = Locked(Shared())
+    private let queue: Locked<MessageQueue>
+
+    private struct Shared {
+        var phase = BrokerState.connecting
+        /// Whether the library's client may be used.
+        var isOpen = true
+        /// How many threads use it at the moment.
+        var users = 0
+        var isStopping = false
+        var subscriptions: Set<String> = []
+        /// The sizes of the messages that the library has not sent yet, by its numbers.
+        var outgoing: [Int32: Int] = [:]
+        var outgoingBytes = 0
+        /// Messages that the library sent before their numbers were known here.
+        var sentEarly: Set<Int32> = []
+        var failure: BrokerFailure?
+        var counts = BrokerCounts()
+    }
+
+    /// Makes a connection. ``start()`` begins to connect.
+    /// - Parameter report: gets what happens. It is called on the connection's thread and must not block.
+    /// - Throws: ``BrokerFailure`` when the settings cannot be used, for example because a file is missing.
+    public convenience init(
+        settings: BrokerSettings, report: @escaping @Sendable (Event) -> Void
+    ) throws(BrokerFailure) {
+        try self.init(settings: settings, limits: .init(), report: report)
+    }
+
+    init(
+        settings: BrokerSettings, limits: MessageQueue.Limits, report: @escaping @Sendable (Event) -> Void
+    ) throws(BrokerFailure) {
+        Self.prepareLibrary
+        guard let client = mosquitto_new(settings.clientID, true, nil) else {
+            throw .other("the client could not be made")
+        }
+        self.client = client
+        self.settings = settings
+        self.report = report
+        queue = Locked(MessageQueue(limits: limits))
+        do throws(BrokerFailure) {
+            try configure()
+        } catch {
+            mosquitto_destroy(client)
+            shared.withLock { $0.isOpen = false }
+            throw error
+        }
+    }
+
+    /// The library must be prepared once in a process.
+    private static let prepareLibrary: Void = { mosquitto_lib_init() }()
+
+    private func configure() throws(BrokerFailure) {
+        mosquitto_threaded_set(client, true)
+        mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, Int32(MQTT_PROTOCOL_V311))
+        mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
+        if let username = settings.username {
+            try Self.check(mosquitto_username_pw_set(client, username, settings.password))
+        }
+        if let will = settings.will {
+            try Self.check(
+                mosquitto_will_set(client, will.topic, Int32(will.payload.utf8.count), will.payload, 1, true))
+        }
+        if let tls = settings.tls {
+            for file in [tls.authorities, tls.certificate, tls.privateKey].compactMap({ $0 })
+            where access(file, R_OK) != 0 { throw .other("the file \(file) cannot be read") }
+            let folder = tls.authorities == nil ? "/etc/ssl/certs" : nil
+            try Self.check(
+                mosquitto_tls_set(client, tls.authorities, folder, tls.certificate, tls.privateKey, nil))
+        }
+        mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
+        mosquitto_connect_callback_set(client) { _, context, code in
+            BrokerConnection.connection(context)?.wasConnected(code: code)
+        }
+        mosquitto_message_callback_set(client) { _, context, message in
+            guard let message else { return }
+            BrokerConnection.connection(context)?.received(message.pointee)
+        }
+        mosquitto_publish_callback_set(client) { _, context, number in
+            BrokerConnection.connection(context)?.sent(number)
+        }
+        mosquitto_subscribe_callback_set(client) { _, context, _, count, granted in
+            guard let granted else { return }
+            let refused = (0..<Int(count)).count { granted[$0] > 2 }
+            BrokerConnection.connection(context)?.shared.withLock { $0.counts.refusedSubscriptions += UInt64(refused) }
+        }
+    }
+
+    /// The connection of a callback. The thread holds a reference as long as callbacks come.
+    private static func connection(_ context: UnsafeMutableRawPointer?) -> BrokerConnection? {
+        context.map { Unmanaged<BrokerConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func check(_ code: Int32) throws(BrokerFailure) {
+        guard code != Int32(MOSQ_ERR_SUCCESS.rawValue) else { return }
+        throw .other(String(cString: mosquitto_strerror(code)))
+    }
+
+    // MARK: Life
+
+    /// Begins to connect, and goes on until ``stop()``.
+    public func start() {
+        guard startDetachedThread(name: "mqtt", { self.run() }) else {
+            shared.withLock { $0.phase = .lost(since: Date(), .other("no thread can be started")) }
+            return report(.lost(.other("no thread can be started")))
+        }
+    }
+
+    /// Ends the connection. The broker does not publish the last will.
+    public func stop() {
+        withClient { mosquitto_disconnect($0) }
+        shared.withLock { $0.isStopping = true }
+    }
+
+    /// How the connection is.
+    public var state: BrokerState { shared.withLock { $0.phase } }
+
+    /// What was sent and received.
+    public var counts: BrokerCounts {
+        let queued = queue.withLock { $0.counts }
+        return shared.withLock { state in
+            var counts = state.counts
+            counts.superseded = queued.superseded
+            counts.dropped = queued.dropped
+            counts.outgoingBytes = state.outgoingBytes
+            counts.subscriptions = state.subscriptions.count
+            return counts
+        }
+    }
+
+    private var isStopping: Bool { shared.withLock { $0.isStopping } }
+
+    private func run() {
+        var delay = ReconnectDelay()
+        var random = RandomSource.system
+        while !isStopping {
+            let failure = connectAndServe(&delay)
+            guard !isStopping else { break }
+            let isNew = shared.withLock { state in
+                state.outgoing = [:]
+                state.sentEarly = []
+                state.outgoingBytes = 0
+                if case .lost(let since, let known) = state.phase {
+                    state.phase = .lost(since: since, failure)
+                    return known != failure
+                }
+                state.phase = .lost(since: Date(), failure)
+                return true
+            }
+            if isNew { report(.lost(failure)) }
+            wait(delay.next(&random))
+        }
+        shared.withLock { state in
+            state.phase = .stopped
+            state.isOpen = false
+        }
+        while shared.withLock({ $0.users }) > 0 { usleep(1_000) }
+        mosquitto_destroy(client)
+    }
+
+    /// One connection, from its beginning to its end.
+    private func connectAndServe(_ delay: inout ReconnectDelay) -> BrokerFailure {
+        shared.withLock { $0.failure = nil }
+        let began = MonotonicClock.now
+        let code = mosquitto_connect_async(
+            client, settings.host, Int32(settings.port), Int32(settings.keepAliveSeconds))
+        guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else { return failure(code) }
+        while !isStopping {
+            let code = mosquitto_loop(client, 500, 1)
+            let isConnected = if case .connected = state { true } else { false }
+            guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
+                // A connection that ends at once must not be tried again at once.
+                if isConnected, MonotonicClock.now - began > .seconds(10) { delay.reset() }
+                return shared.withLock { $0.failure } ?? failure(code)
+            }
+            if let refused = shared.withLock({ $0.failure }) { return refused }
+            if !isConnected, MonotonicClock.now - began > .seconds(Self.connectSeconds) { return .timeout }
+        }
+        // Sends what is left, so that the broker learns that the gateway leaves.
+        for _ in 0..<4 where mosquitto_want_write(client) { mosquitto_loop(client, 50, 1) }
+        return .disconnected
+    }
+
+    private func failure(_ code: Int32) -> BrokerFailure {
+        let system = errno
+        switch code {
+        case Int32(MOSQ_ERR_EAI.rawValue): return .unknownHost(settings.host)
+        case Int32(MOSQ_ERR_TLS.rawValue): return .tls
+        case Int32(MOSQ_ERR_CONN_LOST.rawValue): return .disconnected
+        case Int32(MOSQ_ERR_KEEPALIVE.rawValue): return .timeout
+        case Int32(MOSQ_ERR_ERRNO.rawValue): return .unreachable(String(cString: strerror(system)))
+        case Int32(MOSQ_ERR_NO_CONN.rawValue), Int32(MOSQ_ERR_CONN_REFUSED.rawValue):
+            return .unreachable("nothing answers at port \(settings.port) of \(settings.host)")
+        default: return .other(String(cString: mosquitto_strerror(code)))
+        }
+    }
+
+    /// Waits in short steps, so that ``stop()`` takes effect soon.
+    private func wait(_ duration: Duration) {
+        let end = MonotonicClock.now + duration
+        while !isStopping, MonotonicClock.now < end { usleep(50_000) }
+    }
+
+    // MARK: What the library calls
+
+    private func wasConnected(code: Int32) {
+        guard code == 0 else {
+            shared.withLock { $0.failure = .refused(code: Int(code)) }
+            return
+        }
+        let topics = shared.withLock { state in
+            state.phase = .connected(since: Date())
+            state.counts.connections += 1
+            return state.subscriptions
+        }
+        subscribeNow(topics)
+        report(.connected)
+    }
+
+    private func received(_ message: mosquitto_message) {
+        guard let topic = message.topic.map({ String(cString: $0) }) else { return }
+        let length = Int(message.payloadlen)
+        let payload = message.payload.map { Data(bytes: $0, count: length) } ?? Data()
+        let isFirst = queue.withLock { queue in
+            let wasEmpty = queue.isEmpty
+            queue.add(MQTTMessage(topic: topic, payload: payload, isRetained: message.retain), at: MonotonicClock.now)
+            return wasEmpty
+        }
+        shared.withLock { state in
+            state.counts.received += 1
+            state.counts.receivedBytes += UInt64(length)
+        }
+        if isFirst { report(.messages) }
+    }
+
+    private func sent(_ number: Int32) {
+        shared.withLock { state in
+            guard let size = state.outgoing.removeValue(forKey: number) else {
+                state.sentEarly.insert(number)
+                return
+            }
+            state.outgoingBytes -= size
+        }
+    }
+
+    // MARK: What the home calls
+
+    /// Takes the next messages, and when there are more.
+    func take(upTo count: Int) -> (messages: [MQTTMessage], next: Instant?) {
+        queue.withLock { $0.take(upTo: count, at: MonotonicClock.now) }
+    }
+
+    /// Subscribes to topics, now and after each connection.
+    public func subscribe(_ topics: Set<String>) {
+        let new = shared.withLock { state in
+            let new = topics.subtracting(state.subscriptions)
+            state.subscriptions.formUnion(new)
+            if case .connected = state.phase { return new }
+            return []
+        }
+        subscribeNow(new)
+    }
+
+    /// Ends subscriptions.
+    public func unsubscribe(_ topics: Set<String>) {
+        let old = shared.withLock { state in
+            let old = topics.intersection(state.subscriptions)
+            state.subscriptions.subtract(old)
+            if case .connected = state.phase { return old }
+            return []
+        }
+        withClient { client in
+            for topic in old { mosquitto_unsubscribe(client, nil, topic) }
+        }
+    }
+
+    private func subscribeNow(_ topics: Set<String>) {
+        withClient { client in
+            // Quality 0: a state that is lost comes again, and with 1 an event could come twice.
+            for topic in topics { mosquitto_subscribe(client, nil, topic, 0) }
+        }
+    }
+
+    /// Uses the library's client, unless it is closed. The lock is not held meanwhile, because the library may call back.
+    private func withClient(_ body: (OpaquePointer) -> Void) {
+        let isOpen = shared.withLock { state in
+            guard state.isOpen, !state.isStopping else { return false }
+            state.users += 1
+            return true
+        }
+        guard isOpen else { return }
+        body(client)
+        shared.withLock { $0.users -= 1 }
+    }
+
+    /// Sends a message.
+    /// - Returns: whether the broker is connected and there is room for it.
+    @discardableResult
+    public func publish(_ publication: MQTTPublication) -> Bool {
+        let size = publication.payload.count + publication.topic.utf8.count
+        let isPossible = shared.withLock { state in
+            guard case .connected = state.phase, state.outgoingBytes + size <= Self.outgoingBytes
+            else {
+                state.counts.unsent += 1
+                return false
+            }
+            return true
+        }
+        guard isPossible else { return false }
+        var number: Int32 = 0
+        var code = Int32(MOSQ_ERR_NO_CONN.rawValue)
+        withClient { client in
+            code = publication.payload.withUnsafeBytes { bytes in
+                mosquitto_publish(
+                    client, &number, publication.topic, Int32(bytes.count), bytes.baseAddress,
+                    Int32(publication.qualityOfService), publication.isRetained)
+            }
+        }
+        return shared.withLock { state in
+            guard code == Int32(MOSQ_ERR_SUCCESS.rawValue) else {
+                state.counts.unsent += 1
+                return false
+            }
+            state.counts.sent += 1
+            if state.sentEarly.remove(number) == nil {
+                state.outgoing[number] = size
+                state.outgoingBytes += size
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Transport
+
+/// The messages between the broker's thread and the home, bounded in bytes and in time. A topic that is published too
+/// often delivers its newest message only, so that one device cannot keep the home busy.
+struct MessageQueue: Sendable {
+    /// What is let through.
+    struct Limits: Sendable {
+        /// Messages of one topic in a second, and how many may come at once.
+        var topicRate = 20.0
+        var topicBurst = 40.0
+        /// Messages of all topics in a second, and how many may come at once: all that a large home has retained.
+        var totalRate = 2_000.0
+        var totalBurst = 10_000.0
+        /// The bytes that wait, with topics.
+        var bytes = 16 << 20
+        /// The topics of which the rate is known.
+        var topics = 50_000
+    }
+
+    /// What was not let through.
+    struct Counts: Sendable, Hashable {
+        /// Messages that a newer one of the same topic replaced.
+        var superseded: UInt64 = 0
+        /// Messages for which there was no room.
+        var dropped: UInt64 = 0
+    }
+
+    private struct Lane {
+        var tokens: Double
+        var refilled: Instant
+        /// The newest message while the topic is over its rate.
+        var held: MQTTMessage?
+    }
+
+    private let limits: Limits
+    private var lanes: [String: Lane] = [:]
+    private var ready: [MQTTMessage] = []
+    private var readyStart = 0
+    private var held: Set<String> = []
+    private var bytes = 0
+    private var total: (tokens: Double, refilled: Instant?)
+    private(set) var counts = Counts()
+
+    init(limits: Limits = Limits()) {
+        self.limits = limits
+        total = (limits.totalBurst, nil)
+    }
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { readyStart == ready.count && held.isEmpty }
+
+    private static func size(_ message: MQTTMessage) -> Int { message.payload.count + message.topic.utf8.count + 64 }
+
+    /// Adds a message.
+    mutating func add(_ message: MQTTMessage, at now: Instant) {
+        let topic = message.topic
+        let size = Self.size(message)
+        let freed = lanes[topic]?.held.map(Self.size) ?? 0
+        guard bytes + size - freed <= limits.bytes, lanes[topic] != nil || makeRoomForLane(at: now) else {
+            counts.dropped += 1
+            return
+        }
+        var lane = lanes[topic] ?? Lane(tokens: limits.topicBurst, refilled: now)
+        refill(&lane, at: now)
+        bytes += size - freed
+        if lane.held == nil, lane.tokens >= 1 {
+            lane.tokens -= 1
+            ready.append(message)
+        } else {
+            if lane.held != nil { counts.superseded += 1 }
+            lane.held = message
+            held.insert(topic)
+        }
+        lanes[topic] = lane
+    }
+
+    private func refill(_ lane: inout Lane, at now: Instant) {
+        lane.tokens = min(lane.tokens + Self.seconds(now - lane.refilled) * limits.topicRate, limits.topicBurst)
+        lane.refilled = now
+    }
+
+    private static func seconds(_ duration: Duration) -> Double { max(Double(duration.wholeNanoseconds) / 1e9, 0) }
+
+    /// Forgets the topics that have been quiet for so long that they may send as much as a new one.
+    private mutating func makeRoomForLane(at now: Instant) -> Bool {
+        guard lanes.count >= limits.topics else { return true }
+        let rest = limits.topicBurst / limits.topicRate
+        lanes = lanes.filter { $0.value.held != nil || Self.seconds(now - $0.value.refilled) < rest }
+        return lanes.count < limits.topics
+    }
+
+    /// Takes the next messages.
+    /// - Returns: the messages, and when there are more: now, later, or not at all.
+    mutating func take(upTo count: Int, at now: Instant) -> (messages: [MQTTMessage], next: Instant?) {
+        let elapsed = total.refilled.map { Self.seconds(now - $0) } ?? 0
+        total = (min(total.tokens + elapsed * limits.totalRate, limits.totalBurst), now)
+        let allowed = min(count, Int(total.tokens))
+        var result: [MQTTMessage] = []
+        while result.count < allowed, readyStart < ready.count {
+            result.append(ready[readyStart])
+            readyStart += 1
+        }
+        if readyStart == ready.count {
+            ready.removeAll(keepingCapacity: ready.capacity <= 4_096)
+            readyStart = 0
+        }
+        if result.count < allowed, !held.isEmpty {
+            for topic in held.sorted() where result.count < allowed {
+                guard var lane = lanes[topic], let message = lane.held else { continue }
+                refill(&lane, at: now)
+                guard lane.tokens >= 1 else { continue }
+                lane.tokens -= 1
+                lane.held = nil
+                held.remove(topic)
+                lanes[topic] = lane
+                result.append(message)
+            }
+        }
+        for message in result { bytes -= Self.size(message) }
+        total.tokens -= Double(result.count)
+        return (result, next(at: now))
+    }
+
+    private func next(at now: Instant) -> Instant? {
+        guard !isEmpty else { return nil }
+        let forTotal = total.tokens >= 1 ? now : now + .seconds((1 - total.tokens) / limits.totalRate)
+        guard readyStart == ready.count else { return forTotal }
+        let waits = held.lazy.compactMap { lanes[$0] }.map { lane in
+            lane.refilled + .seconds(max(1 - lane.tokens, 0) / limits.topicRate)
+        }
+        return max(forTotal, waits.min() ?? now)
+    }
+}

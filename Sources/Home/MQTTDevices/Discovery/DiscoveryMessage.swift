@@ -1,0 +1,53 @@
+/// A message of Home Assistant's discovery.
+enum DiscoveryMessage {
+    /// The keys that the parts of a device take over from its whole.
+    private static let sharedKeys = [
+        "availability", "availability_topic", "availability_template", "availability_mode", "payload_available",
+        "payload_not_available", "state_topic", "command_topic", "qos", "encoding", "~",
+    ]
+
+    /// The greatest number of parts that one message may describe.
+    private static let maximumParts = 256
+
+    /// What the message describes: entities, and what is wrong with the others.
+    static func entities(
+        _ topic: DiscoveryTopic, _ payload: JSONValue
+    ) throws(DiscoveryProblem) -> [Result<DiscoveredEntity, DiscoveryProblem>] {
+        guard let object = payload.object else { throw DiscoveryProblem("is not a JSON object") }
+        let values = DiscoveryAbbreviations.expanded(object)
+        guard topic.component == "device" else { return [entity(topic.component, topic.path, values)] }
+        guard let parts = values["components"]?.object else { throw DiscoveryProblem("components is missing") }
+        guard parts.count <= maximumParts else { throw DiscoveryProblem("describes more than \(maximumParts) parts") }
+        let shared = values.filter { sharedKeys.contains($0.key) }
+        return parts.sorted { $0.key < $1.key }.compactMap { key, part in
+            guard var members = part.object, let component = members["platform"]?.string else {
+                return .failure(DiscoveryProblem("component \(key) has no platform"))
+            }
+            // A part with nothing but its platform has been taken away.
+            guard members.count > 1 else { return nil }
+            members.merge(shared) { own, _ in own }
+            members["device"] = values["device"]
+            return entity(component, "\(topic.path)/\(key)", members)
+        }
+    }
+
+    private static func entity(
+        _ component: String, _ path: String, _ values: [String: JSONValue]
+    ) -> Result<DiscoveredEntity, DiscoveryProblem> {
+        let configuration = EntityConfiguration(component: component, values)
+        let unique = configuration["unique_id"]?.printed
+        if let unique, unique.isEmpty || unique.utf8.count > 256 {
+            return .failure(DiscoveryProblem("unique_id is empty or longer than 256 bytes"))
+        }
+        let id = "\(component).\(unique ?? path)"
+        let name = configuration.string("name").flatMap(DiscoveredDevice.cleaned)
+        do throws(DiscoveryProblem) {
+            return .success(
+                DiscoveredEntity(
+                    id: id, name: name, device: DiscoveredDevice(configuration["device"], entity: id, name: name),
+                    configuration: configuration, availability: try Availability(configuration)))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+/// The description of one entity, with long keys and whole topics.
+struct EntityConfiguration: Sendable, Hashable {
+    /// For example `light`.
+    let component: String
+    /// What is behind the names of the members of messages, for example `_l1`; only Zigbee2MQTT's have it.
+    let suffix: String
+    private let values: [String: JSONValue]
+
+    /// Takes an object whose keys are long already. `~` at the beginning or the end of a topic becomes the base topic.
+    init(component: String, _ values: [String: JSONValue], suffix: String = "") {
+        self.component = component
+        self.suffix = suffix
+        var values = values
+        if let base = values["~"]?.string {
+            values = values.mapValues { Self.replaced($0, base) }
+        }
+        self.values = values
+    }
+
+    private static func replaced(_ value: JSONValue, _ base: String) -> JSONValue {
+        switch value {
+        case .string(let text) where text.hasPrefix("~"): .string(base + text.dropFirst())
+        case .string(let text) where text.hasSuffix("~"): .string(text.dropLast() + base)
+        case .array(let list): .array(list.map { replaced($0, base) })
+        case .object(let members): .object(members.mapValues { replaced($0, base) })
+        default: value
+        }
+    }
+
+    /// The value of a key; nil where it is missing or null.
+    subscript(key: String) -> JSONValue? {
+        guard let value = values[key], !value.isNull else { return nil }
+        return value
+    }
+
+    /// Whether the description takes something away with `null`, such as a payload that the device does not know.
+    func isNull(_ key: String) -> Bool { values[key] == .null }
+
+    /// A text.
+    func string(_ key: String) -> String? { self[key]?.string }
+
+    /// A payload as it stands for a state: texts as they are, and other values as templates print them.
+    func payload(_ key: String, default standard: String) -> String { self[key]?.printed ?? standard }
+
+    /// A payload that the device knows; nil where the key is missing or null.
+    func payload(_ key: String) -> String? { self[key]?.printed }
+
+    /// A number.
+    func number(_ key: String) -> Double? { self[key]?.double }
+
+    /// A truth value, also where it is written as text.
+    func isTrue(_ key: String) -> Bool {
+        guard let value = self[key] else { return false }
+        return value.bool ?? (value.printed.lowercased() == "true")
+    }
+
+    /// A topic.
+    /// - Throws: ``DiscoveryProblem`` when nothing can be published to it.
+    func topic(_ key: String) throws(DiscoveryProblem) -> String? {
+        guard let value = self[key] else { return nil }
+        guard let topic = value.string, TopicName.isValid(topic) else {
+            throw DiscoveryProblem("\(key) is not a topic")
+        }
+        return topic
+    }
+
+    /// A topic that the entity does not work without.
+    func requiredTopic(_ key: String) throws(DiscoveryProblem) -> String {
+        guard let topic = try topic(key) else { throw DiscoveryProblem("\(key) is missing") }
+        return topic
+    }
+
+    /// A template.
+    /// - Throws: ``DiscoveryProblem`` when it uses what is not supported.
+    func template(_ key: String) throws(DiscoveryProblem) -> Template? {
+        guard let source = string(key), !source.isEmpty else { return nil }
+        do throws(TemplateError) {
+            return try Template(source)
+        } catch {
+            throw DiscoveryProblem("\(key) \(error)")
+        }
+    }
+
+    /// Where a state comes from: a topic, and the template that takes it out of the payloads.
+    func source(_ topic: String, _ template: String) throws(DiscoveryProblem) -> ValueSource? {
+        guard let name = try self.topic(topic) else { return nil }
+        return ValueSource(topic: name, template: try self.template(template))
+    }
+
+    /// Where a command goes: a topic, and the template that makes its payloads.
+    func target(_ topic: String, _ template: String = "command_template") throws(DiscoveryProblem) -> CommandTarget? {
+        guard let name = try self.topic(topic) else { return nil }
+        return CommandTarget(
+            topic: name, template: try self.template(template), isRetained: isTrue("retain"),
+            qualityOfService: self["qos"]?.int.map { min(max($0, 0), 1) } ?? 0)
+    }
+}

@@ -1,0 +1,116 @@
+import HomeTypes
+
+/// What kind of thing an entity is. The order decides which part of a device comes first and names its type.
+enum EntityKind: Int, Sendable, Comparable {
+    case lock, thermostat, windowCovering, fan, light, plug, doorbell, smokeAlarm, contactSensor, motionSensor,
+        occupancySensor, airQualitySensor, temperatureSensor, humiditySensor
+    /// It adds attributes to the device's first part, and is not a part of its own.
+    case supplement
+
+    static func < (left: EntityKind, right: EntityKind) -> Bool { left.rawValue < right.rawValue }
+
+    /// Whether all entities of this kind form one part of the device: one alarm for smoke and carbon monoxide, one sensor
+    /// for all that is in the air.
+    var formsOnePart: Bool { self == .smokeAlarm || self == .airQualitySensor || self == .supplement }
+}
+
+/// What a message says about an entity.
+struct EntityReading: Sendable, Hashable {
+    /// The attributes that it carries.
+    var values = TraitValues()
+    /// The events that it reports.
+    var events: [EntityEvent] = []
+}
+
+/// Something that happened at a device.
+public enum EntityEvent: Sendable, Hashable {
+    /// The button of a doorbell was pressed.
+    case doorbellPressed
+}
+
+/// What a command leads to.
+struct EntityAction: Sendable, Hashable {
+    /// The messages to send, in their order.
+    var publications: [MQTTPublication]
+    /// The attributes that the device will have. They are adopted at once where it reports none itself.
+    var expected: TraitValues
+}
+
+/// A command of a trait, with its parameters.
+struct EntityCommand: Sendable, Hashable {
+    /// The trait's name on the wire.
+    let trait: String
+    /// The command's name on the wire.
+    let name: String
+    /// The parameters.
+    let parameters: JSONValue
+
+    /// A number among the parameters.
+    /// - Throws: `invalidArgument` when it is missing.
+    func number(_ name: String) throws(HomeError) -> Double {
+        guard let value = parameters[name], !value.isText, let number = value.double else {
+            throw HomeError.invalidArgument("\(self.name) needs the number \(name)")
+        }
+        return number
+    }
+
+    /// The command is not one that this device can do.
+    var refusal: HomeError {
+        HomeError.unimplemented("this device has no way to do \(name) of \(trait); its other commands work")
+    }
+}
+
+/// One entity of a device: how its messages become attributes, and commands become messages. A value without state; what
+/// is known of the device comes with each call.
+protocol Entity: Sendable {
+    /// What it is.
+    var kind: EntityKind { get }
+    /// The wire name of the device type that it gives its part; nil where it adds to another part.
+    var deviceType: String? { get }
+    /// The topics that it reads.
+    var topics: Set<String> { get }
+    /// What is known of its traits before the first message.
+    var initial: TraitValues { get }
+    /// Whether it never reports its state, so that commands count as done.
+    var isOptimistic: Bool { get }
+
+    /// Reads a message of one of its topics.
+    func read(
+        _ payload: MQTTPayload, from topic: String, with known: TraitValues
+    ) throws(UnreadablePayload) -> EntityReading
+
+    /// Turns a command into messages.
+    /// - Throws: `unimplemented` for what the device cannot do, `invalidArgument` or `outOfRange` for its parameters.
+    func perform(_ command: EntityCommand, with known: TraitValues) throws(HomeError) -> EntityAction
+
+    /// Turns new values of attributes into messages.
+    func write(
+        _ attributes: [String: JSONValue], of trait: String, with known: TraitValues
+    ) throws(HomeError) -> EntityAction
+}
+
+extension Entity {
+    var isOptimistic: Bool { false }
+
+    func perform(_ command: EntityCommand, with known: TraitValues) throws(HomeError) -> EntityAction {
+        throw command.refusal
+    }
+
+    func write(
+        _ attributes: [String: JSONValue], of trait: String, with known: TraitValues
+    ) throws(HomeError) -> EntityAction {
+        let names = attributes.keys.sorted().joined(separator: ", ")
+        throw HomeError.unimplemented("this device has no way to change \(names) of \(trait)")
+    }
+}
+
+extension CommandTarget {
+    /// ``publication(_:_:)`` for a command that somebody sent.
+    func message(_ value: JSONValue, _ names: [String: JSONValue] = [:]) throws(HomeError) -> MQTTPublication {
+        do throws(UnreadablePayload) {
+            return try publication(value, names)
+        } catch {
+            throw HomeError.failedPrecondition("the device's description gives no message for this: \(error)")
+        }
+    }
+}

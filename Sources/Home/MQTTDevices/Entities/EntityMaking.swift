@@ -1,0 +1,31 @@
+/// What the description of an entity gives.
+enum MadeEntity: Sendable {
+    case entity(any Entity)
+    case tracker(TrackerEntity)
+    /// The home has nothing that corresponds to it. The words say what it is.
+    case ignored(String)
+}
+
+extension EntityConfiguration {
+    /// Makes the entity that this describes.
+    func made() throws(DiscoveryProblem) -> MadeEntity {
+        switch component {
+        case "light": return .entity(try LightEntity(self))
+        case "switch":
+            // Settings of a device are switches too.
+            if string("entity_category") != nil { return .ignored("switch (\(string("entity_category") ?? ""))") }
+            return .entity(try SwitchEntity(self))
+        case "cover": return .entity(try CoverEntity(self))
+        case "lock": return .entity(try LockEntity(self))
+        case "fan": return .entity(try FanEntity(self))
+        case "climate": return .entity(try ClimateEntity(self))
+        case "sensor": return try SensorEntity(self).map(MadeEntity.entity) ?? ignored
+        case "binary_sensor": return try BinarySensorEntity(self).map(MadeEntity.entity) ?? ignored
+        case "event": return try EventEntity(self).map(MadeEntity.entity) ?? ignored
+        case "device_tracker": return .tracker(try TrackerEntity(self))
+        default: return .ignored(component)
+        }
+    }
+
+    private var ignored: MadeEntity { .ignored("\(component) (\(string("device_class") ?? "no device_class"))") }
+}

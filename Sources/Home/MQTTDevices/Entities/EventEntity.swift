@@ -1,0 +1,36 @@
+import Foundation
+
+/// A doorbell that reports presses: `DoorbellPress`.
+struct EventEntity: Entity {
+    let kind = EntityKind.doorbell
+    let deviceType: String? = "DoorbellDeviceType"
+    private let source: ValueSource
+    private let pressTypes: Set<String>
+
+    /// Returns nil for an event of another kind than a doorbell.
+    init?(_ configuration: EntityConfiguration) throws(DiscoveryProblem) {
+        guard configuration.string("device_class") == "doorbell" else { return nil }
+        guard let source = try configuration.source("state_topic", "value_template") else {
+            throw DiscoveryProblem("state_topic is missing")
+        }
+        self.source = source
+        let types = Set((configuration["event_types"]?.array ?? []).compactMap(\.string))
+        // A doorbell may report a long press and the end of a press as well.
+        let presses = types.filter { ["press", "pressed", "ring", "single"].contains($0) }
+        pressTypes = presses.isEmpty ? types : presses
+    }
+
+    var topics: Set<String> { [source.topic] }
+
+    var initial: TraitValues { TraitValues("DoorbellPress", [:]) }
+
+    func read(
+        _ payload: MQTTPayload, from topic: String, with known: TraitValues
+    ) throws(UnreadablePayload) -> EntityReading {
+        // What the broker has kept happened some time ago.
+        guard !payload.isRetained, let text = try source.text(payload) else { return EntityReading() }
+        let type = (try? JSONValue(parsing: Data(text.utf8)))?["event_type"]?.string ?? text
+        guard pressTypes.isEmpty || pressTypes.contains(type) else { return EntityReading() }
+        return EntityReading(events: [.doorbellPressed])
+    }
+}

@@ -1,0 +1,20 @@
+import HomeTypes
+
+extension EntityCommand {
+    /// What a command of the trait OnOff wants; nil for a command of another trait.
+    /// - Parameter isOn: the present state; nil where it is not known.
+    func wantedOnOff(_ isOn: Bool?) throws(HomeError) -> Bool? {
+        guard trait == "OnOff" else { return nil }
+        switch name {
+        case "on", "onWithRecallGlobalScene", "onWithTimedOff": return true
+        case "off", "offWithEffect": return false
+        case "toggle":
+            guard let isOn else {
+                throw HomeError.failedPrecondition(
+                    "the device has not reported yet whether it is on; send on or off instead of toggle")
+            }
+            return !isOn
+        default: throw refusal
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Transport
+
+/// An entity of the home, and what is known of it.
+struct EntityRecord: Sendable {
+    let described: DiscoveredEntity
+    let entity: any Entity
+    /// The topic that describes it.
+    let topic: String
+    /// Its device.
+    let deviceKey: String
+    /// What is known of its traits.
+    var known: TraitValues
+    /// What its topics say about whether it can be reached.
+    var availability = Availability.State()
+    /// The topics that it reads.
+    var topics: Set<String> = []
+    private var newestEvent: (event: EntityEvent, text: String, time: Instant)?
+
+    init(described: DiscoveredEntity, entity: any Entity, topic: String, deviceKey: String) {
+        self.described = described
+        self.entity = entity
+        self.topic = topic
+        self.deviceKey = deviceKey
+        known = entity.initial
+    }
+
+    /// Whether it can be reached, as far as its own topics say.
+    var isReachable: Bool? { described.availability.isReachable(availability) }
+
+    /// Names the part of the device that it belongs to: its own, or one that it shares with all of its kind.
+    var part: String { entity.kind.formsOnePart ? "\(entity.kind)" : described.id }
+
+    /// Takes over what is known from an earlier description of the same entity.
+    mutating func adopt(_ earlier: EntityRecord) {
+        var kept = earlier.known
+        kept.keep(traits: Set(known.traits.keys))
+        kept.merge(entity.initial)
+        known = kept
+        if earlier.described.availability == described.availability { availability = earlier.availability }
+    }
+
+    /// Whether an event is not the repetition of a message: a sender that got no answer sends again.
+    mutating func isNew(_ event: EntityEvent, _ text: String, at now: Instant) -> Bool {
+        defer { newestEvent = (event, text, now) }
+        guard let newest = newestEvent else { return true }
+        return newest.event != event || newest.text != text || now - newest.time > .milliseconds(500)
+    }
+}
+
+/// A tracker of a person, and what is known of it.
+struct TrackerRecord: Sendable {
+    let described: DiscoveredEntity
+    let tracker: TrackerEntity
+    /// The topic that describes it.
+    let topic: String
+    /// Whether the person is at home.
+    var isHome: Bool?
+
+    /// The name of the person.
+    var person: String { described.name ?? described.device.name ?? described.id }
+}
+
+/// A device of the home.
+struct DeviceRecord: Sendable {
+    let key: String
+    /// Its entities.
+    var entities: Set<String> = []
+    /// The number of the part that each reported entity belongs to.
+    var endpoints: [String: Int] = [:]
+    /// What was reported last; nil while nothing was.
+    var reported: MQTTDevice?
+    /// When its description counts as complete.
+    var settles: Instant?
+    private var latestSettling: Instant?
+
+    init(key: String) { self.key = key }
+
+    /// Waits until the description has been still for a moment.
+    mutating func unsettle(at now: Instant) {
+        let latest = latestSettling ?? now + MQTTHome.longestSettling
+        latestSettling = latest
+        settles = min(now + MQTTHome.settling, latest)
+    }
+
+    /// The description counts as complete.
+    mutating func settle() {
+        settles = nil
+        latestSettling = nil
+    }
+
+    /// The number of the part that an entity belongs to; nil while the part is not reported.
+    func endpoint(of entity: String) -> Int? { endpoints[entity] }
+}
+
+extension TraitValues {
+    /// Drops all traits but these.
+    mutating func keep(traits names: Set<String>) {
+        var result = TraitValues()
+        for (trait, attributes) in traits where names.contains(trait) {
+            result.add(trait)
+            for (name, value) in attributes { result[trait, name] = value }
+        }
+        self = result
+    }
+}

@@ -1,0 +1,99 @@
+/// How entities become devices.
+extension MQTTHome {
+    /// How many devices are reported.
+    var reportedDevices: Int { devices.values.count { $0.reported != nil } }
+
+    /// The device as it is described now; nil while nothing of it is usable.
+    func device(_ record: DeviceRecord) -> (device: MQTTDevice, endpoints: [String: Int], numbers: [String: Int])? {
+        let all = record.entities.sorted().compactMap { id in entities[id].map { (id: id, record: $0) } }
+        // Zigbee2MQTT describes its devices in both ways. Its own way says more.
+        let zigbee = all.filter { $0.record.topic == zigbeeTopic }
+        let used = zigbee.isEmpty ? all : zigbee
+        var parts: [String: [(id: String, record: EntityRecord)]] = [:]
+        for entity in used { parts[entity.record.part, default: []].append(entity) }
+        let supplements = parts.removeValue(forKey: "\(EntityKind.supplement)") ?? []
+        let order = parts.keys.sorted { first, second in
+            let kinds = (parts[first]?.first?.record.entity.kind, parts[second]?.first?.record.entity.kind)
+            guard let left = kinds.0, let right = kinds.1, left != right else { return first < second }
+            return left < right
+        }
+        guard let first = order.first, let main = used.first?.record.described.device else { return nil }
+        var numbers = partNumbers[record.key] ?? [:]
+        for part in order where numbers[part] == nil { numbers[part] = (numbers.values.max() ?? 0) + 1 }
+        var endpoints: [MQTTEndpoint] = []
+        var endpointOfEntity: [String: Int] = [:]
+        for part in order {
+            guard let number = numbers[part], var members = parts[part] else { continue }
+            // What a device says about its battery belongs to its first part.
+            if part == first { members += supplements }
+            var values = TraitValues()
+            for member in members {
+                values.merge(member.record.known)
+                endpointOfEntity[member.id] = number
+            }
+            var types: [String] = []
+            for type in members.compactMap(\.record.entity.deviceType) where !types.contains(type) {
+                types.append(type)
+            }
+            endpoints.append(
+                MQTTEndpoint(
+                    number: number, types: types, values: values, isReachable: isReachable(members.map(\.record))))
+        }
+        let device = MQTTDevice(
+            key: record.key, name: main.name ?? record.key, suggestedRoom: main.suggestedRoom, product: main.product,
+            endpoints: endpoints.sorted { $0.number < $1.number })
+        return (device, endpointOfEntity, numbers)
+    }
+
+    private var zigbeeTopic: String? { settings.zigbee2mqttPrefix.map { ZigbeeDevices(prefix: $0).topic } }
+
+    /// Whether a part can be reached: if one of its entities can, the device is there.
+    private func isReachable(_ members: [EntityRecord]) -> Bool? {
+        guard isConnected else { return false }
+        let answers = members.map(\.isReachable)
+        if answers.contains(true) { return true }
+        return answers.contains(nil) ? nil : false
+    }
+
+    /// Reports a device whose description has come to rest, if it is another one now.
+    mutating func report(_ key: String, _ effects: inout Effects) {
+        guard var record = devices[key] else { return }
+        record.settle()
+        guard let (device, endpoints, numbers) = device(record) else {
+            let wasReported = record.reported != nil
+            record.reported = nil
+            record.endpoints = [:]
+            if record.entities.isEmpty {
+                for (identifier, owner) in keys where owner == key { keys[identifier] = nil }
+                devices[key] = nil
+            } else {
+                devices[key] = record
+            }
+            if wasReported { effects.reports.append(.removed(key: key)) }
+            return
+        }
+        record.endpoints = endpoints
+        if partNumbers[key] != nil || partNumbers.count < Self.maximumPartNumbers { partNumbers[key] = numbers }
+        let before = record.reported
+        record.reported = device
+        devices[key] = record
+        if before != device { effects.reports.append(.described(device)) }
+    }
+
+    /// Reports which parts of a device can be reached, where that has changed.
+    mutating func reportReachability(of key: String, _ effects: inout Effects) {
+        guard var record = devices[key], var reported = record.reported, let (device, _, _) = device(record) else {
+            return
+        }
+        for (position, endpoint) in reported.endpoints.enumerated() {
+            guard let current = device.endpoints.first(where: { $0.number == endpoint.number }),
+                current.isReachable != endpoint.isReachable
+            else { continue }
+            reported.endpoints[position].isReachable = current.isReachable
+            effects.reports.append(
+                .reachability(key: key, endpoint: endpoint.number, isReachable: current.isReachable))
+        }
+        record.reported = reported
+        devices[key] = record
+    }
+}

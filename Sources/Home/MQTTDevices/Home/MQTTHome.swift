@@ -1,0 +1,330 @@
+import Transport
+
+/// The home that the messages of a broker describe. A state machine without I/O: the caller hands it messages and the time,
+/// and does what it returns.
+public struct MQTTHome: Sendable {
+    /// What to read on the broker.
+    public struct Settings: Sendable, Hashable {
+        /// The first level of the topics of Home Assistant's discovery; nil to read none of them.
+        public var discoveryPrefix: String?
+        /// The first levels of Zigbee2MQTT's topics; nil to read none of them.
+        public var zigbee2mqttPrefix: String?
+        /// What the identifiers of devices begin with that this gateway publishes itself.
+        public var ownIdentifierPrefix: String
+
+        /// Reads the usual topics.
+        public init(
+            discoveryPrefix: String? = "homeassistant", zigbee2mqttPrefix: String? = "zigbee2mqtt",
+            ownIdentifierPrefix: String = "gatehouse_"
+        ) {
+            self.discoveryPrefix = discoveryPrefix
+            self.zigbee2mqttPrefix = zigbee2mqttPrefix
+            self.ownIdentifierPrefix = ownIdentifierPrefix
+        }
+    }
+
+    /// What to do after a message.
+    public struct Effects: Sendable, Hashable {
+        /// Topics to subscribe to.
+        public var subscriptions: Set<String> = []
+        /// Topics whose subscriptions to end.
+        public var endedSubscriptions: Set<String> = []
+        /// What the home learns, in its order.
+        public var reports: [MQTTDeviceReport] = []
+    }
+
+    /// How long a device's description must be still before the device is reported: its parts come in messages of their own.
+    static let settling = Duration.milliseconds(500)
+    /// A device whose description does not come to rest is reported after this time.
+    static let longestSettling = Duration.seconds(5)
+    /// The room for all descriptions, in bytes.
+    static let maximumDescriptions = 64 << 20
+    /// The greatest number of devices whose parts keep their numbers. A broker could otherwise fill the memory with names.
+    static let maximumPartNumbers = 10_000
+    /// What a description takes besides its text, in bytes.
+    static let descriptionOverhead = 4 << 10
+    /// The largest description that is read, in bytes, apart from Zigbee2MQTT's list.
+    static let longestDescription = 128 << 10
+
+    public let settings: Settings
+    var entities: [String: EntityRecord] = [:]
+    var devices: [String: DeviceRecord] = [:]
+    /// The device of each identifier.
+    var keys: [String: String] = [:]
+    /// The entities that each discovery topic describes, and the size of its payload.
+    var descriptions: [String: (entities: Set<String>, size: Int)] = [:]
+    var describedBytes = 0
+    var trackers: [String: TrackerRecord] = [:]
+    /// The entities and trackers that read each topic.
+    var readers: [String: Set<String>] = [:]
+    /// The devices whose descriptions have not come to rest.
+    var unsettled: Set<String> = []
+    /// The number of each part of each device, by their names. They stay when a device leaves, because it may come back.
+    public internal(set) var partNumbers: [String: [String: Int]]
+    /// Whether the broker is connected. Without it nothing can be reached.
+    var isConnected = false
+    /// What has been read and what has not.
+    public private(set) var counts = MQTTCounts()
+
+    /// A home in which nothing is known.
+    /// - Parameter partNumbers: the numbers that an earlier run gave to the parts of devices.
+    public init(settings: Settings = Settings(), partNumbers: [String: [String: Int]] = [:]) {
+        self.settings = settings
+        self.partNumbers = partNumbers
+    }
+
+    private var zigbee: ZigbeeDevices? { settings.zigbee2mqttPrefix.map(ZigbeeDevices.init) }
+
+    /// All topics to subscribe to after the broker was connected.
+    public var allSubscriptions: Set<String> {
+        var result = Set(readers.keys)
+        if let prefix = settings.discoveryPrefix { result.formUnion(DiscoveryTopic.filters(prefix: prefix)) }
+        if let zigbee { result.insert(zigbee.topic) }
+        return result
+    }
+
+    /// Adopts a message.
+    public mutating func receive(_ message: MQTTMessage, at now: Instant) -> Effects {
+        var effects = Effects()
+        counts.messages += 1
+        let payload = MQTTPayload(message)
+        if let prefix = settings.discoveryPrefix, let topic = DiscoveryTopic(message.topic, prefix: prefix) {
+            describe(topic, message, payload, at: now, &effects)
+        } else if let zigbee, message.topic == zigbee.topic {
+            describe(zigbee, message, payload, at: now, &effects)
+        }
+        guard let readers = readers[message.topic] else { return effects }
+        for id in readers.sorted() { read(payload, from: message.topic, for: id, at: now, &effects) }
+        return effects
+    }
+
+    /// Reports the devices whose descriptions have come to rest.
+    public mutating func settle(at now: Instant) -> Effects {
+        var effects = Effects()
+        for key in unsettled.sorted() where devices[key]?.settles.map({ $0 <= now }) != false {
+            unsettled.remove(key)
+            report(key, &effects)
+        }
+        return effects
+    }
+
+    /// When ``settle(at:)`` has something to do.
+    public var nextDeadline: Instant? { unsettled.lazy.compactMap { devices[$0]?.settles }.min() }
+
+    /// Adopts that the broker was connected or lost.
+    public mutating func connectionChanged(isConnected: Bool) -> Effects {
+        var effects = Effects()
+        self.isConnected = isConnected
+        for key in devices.keys.sorted() { reportReachability(of: key, &effects) }
+        return effects
+    }
+
+    // MARK: Descriptions
+
+    private mutating func describe(
+        _ topic: DiscoveryTopic, _ message: MQTTMessage, _ payload: MQTTPayload, at now: Instant,
+        _ effects: inout Effects
+    ) {
+        guard !message.payload.isEmpty else { return forget(message.topic, at: now, &effects) }
+        guard let size = admit(message, upTo: Self.longestDescription) else { return }
+        do throws(DiscoveryProblem) {
+            guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
+            adopt(try DiscoveryMessage.entities(topic, json), from: message.topic, size, at: now, &effects)
+        } catch {
+            counts.refuse(message.topic, error.description)
+        }
+    }
+
+    private mutating func describe(
+        _ zigbee: ZigbeeDevices, _ message: MQTTMessage, _ payload: MQTTPayload, at now: Instant,
+        _ effects: inout Effects
+    ) {
+        guard !message.payload.isEmpty else { return forget(message.topic, at: now, &effects) }
+        guard let size = admit(message, upTo: Self.maximumDescriptions) else { return }
+        do throws(DiscoveryProblem) {
+            guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
+            adopt(try zigbee.entities(json), from: message.topic, size, at: now, &effects)
+        } catch {
+            counts.refuse(message.topic, error.description)
+        }
+    }
+
+    /// The room that a description takes, or nil when there is not enough.
+    private mutating func admit(_ message: MQTTMessage, upTo longest: Int) -> Int? {
+        let size = message.payload.count + Self.descriptionOverhead
+        let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
+        guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
+            counts.refuse(message.topic, "has \(message.payload.count) bytes, and there is no room for it")
+            return nil
+        }
+        return size
+    }
+
+    /// Adopts what a topic describes now. What it described before and does not any more is forgotten.
+    private mutating func adopt(
+        _ described: [Result<DiscoveredEntity, DiscoveryProblem>], from topic: String, _ size: Int, at now: Instant,
+        _ effects: inout Effects
+    ) {
+        let before = descriptions[topic]
+        var ids: Set<String> = []
+        counts.clearRefusals(of: topic)
+        for result in described {
+            switch result {
+            case .success(let entity):
+                // A gateway that reads what it publishes would double its cameras.
+                guard !entity.device.identifiers.contains(where: { $0.hasPrefix(settings.ownIdentifierPrefix) }) else {
+                    continue
+                }
+                if adopt(entity, from: topic, at: now, &effects) { ids.insert(entity.id) }
+            case .failure(let problem): counts.refuse(topic, problem.description)
+            }
+        }
+        for id in (before?.entities ?? []).subtracting(ids).sorted() { remove(id, at: now, &effects) }
+        describedBytes += size - (before?.size ?? 0)
+        descriptions[topic] = (ids, size)
+    }
+
+    private mutating func adopt(
+        _ described: DiscoveredEntity, from topic: String, at now: Instant, _ effects: inout Effects
+    ) -> Bool {
+        if let known = entities[described.id], known.described == described, known.topic == topic { return true }
+        if let known = trackers[described.id], known.described == described, known.topic == topic { return true }
+        do throws(DiscoveryProblem) {
+            switch try described.configuration.made() {
+            case .ignored(let kind):
+                counts.ignore(kind, id: described.id)
+                return false
+            case .tracker(let tracker):
+                remove(described.id, at: now, &effects)
+                trackers[described.id] = TrackerRecord(described: described, tracker: tracker, topic: topic)
+                listen(to: [tracker.topic], described.id, &effects)
+                return true
+            case .entity(let entity):
+                add(entity, described, from: topic, at: now, &effects)
+                return true
+            }
+        } catch {
+            counts.refuse(topic, error.description)
+            return false
+        }
+    }
+
+    private mutating func add(
+        _ entity: any Entity, _ described: DiscoveredEntity, from topic: String, at now: Instant,
+        _ effects: inout Effects
+    ) {
+        let before = entities[described.id]
+        var record = EntityRecord(
+            described: described, entity: entity, topic: topic, deviceKey: key(of: described.device))
+        if let before {
+            // The device is the same one, so what is known of it stays.
+            record.adopt(before)
+            if before.deviceKey != record.deviceKey { devices[before.deviceKey]?.entities.remove(described.id) }
+        }
+        let topics = entity.topics.union(described.availability.topics.map(\.source.topic))
+        stopListening(to: (before?.topics ?? []).subtracting(topics), described.id, &effects)
+        record.topics = topics
+        entities[described.id] = record
+        devices[record.deviceKey, default: DeviceRecord(key: record.deviceKey)].entities.insert(described.id)
+        for identifier in described.device.identifiers { keys[identifier] = record.deviceKey }
+        listen(to: topics, described.id, &effects)
+        unsettle(record.deviceKey, at: now)
+        if let old = before?.deviceKey, old != record.deviceKey { unsettle(old, at: now) }
+    }
+
+    private mutating func unsettle(_ key: String, at now: Instant) {
+        devices[key]?.unsettle(at: now)
+        unsettled.insert(key)
+    }
+
+    /// The device that a description means: one that shares an identifier with it, or a new one.
+    private func key(of device: DiscoveredDevice) -> String {
+        device.identifiers.lazy.compactMap { keys[$0] }.first ?? device.identifiers[0]
+    }
+
+    /// Adopts that nothing is described by a topic any more.
+    private mutating func forget(_ topic: String, at now: Instant, _ effects: inout Effects) {
+        counts.clearRefusals(of: topic)
+        guard let before = descriptions.removeValue(forKey: topic) else { return }
+        describedBytes -= before.size
+        for id in before.entities.sorted() { remove(id, at: now, &effects) }
+    }
+
+    private mutating func remove(_ id: String, at now: Instant, _ effects: inout Effects) {
+        if let tracker = trackers.removeValue(forKey: id) { stopListening(to: [tracker.tracker.topic], id, &effects) }
+        guard let record = entities.removeValue(forKey: id) else { return }
+        stopListening(to: record.topics, id, &effects)
+        devices[record.deviceKey]?.entities.remove(id)
+        unsettle(record.deviceKey, at: now)
+    }
+
+    private mutating func listen(to topics: Set<String>, _ id: String, _ effects: inout Effects) {
+        for topic in topics {
+            if readers[topic] == nil {
+                effects.subscriptions.insert(topic)
+                effects.endedSubscriptions.remove(topic)
+            }
+            readers[topic, default: []].insert(id)
+        }
+    }
+
+    private mutating func stopListening(to topics: Set<String>, _ id: String, _ effects: inout Effects) {
+        for topic in topics {
+            readers[topic]?.remove(id)
+            guard readers[topic]?.isEmpty == true else { continue }
+            readers[topic] = nil
+            effects.endedSubscriptions.insert(topic)
+            effects.subscriptions.remove(topic)
+        }
+    }
+
+    // MARK: Messages
+
+    private mutating func read(
+        _ payload: MQTTPayload, from topic: String, for id: String, at now: Instant, _ effects: inout Effects
+    ) {
+        if var tracker = trackers[id] {
+            do throws(UnreadablePayload) {
+                guard let isHome = try tracker.tracker.isHome(payload), tracker.isHome != isHome else { return }
+                tracker.isHome = isHome
+                trackers[id] = tracker
+                effects.reports.append(.presence(person: tracker.person, isHome: isHome))
+            } catch {
+                counts.couldNotRead(topic, error.description)
+            }
+            return
+        }
+        guard var record = entities[id] else { return }
+        let wasReachable = record.isReachable
+        record.described.availability.read(payload, from: topic, into: &record.availability)
+        var reading = EntityReading()
+        if record.entity.topics.contains(topic) {
+            do throws(UnreadablePayload) {
+                reading = try record.entity.read(payload, from: topic, with: record.known)
+            } catch {
+                counts.couldNotRead(topic, error.description)
+            }
+        }
+        let changed = reading.values.difference(to: record.known)
+        record.known.merge(changed)
+        let events = reading.events.filter { record.isNew($0, payload.text, at: now) }
+        let isReachable = record.isReachable
+        entities[id] = record
+        guard let device = devices[record.deviceKey], let endpoint = device.endpoint(of: id) else { return }
+        if isReachable != wasReachable { reportReachability(of: device.key, &effects) }
+        if !changed.isEmpty {
+            effects.reports.append(.values(key: device.key, endpoint: endpoint, changed))
+        }
+        effects.reports += events.map { .event(key: device.key, endpoint: endpoint, $0) }
+    }
+
+    /// Adopts attributes that a command has changed, at a device that does not report them.
+    mutating func adopt(_ values: TraitValues, for id: String, _ effects: inout Effects) {
+        guard var record = entities[id], let device = devices[record.deviceKey] else { return }
+        let changed = values.difference(to: record.known)
+        record.known.merge(changed)
+        entities[id] = record
+        guard !changed.isEmpty, let endpoint = device.endpoint(of: id) else { return }
+        effects.reports.append(.values(key: device.key, endpoint: endpoint, changed))
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// A message that the broker delivered.
+public struct MQTTMessage: Sendable, Hashable {
+    /// The topic that it was published to.
+    public var topic: String
+    /// Its bytes.
+    public var payload: Data
+    /// Whether the broker had kept it from before the subscription. Such a message is a state, and never an event.
+    public var isRetained: Bool
+
+    /// Describes a message.
+    public init(topic: String, payload: Data, isRetained: Bool = false) {
+        self.topic = topic
+        self.payload = payload
+        self.isRetained = isRetained
+    }
+}
+
+/// A message to send.
+public struct MQTTPublication: Sendable, Hashable {
+    /// The topic to publish to.
+    public var topic: String
+    /// The bytes.
+    public var payload: Data
+    /// Whether the broker keeps it for later subscribers.
+    public var isRetained: Bool
+    /// The quality of service: 0 at most once, 1 at least once.
+    public var qualityOfService: Int
+
+    /// Describes a message to send.
+    public init(topic: String, payload: Data, isRetained: Bool = false, qualityOfService: Int = 0) {
+        self.topic = topic
+        self.payload = payload
+        self.isRetained = isRetained
+        self.qualityOfService = qualityOfService
+    }
+
+    /// Describes a text to send.
+    init(topic: String, text: String, isRetained: Bool = false, qualityOfService: Int = 0) {
+        self.init(
+            topic: topic, payload: Data(text.utf8), isRetained: isRetained, qualityOfService: qualityOfService)
+    }
+}
+
+/// The payload of a message that several entities read. Its JSON is read once, when it is first needed.
+final class MQTTPayload {
+    let text: String
+    let isRetained: Bool
+    private var parsed: JSONValue??
+
+    init(_ message: MQTTMessage) {
+        text = String(decoding: message.payload, as: UTF8.self)
+        isRetained = message.isRetained
+    }
+
+    /// The payload as JSON, or nil when it is not.
+    var json: JSONValue? {
+        if let parsed { return parsed }
+        let value = try? JSONValue(parsing: Data(text.utf8))
+        parsed = .some(value)
+        return value
+    }
+}

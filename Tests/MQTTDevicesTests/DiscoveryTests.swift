@@ -1,0 +1,276 @@
+import Foundation
+import HomeTypes
+import Testing
+import Transport
+
+@testable import MQTTDevices
+
+/// Descriptions as Tasmota, ESPHome and others publish them for Home Assistant.
+@Suite struct DiscoveryTests {
+    static let espLight = """
+        {"schema":"json","brightness":true,"color_mode":true,"supported_color_modes":["rgb","color_temp"],
+        "min_mireds":153,"max_mireds":500,"name":"Ceiling","stat_t":"esp/light/ceiling/state",
+        "cmd_t":"esp/light/ceiling/command","avty_t":"esp/status","uniq_id":"ESPlightceiling",
+        "dev":{"ids":"a4cf12","name":"esp","sw":"2024.6.0","mdl":"nodemcuv2","mf":"espressif"}}
+        """
+    static let tasmotaSwitch = """
+        {"name":null,"~":"tele/plug/","stat_t":"stat/plug/RESULT","val_tpl":"{{value_json.POWER}}","cmd_t":"cmnd/plug/POWER",
+        "pl_off":"OFF","pl_on":"ON","avty_t":"~LWT","pl_avail":"Online","pl_not_avail":"Offline","uniq_id":"3B2A1C_RL_1",
+        "dev":{"ids":["3B2A1C"],"name":"Plug","mf":"Sonoff","mdl":"Basic","sw":"13.4.0(tasmota)"}}
+        """
+
+    @Test func `a light with colours becomes an extended colour light`() throws {
+        var table = HomeOnTable()
+        table.receive("homeassistant/light/esp/ceiling/config", Self.espLight, isRetained: true)
+        #expect(table.takeReports().isEmpty, "its other parts may follow")
+        #expect(table.subscriptions.isSuperset(of: ["esp/light/ceiling/state", "esp/status"]))
+        table.settle()
+        let device = try #require(table.devices.first)
+        #expect(device.key == "a4cf12")
+        #expect(device.name == "esp")
+        #expect(device.product.vendorName == "espressif")
+        #expect(device.product.softwareVersion == "2024.6.0")
+        #expect(device.endpoints.map(\.types) == [["ExtendedColorLightDeviceType"]])
+        #expect(device.endpoints[0].isReachable == nil, "it has not said yet that it is there")
+
+        table.receive("esp/status", "online", isRetained: true)
+        #expect(table.takeReports().last == .reachability(key: "a4cf12", endpoint: 1, isReachable: true))
+        table.receive(
+            "esp/light/ceiling/state",
+            #"{"state":"ON","color_mode":"rgb","brightness":128,"color":{"r":255,"g":0,"b":0}}"#)
+        let values = table.values("a4cf12")
+        #expect(values["OnOff", "onOff"] == true)
+        #expect(values["LevelControl", "currentLevel"] == 127)
+        #expect(values["ColorControl", "currentHue"] == 0)
+        #expect(values["ColorControl", "currentSaturation"] == 254)
+        table.receive("esp/light/ceiling/state", #"{"state":"ON","color_mode":"color_temp","color_temp":250}"#)
+        #expect(table.values("a4cf12")["ColorControl", "colorTemperatureMireds"] == 250)
+        #expect(table.values("a4cf12")["ColorControl", "colorMode"] == "colorTemperatureMireds")
+    }
+
+    @Test func `commands of a light become its messages`() throws {
+        var table = HomeOnTable()
+        table.receive("homeassistant/light/esp/ceiling/config", Self.espLight)
+        table.settle()
+        #expect(try table.perform("a4cf12", "OnOff", "on") == [#"esp/light/ceiling/command {"state":"ON"}"#])
+        #expect(
+            try table.perform("a4cf12", "LevelControl", "moveToLevelWithOnOff", ["level": 127, "transitionTime": 20])
+                == [#"esp/light/ceiling/command {"brightness":128,"state":"ON","transition":2}"#])
+        #expect(
+            try table.perform("a4cf12", "ColorControl", "moveToHueAndSaturation", ["hue": 85, "saturation": 254])
+                == [#"esp/light/ceiling/command {"color":{"b":2,"g":255,"r":0},"state":"ON"}"#])
+        #expect(
+            try table.perform("a4cf12", "ColorControl", "moveToColorTemperature", ["colorTemperatureMireds": 900])
+                == [#"esp/light/ceiling/command {"color_temp":500,"state":"ON"}"#])
+        #expect(throws: HomeError.self) { try table.perform("a4cf12", "OnOff", "toggle") }
+        table.receive("esp/light/ceiling/state", #"{"state":"OFF"}"#)
+        #expect(try table.perform("a4cf12", "OnOff", "toggle") == [#"esp/light/ceiling/command {"state":"ON"}"#])
+        let error = #expect(throws: HomeError.self) {
+            try table.perform("a4cf12", "LevelControl", "moveToLevelWithOnOff", ["level": 300])
+        }
+        #expect(error?.code == .outOfRange)
+        #expect(table.values("a4cf12")["OnOff", "onOff"] == false, "only the light says what it does")
+    }
+
+    @Test func `a socket reports and is switched by its own words`() throws {
+        var table = HomeOnTable()
+        table.receive("homeassistant/switch/3B2A1C_RL_1/config", Self.tasmotaSwitch)
+        table.settle()
+        #expect(table.subscriptions.contains("tele/plug/LWT"))
+        #expect(table.devices.first?.endpoints.map(\.types) == [["OnOffPluginUnitDeviceType"]])
+        table.receive("stat/plug/RESULT", #"{"POWER":"ON"}"#)
+        #expect(table.values("3B2A1C")["OnOff", "onOff"] == true)
+        table.receive("stat/plug/RESULT", #"{"Wifi":{"RSSI":70}}"#)
+        #expect(table.home.counts.unreadable == 0, "a message about something else is no problem")
+        #expect(try table.perform("3B2A1C", "OnOff", "off") == ["cmnd/plug/POWER OFF"])
+        table.receive("tele/plug/LWT", "Offline")
+        let error = #expect(throws: HomeError.self) { try table.perform("3B2A1C", "OnOff", "on") }
+        #expect(error?.code == .unavailable)
+    }
+
+    @Test func `the entities of one device become its parts, the most important one first`() throws {
+        var table = HomeOnTable()
+        let device = #""dev":{"ids":["x1"],"name":"Hall"}"#
+        table.receive(
+            "homeassistant/sensor/x1/t/config",
+            #"{"dev_cla":"temperature","stat_t":"x/s","val_tpl":"{{value_json.t}}","uniq_id":"x1t",\#(device)}"#)
+        table.receive(
+            "homeassistant/sensor/x1/b/config",
+            #"{"dev_cla":"battery","stat_t":"x/s","val_tpl":"{{value_json.b}}","uniq_id":"x1b",\#(device)}"#)
+        table.receive(
+            "homeassistant/binary_sensor/x1/m/config",
+            #"{"dev_cla":"motion","stat_t":"x/s","val_tpl":"{{value_json.m}}","pl_on":true,"pl_off":false,"uniq_id":"x1m",\#(device)}"#
+        )
+        table.receive(
+            "homeassistant/switch/x1/r/config",
+            #"{"stat_t":"x/s","cmd_t":"x/set","val_tpl":"{{value_json.r}}","uniq_id":"x1r",\#(device)}"#)
+        table.receive(
+            "homeassistant/sensor/x1/p/config", #"{"dev_cla":"pressure","stat_t":"x/s","uniq_id":"x1p",\#(device)}"#)
+        table.settle()
+        let found = try #require(table.devices.first)
+        #expect(table.devices.count == 1)
+        #expect(
+            found.endpoints.map(\.types) == [
+                ["OnOffPluginUnitDeviceType"], ["MotionSensorDeviceType"], ["TemperatureSensorDeviceType"],
+            ])
+        #expect(found.endpoints[0].values.traits["ExtendedPowerSource"] != nil)
+        #expect(table.home.counts.ignored == ["sensor (pressure)": 1])
+        table.receive("x/s", #"{"t":-3.25,"b":50,"m":true,"r":"OFF"}"#)
+        #expect(table.values("x1", 3)["TemperatureMeasurement", "measuredValue"] == -325)
+        #expect(table.values("x1", 1)["ExtendedPowerSource", "batPercentRemaining"] == 100)
+        #expect(table.values("x1", 2)["OccupancySensing", "occupancy"] == 1)
+        #expect(table.values("x1", 1)["OnOff", "onOff"] == false)
+    }
+
+    @Test func `a message for a whole device describes all of its parts`() throws {
+        var table = HomeOnTable()
+        let message = """
+            {"dev":{"ids":"0AFFD2","name":"Kitchen","mf":"Bla","mdl":"xya","sw":"1.0","sn":"ea334450945afc","hw":"1.0rev2"},
+            "o":{"name":"bla2mqtt","sw":"2.1"},"state_topic":"sensorBedroom/state","qos":2,
+            "cmps":{"t":{"p":"sensor","device_class":"temperature","unit_of_measurement":"°F",
+            "value_template":"{{ value_json.temperature}}","unique_id":"temp01ae_t"},
+            "h":{"p":"sensor","device_class":"humidity","value_template":"{{ value_json.humidity}}","unique_id":"temp01ae_h"},
+            "gone":{"p":"sensor"}}}
+            """
+        table.receive("homeassistant/device/0AFFD2/config", message)
+        table.settle()
+        let device = try #require(table.devices.first)
+        #expect(device.endpoints.count == 2)
+        #expect(device.product.serialNumber == "ea334450945afc")
+        table.receive("sensorBedroom/state", #"{"temperature":68,"humidity":43.5}"#)
+        #expect(table.values("0AFFD2", 1)["TemperatureMeasurement", "measuredValue"] == 2_000)
+        #expect(table.values("0AFFD2", 2)["RelativeHumidityMeasurement", "measuredValue"] == 4_350)
+        #expect(table.home.counts.refused.isEmpty)
+    }
+
+    @Test func `one change is reported once, however often it is sent`() {
+        var table = HomeOnTable()
+        table.receive("homeassistant/switch/a/config", Self.tasmotaSwitch)
+        table.settle()
+        _ = table.takeReports()
+        for _ in 0..<3 { table.receive("stat/plug/RESULT", #"{"POWER":"ON"}"#) }
+        table.receive("stat/plug/RESULT", #"{"POWER":"ON"}"#, isRetained: true)
+        #expect(table.takeReports() == [.values(key: "3B2A1C", endpoint: 1, TraitValues("OnOff", ["onOff": true]))])
+        for _ in 0..<3 { table.receive("homeassistant/switch/a/config", Self.tasmotaSwitch) }
+        table.settle()
+        #expect(table.takeReports().isEmpty)
+    }
+
+    @Test func `a device stays the same through rediscovery and new names, and leaves with its description`() throws {
+        var table = HomeOnTable()
+        table.receive("homeassistant/switch/a/config", Self.tasmotaSwitch)
+        table.settle()
+        table.receive("stat/plug/RESULT", #"{"POWER":"ON"}"#)
+        table.receive(
+            "homeassistant/switch/a/config",
+            Self.tasmotaSwitch.replacingOccurrences(of: "plug", with: "socket").replacingOccurrences(
+                of: "Plug", with: "Socket"))
+        table.settle()
+        #expect(table.devices.map(\.key) == ["3B2A1C"])
+        #expect(table.devices.first?.name == "Socket")
+        #expect(table.values("3B2A1C")["OnOff", "onOff"] == true, "what is known stays")
+        #expect(!table.subscriptions.contains("stat/plug/RESULT"))
+        #expect(table.subscriptions.contains("stat/socket/RESULT"))
+        table.receive("homeassistant/switch/a/config", "")
+        table.settle()
+        #expect(table.takeReports().last == .removed(key: "3B2A1C"))
+        #expect(table.subscriptions == table.home.allSubscriptions)
+        table.receive("stat/socket/RESULT", #"{"POWER":"OFF"}"#)
+        #expect(table.takeReports().isEmpty, "a late message does nothing")
+        table.receive("homeassistant/switch/a/config", Self.tasmotaSwitch)
+        table.settle()
+        #expect(table.devices.map(\.key) == ["3B2A1C"])
+        #expect(table.devices.first?.endpoints.map(\.number) == [1])
+    }
+
+    @Test func `a doorbell rings once for each press, and never for what the broker kept`() {
+        var table = HomeOnTable()
+        let config =
+            #"{"dev_cla":"doorbell","evt_typ":["press","hold"],"stat_t":"bell","uniq_id":"bell1","name":"Bell"}"#
+        table.receive("homeassistant/event/bell/config", config)
+        table.settle()
+        let key = "entity:event.bell1"
+        #expect(table.devices.map(\.key) == [key])
+        _ = table.takeReports()
+        table.receive("bell", #"{"event_type":"press"}"#, isRetained: true)
+        table.receive("bell", #"{"event_type":"hold"}"#)
+        #expect(table.takeReports().isEmpty)
+        table.receive("bell", #"{"event_type":"press"}"#)
+        table.receive("bell", #"{"event_type":"press"}"#)
+        #expect(table.takeReports() == [.event(key: key, endpoint: 1, .doorbellPressed)])
+        table.now += .seconds(2)
+        table.receive("bell", #"{"event_type":"press"}"#)
+        #expect(table.takeReports() == [.event(key: key, endpoint: 1, .doorbellPressed)])
+    }
+
+    @Test func `a tracker says whether its person is at home, once for each change`() {
+        var table = HomeOnTable()
+        table.receive(
+            "homeassistant/device_tracker/anna/config",
+            #"{"stat_t":"presence/anna","name":"Anna","pl_home":"here","pl_not_home":"away"}"#)
+        for payload in ["here", "here", "Work", "away", "None", "here"] { table.receive("presence/anna", payload) }
+        #expect(
+            table.takeReports() == [
+                .presence(person: "Anna", isHome: true), .presence(person: "Anna", isHome: false),
+                .presence(person: "Anna", isHome: true),
+            ])
+    }
+
+    @Test func `without a broker nothing can be reached`() {
+        var table = HomeOnTable()
+        table.receive(
+            "homeassistant/switch/a/config", Self.tasmotaSwitch.replacingOccurrences(of: "avty_t", with: "note"))
+        table.settle()
+        #expect(table.devices.first?.endpoints.first?.isReachable == true)
+        table.connectionChanged(isConnected: false)
+        #expect(table.takeReports().last == .reachability(key: "3B2A1C", endpoint: 1, isReachable: false))
+        let error = #expect(throws: HomeError.self) { try table.perform("3B2A1C", "OnOff", "on") }
+        #expect(error?.code == .unavailable)
+        table.connectionChanged(isConnected: true)
+        #expect(table.takeReports() == [.reachability(key: "3B2A1C", endpoint: 1, isReachable: true)])
+    }
+
+    @Test(arguments: [
+        ("homeassistant/switch/a/config", "not json"), ("homeassistant/switch/a/config", "[1]"),
+        ("homeassistant/switch/a/config", #"{"stat_t":"a"}"#), ("homeassistant/switch/a/config", #"{"cmd_t":"a/#"}"#),
+        ("homeassistant/switch/a/config", #"{"cmd_t":"a","val_tpl":"{{ now() }}","stat_t":"b"}"#),
+        ("homeassistant/light/a/config", #"{"cmd_t":"a","schema":"template"}"#),
+        ("homeassistant/light/a/config", #"{"cmd_t":"a","bri_cmd_t":"b","bri_scl":0}"#),
+        ("homeassistant/cover/a/config", #"{"set_pos_t":"a","pos_open":5,"pos_clsd":5}"#),
+        ("homeassistant/fan/a/config", #"{"cmd_t":"a","spd_rng_min":9,"spd_rng_max":3}"#),
+        ("homeassistant/climate/a/config", #"{"temp_cmd_t":"a","min_temp":30,"max_temp":10}"#),
+        ("homeassistant/device/a/config", #"{"cmps":{"x":{"name":"no platform"}}}"#),
+        ("zigbee2mqtt/bridge/devices", "{}"),
+        (
+            "zigbee2mqtt/bridge/devices",
+            #"[{"type":"Router","ieee_address":"0x1","friendly_name":"a/#","definition":{"exposes":[]}}]"#
+        ),
+    ])
+    func `a description that cannot be used is refused with its reason`(topic: String, payload: String) {
+        var table = HomeOnTable()
+        table.receive(topic, payload)
+        table.settle()
+        #expect(table.takeReports().isEmpty)
+        #expect(table.home.counts.refused.map(\.topic) == [topic])
+        table.receive(topic, "")
+        #expect(table.home.counts.refused.isEmpty)
+    }
+
+    @Test func `a broker full of descriptions does not fill the memory`() {
+        var table = HomeOnTable()
+        for number in 0..<20_000 {
+            table.receive("homeassistant/switch/n\(number)/config", #"{"cmd_t":"c"}"#)
+        }
+        #expect(table.home.entities.count < 17_000)
+        #expect(table.home.counts.refusals > 3_000)
+        #expect(table.home.counts.refused.count == MQTTCounts.kept)
+    }
+
+    @Test func `what the gateway publishes itself does not come back as a device`() {
+        var table = HomeOnTable()
+        table.receive(
+            "homeassistant/switch/a/config", Self.tasmotaSwitch.replacingOccurrences(of: "3B2A1C", with: "gatehouse_1"))
+        table.settle()
+        #expect(table.takeReports().isEmpty)
+    }
+}
