@@ -109,6 +109,9 @@ var targets: [Target] = [
             "PushAvStreamTransport",
         ]),
 
+    // Of floor 5 what needs no package.
+    module("MQTTDevices", floor: "Home", ["HomeTypes", "DatagramPort", "Transport", "CMosquitto"]),
+
     // Test support that is not a test.
     .target(
         name: "NetworkSimulator", dependencies: ["Transport"], path: "Sources/Testing/NetworkSimulator",
@@ -133,7 +136,7 @@ var targets: [Target] = [
         "FuzzTargets", floor: "Testing",
         [
             "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "Codecs",
-            "Cameras", "Signalling", "PushAvStreamTransport",
+            "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices",
         ]),
 
     tests("TransportTests", ["Transport"]),
@@ -190,6 +193,7 @@ var targets: [Target] = [
             "Codecs", "DatagramPort", "DTLS", "Stations", "SDP", "RTP", "Transport",
         ]),
     tests("HomeTypesTests", ["HomeTypes", "ExampleOrganization"]),
+    tests("MQTTDevicesTests", ["MQTTDevices", "HomeTypes", "Transport"]),
     tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
 ]
 
@@ -263,7 +267,6 @@ if !coreOnly {
 
         module("SmartDeviceManagement", floor: "Home", ["HomeHub", "HomeTypes"]),
         module("CloudToCloud", floor: "Home", ["HomeHub", "HomeTypes"]),
-        module("MQTTDevices", floor: "Home", ["HomeTypes", "HomeHub", "DatagramPort", "Transport", "CMosquitto"]),
 
         // Floor 6: clients of a gateway.
         module(
@@ -315,7 +318,9 @@ if !coreOnly {
             [
                 "Transport", "SDP", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
                 "HomeTypes",
-                "HomeHub", "SmartDeviceManagement", "CloudToCloud", "COpenSSL", "CFileStatus", "CWebFiles", "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
+                "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "COpenSSL", "CFileStatus",
+                "CWebFiles",
+                "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -381,7 +386,6 @@ if !coreOnly {
             ]),
         tests("SmartDeviceManagementTests", ["SmartDeviceManagement", "HomeTypes"]),
         tests("CloudToCloudTests", ["CloudToCloud", "HomeTypes"]),
-        tests("MQTTDevicesTests", ["MQTTDevices", "HomeTypes", "Transport"]),
         tests(
             "GatewayTests",
             [
@@ -441,12 +445,13 @@ if fuzzing {
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
                     "Configuration/ConfigurationLoader+Cameras.swift",
                     "Configuration/ConfigurationLoader+Devices.swift",
-                    "Configuration/ConfigurationLoader+OAuth.swift",
+                    "Configuration/ConfigurationLoader+MQTT.swift", "Configuration/ConfigurationLoader+OAuth.swift",
                     "Configuration/GatewayConfiguration+Device.swift",
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
                     "Configuration/EnvironmentReferences.swift", "Configuration/GatewayConfiguration.swift",
                     "Configuration/GatewayConfiguration+Camera.swift", "Configuration/GatewayConfiguration+OAuth.swift",
-                    "Configuration/GatewayConfiguration+YAML.swift", "Configuration/YAMLReader.swift",
+                    "Configuration/GatewayConfiguration+MQTT.swift", "Configuration/GatewayConfiguration+YAML.swift",
+                    "Configuration/YAMLReader.swift",
                     "Configuration/Reload/CameraEntry.swift",
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
                 ],

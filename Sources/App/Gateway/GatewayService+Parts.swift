@@ -118,6 +118,16 @@ enum WHEPLeaseKeeper {
     }
 }
 
+/// Ends the bridge to the MQTT broker when the gateway stops, so that others on the broker learn that it leaves.
+struct MQTTEnder: Service {
+    let mqtt: MQTTRunner
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await mqtt.stop()
+    }
+}
+
 /// Ends all sessions when the gateway stops, so that viewers see an end and not a frozen picture.
 struct SessionEnder: Service {
     let hub: HomeHub

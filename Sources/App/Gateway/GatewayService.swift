@@ -38,6 +38,7 @@ public struct GatewayService: Service {
     let api: GatewayAPI
     private let transports: TransportService
     private let storage: HomeStorage
+    private let mqtt: MQTTRunner
     private let shared: ConnectionGuard
     private let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
@@ -119,9 +120,11 @@ public struct GatewayService: Service {
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
         secrets.add(webhooks.secrets)
+        let mqtt = MQTTRunner(directory: directory, logger: logger)
+        self.mqtt = mqtt
         self.keeper = try ConfigurationKeeper(
             configuration: configuration, file: configurationFile, store: CameraStore(directory: directory),
-            cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets,
+            cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, mqtt: mqtt,
             isKnown: storage.isKnown(recordings: recording?.folder ?? directory.file("recordings")),
             identified: { recording?.setRetention(of: $0) }, logger: logger)
         let access =
@@ -134,6 +137,7 @@ public struct GatewayService: Service {
             shared: shared,
             recordings: access,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
+            mqtt: mqtt,
             additionalMetrics: { storage.metrics + (await additionalMetrics()) })
         self.shared = shared
         self.logger = logger
@@ -183,6 +187,7 @@ public struct GatewayService: Service {
         let readiness = Readiness(expected: configuration.http.https == nil ? 1 : 2) { ports in
             await announce(configuration.listening(on: ports))
         }
+        await mqtt.use(hub)
         await keeper.begin()
         await VirtualHome(hub: hub, store: storage.shared, logger: logger).apply(configuration.devices)
         await registry.observe { [enforcement = api.enforcement] in await enforcement.enforce($1, on: $0) }
@@ -193,6 +198,7 @@ public struct GatewayService: Service {
             Ticker(
                 hub: hub, whepSessions: api.whepSessions, tokens: registry,
                 reporter: ConnectionReporter(shared: shared, logger: logger)),
+            MQTTEnder(mqtt: mqtt),
             ConfigurationWatcher(keeper: keeper),
         ]
         if let https = configuration.http.https {

@@ -9,6 +9,7 @@ struct Gatehouse: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, CameraCommand.self, DevicesCommand.self, LiveCommand.self, TalkCommand.self,
             PressCommand.self, SessionsCommand.self, EventsCommand.self, RecordingsCommand.self, TokenCommand.self,
+            MQTTCommand.self,
             BenchCommand.self, SDPCommand.self,
         ])
 }

@@ -210,7 +210,7 @@ extension ConfigurationLoader {
 
     /// Replaces `${NAME}` with the environment's values, so a password does not have to be in the file. `$${` is a
     /// literal `${`.
-    private func substituted(_ text: String, at place: YAMLReader.Place) -> String? {
+    func substituted(_ text: String, at place: YAMLReader.Place) -> String? {
         do throws(EnvironmentReferences.Failure) {
             return try EnvironmentReferences.replaced(in: text, environment: environment)
         } catch {

@@ -82,7 +82,7 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "cameras", "devices",
+        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "mqtt", "cameras", "devices",
     ]
 
     let reader: YAMLReader
@@ -100,6 +100,7 @@ struct ConfigurationLoader {
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
         if let place = keys["recording"] { result.recording = recording(place) }
         if let place = keys["oauth"] { result.oauthClients = oauthClients(place) }
+        if let place = keys["mqtt"] { result.mqtt = mqtt(place) }
         result.cameras = cameras(keys["cameras"])
         result.devices = devices(keys["devices"])
         let taken = Set(result.cameras.map(\.id))
@@ -133,13 +134,22 @@ struct ConfigurationLoader {
         var result = GatewayConfiguration.HTTPS()
         result.host = host(keys["host"])
         if let port = reader.integer(keys["port"], in: 1...65_535) { result.port = port }
+        result.files = certificateFiles(keys, at: place)
+        return result
+    }
+
+    /// The keys `certificate` and `privateKey` of a section.
+    func certificateFiles(
+        _ keys: [String: YAMLReader.Place], at place: YAMLReader.Place
+    ) -> GatewayConfiguration.CertificateFiles? {
         switch (reader.string(keys["certificate"]), reader.string(keys["privateKey"])) {
         case (let certificate?, let privateKey?):
-            result.files = .init(certificate: path(certificate), privateKey: path(privateKey))
-        case (nil, nil): break
-        default: reader.report("certificate and privateKey go together; give both or neither", at: place)
+            return .init(certificate: path(certificate), privateKey: path(privateKey))
+        case (nil, nil): return nil
+        default:
+            reader.report("certificate and privateKey go together; give both or neither", at: place)
+            return nil
         }
-        return result
     }
 
     private func media(_ place: YAMLReader.Place) -> GatewayConfiguration.Media {

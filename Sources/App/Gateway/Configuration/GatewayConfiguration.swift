@@ -18,6 +18,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var recording: Recording?
     /// The programs that people may link to their accounts.
     public var oauthClients: [OAuthClient] = []
+    /// The MQTT broker, or nil without one.
+    public var mqtt: MQTT?
     /// The cameras, in the order in which people see them.
     public var cameras: [Camera] = []
     /// The virtual devices, in the order in which people see them.

@@ -36,7 +36,9 @@ extension GatewayAPI {
                     watchers: await hub.watcherCount)
                 + metrics.families() + shared.families() + ProcessMetrics.families()
             let text = PrometheusText.encode(
-                (families + (await additionalMetrics())).map { $0.naming(devices: hub.names) })
+                (families + (await mqtt?.status?.families ?? []) + (await additionalMetrics())).map {
+                    $0.naming(devices: hub.names)
+                })
             return Response(
                 status: .ok, headers: [.contentType: PrometheusText.mediaType, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: text)))

@@ -37,6 +37,8 @@ struct GatewayAPI: Sendable {
     let uploadEndpoints: UploadEndpoints?
     /// Called with the ids of all endpoints when they have changed.
     let endpointsChanged: @Sendable (Set<UInt16>) -> Void
+    /// Runs the bridge to the MQTT broker; nil for an API without one.
+    let mqtt: MQTTRunner?
     /// Metrics of the floors below, which the home does not know about.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
@@ -45,6 +47,7 @@ struct GatewayAPI: Sendable {
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
         uploadEndpoints: UploadEndpoints? = nil, endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
+        mqtt: MQTTRunner? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -62,6 +65,7 @@ struct GatewayAPI: Sendable {
         self.recordingAccess = recordings
         self.uploadEndpoints = uploadEndpoints
         self.endpointsChanged = endpointsChanged
+        self.mqtt = mqtt
         self.additionalMetrics = additionalMetrics
     }
 
@@ -111,6 +115,7 @@ struct GatewayAPI: Sendable {
         addWHEPRoutes(to: router)
         addWHIPRoutes(to: router)
         addUploadEndpointRoutes(to: router)
+        addMQTTRoutes(to: router)
         addTokenRoutes(to: router)
         addOAuthRoutes(to: router, scheme: scheme)
         addSmartDeviceManagementRoutes(to: router, scheme: scheme)

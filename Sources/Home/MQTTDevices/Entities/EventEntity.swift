@@ -22,7 +22,12 @@ struct EventEntity: Entity {
 
     var topics: Set<String> { [source.topic] }
 
-    var initial: TraitValues { TraitValues("DoorbellPress", [:]) }
+    /// The type has the trait Switch for its button, which nobody holds down between two messages.
+    var initial: TraitValues {
+        var values = TraitValues("Switch", ["numberOfPositions": 2, "currentPosition": 0])
+        values.add("DoorbellPress")
+        return values
+    }
 
     func read(
         _ payload: MQTTPayload, from topic: String, with known: TraitValues

@@ -89,9 +89,13 @@ public struct MQTTHome: Sendable {
         counts.messages += 1
         let payload = MQTTPayload(message)
         if let prefix = settings.discoveryPrefix, let topic = DiscoveryTopic(message.topic, prefix: prefix) {
-            describe(topic, message, payload, at: now, &effects)
+            describe(message, payload, upTo: Self.longestDescription, at: now, &effects) {
+                (json) throws(DiscoveryProblem) in try DiscoveryMessage.entities(topic, json)
+            }
         } else if let zigbee, message.topic == zigbee.topic {
-            describe(zigbee, message, payload, at: now, &effects)
+            describe(message, payload, upTo: Self.maximumDescriptions, at: now, &effects) {
+                (json) throws(DiscoveryProblem) in try zigbee.entities(json)
+            }
         }
         guard let readers = readers[message.topic] else { return effects }
         for id in readers.sorted() { read(payload, from: message.topic, for: id, at: now, &effects) }
@@ -122,28 +126,14 @@ public struct MQTTHome: Sendable {
     // MARK: Descriptions
 
     private mutating func describe(
-        _ topic: DiscoveryTopic, _ message: MQTTMessage, _ payload: MQTTPayload, at now: Instant,
-        _ effects: inout Effects
+        _ message: MQTTMessage, _ payload: MQTTPayload, upTo longest: Int, at now: Instant, _ effects: inout Effects,
+        read: (JSONValue) throws(DiscoveryProblem) -> [Result<DiscoveredEntity, DiscoveryProblem>]
     ) {
         guard !message.payload.isEmpty else { return forget(message.topic, at: now, &effects) }
-        guard let size = admit(message, upTo: Self.longestDescription) else { return }
+        guard let size = admit(message, upTo: longest) else { return }
         do throws(DiscoveryProblem) {
             guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
-            adopt(try DiscoveryMessage.entities(topic, json), from: message.topic, size, at: now, &effects)
-        } catch {
-            counts.refuse(message.topic, error.description)
-        }
-    }
-
-    private mutating func describe(
-        _ zigbee: ZigbeeDevices, _ message: MQTTMessage, _ payload: MQTTPayload, at now: Instant,
-        _ effects: inout Effects
-    ) {
-        guard !message.payload.isEmpty else { return forget(message.topic, at: now, &effects) }
-        guard let size = admit(message, upTo: Self.maximumDescriptions) else { return }
-        do throws(DiscoveryProblem) {
-            guard let json = payload.json else { throw DiscoveryProblem("is not JSON") }
-            adopt(try zigbee.entities(json), from: message.topic, size, at: now, &effects)
+            adopt(try read(json), from: message.topic, size, at: now, &effects)
         } catch {
             counts.refuse(message.topic, error.description)
         }

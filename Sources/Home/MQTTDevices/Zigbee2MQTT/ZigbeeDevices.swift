@@ -26,7 +26,7 @@ struct ZigbeeDevices {
         return exposes.flatMap { ZigbeeExpose($0).descriptions(topics) }.map { part in
             .success(
                 DiscoveredEntity(
-                    id: "\(part.configuration.component).\(address)_\(part.object)_zigbee2mqtt", name: part.name,
+                    id: "zigbee2mqtt.\(part.configuration.component).\(address)_\(part.object)", name: part.name,
                     device: described, configuration: part.configuration, availability: availability))
         }
     }

@@ -38,6 +38,7 @@ public actor ConfigurationKeeper {
     private let secrets: SecretList
     private let isKnown: @Sendable (String) -> Bool
     private let identified: @Sendable ([String: String]) -> Void
+    private let mqtt: MQTTRunner?
 
     /// The last config that was read without a problem.
     var current: GatewayConfiguration
@@ -67,10 +68,11 @@ public actor ConfigurationKeeper {
     ///   - isKnown: whether an earlier version of the gateway kept something under this key.
     ///   - identified: gets the identifiers of the cameras' devices, by their keys, before the cameras run.
     ///   - secrets: receives the passwords of cameras that are added later.
+    ///   - mqtt: runs the bridge to the MQTT broker.
     /// - Throws: what is wrong with the file of the API's cameras.
     init(
         configuration: GatewayConfiguration, file: String?, store: CameraStore, cameras: any CameraRunning,
-        hub: HomeHub, webhooks: WebhookTokens = WebhookTokens(), secrets: SecretList,
+        hub: HomeHub, webhooks: WebhookTokens = WebhookTokens(), secrets: SecretList, mqtt: MQTTRunner? = nil,
         isKnown: @escaping @Sendable (String) -> Bool = { _ in false },
         identified: @escaping @Sendable ([String: String]) -> Void = { _ in }, logger: Logger,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -84,6 +86,7 @@ public actor ConfigurationKeeper {
         self.secrets = secrets
         self.isKnown = isKnown
         self.identified = identified
+        self.mqtt = mqtt
         self.logger = logger
         self.environment = environment
         self.current = configuration
@@ -217,6 +220,8 @@ public actor ConfigurationKeeper {
         await identify(self.entries.map(\.camera))
         let cameras = self.entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
+        secrets.add([current.mqtt?.password].compactMap { $0 })
+        await mqtt?.apply(current.mqtt)
         let needsRestart = current.keysThatNeedRestart(comparedTo: started)
         if needsRestart != status.needsRestart, !needsRestart.isEmpty {
             logger.warning(

@@ -1,0 +1,247 @@
+import DatagramPort
+import Foundation
+import HomeHub
+import HomeTypes
+import Logging
+import MQTTDevices
+import Transport
+
+/// Runs the bridge to the MQTT broker that the config names, and publishes the cameras there. A config that is read again
+/// puts another bridge in its place.
+actor MQTTRunner {
+    /// The file that keeps the numbers of the parts of devices.
+    static let fileName = "mqtt-parts.json"
+    private static let principal = "mqtt"
+
+    private let logger: Logger
+    private let directory: StateDirectory?
+    private weak var hub: HomeHub?
+    private var configuration: GatewayConfiguration.MQTT?
+    private var bridge: MQTTBridge?
+    private var problem: BrokerFailure?
+    private var publisher: CameraPublisher?
+    private var tasks: [Task<Void, Never>] = []
+    private var partNumbers: [String: [String: Int]] = [:]
+    /// When the broker was lost.
+    private var lostAt: Instant?
+    private var wasConnected = false
+
+    /// The devices that the broker describes, by their keys.
+    private(set) var devices: [String: MQTTDevice] = [:]
+
+    /// Makes a runner that does nothing until it gets a config.
+    /// - Parameter directory: where the numbers of the parts of devices are kept; nil to forget them.
+    init(directory: StateDirectory?, logger: Logger) {
+        self.directory = directory
+        self.logger = logger
+    }
+
+    /// Hands over the home.
+    func use(_ hub: HomeHub) { self.hub = hub }
+
+    /// Makes the bridge the one that the config asks for.
+    func apply(_ wanted: GatewayConfiguration.MQTT?) async {
+        guard wanted != configuration else { return }
+        await stop()
+        configuration = wanted
+        guard let wanted else { return }
+        readPartNumbers()
+        let (reports, reportsIn) = AsyncStream.makeStream(of: MQTTDeviceReport.self)
+        let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self)
+        let (messages, messagesIn) = AsyncStream.makeStream(of: MQTTMessage.self, bufferingPolicy: .bufferingNewest(64))
+        do throws(BrokerFailure) {
+            bridge = try MQTTBridge(
+                settings: wanted.bridge, partNumbers: partNumbers,
+                observers: .init(
+                    home: { reportsIn.yield($0) }, connection: { statesIn.yield($0) },
+                    message: { messagesIn.yield($0) }))
+        } catch {
+            problem = error
+            logger.error("the MQTT broker cannot be used", metadata: ["reason": "\(error)"])
+            return
+        }
+        publisher = wanted.publishes ? CameraPublisher(settings: wanted.publisher) : nil
+        tasks = [
+            Task { [weak self] in for await report in reports { await self?.take(report) } },
+            Task { [weak self] in for await state in states { await self?.take(state) } },
+            Task { [weak self] in for await message in messages { await self?.take(message) } },
+        ]
+        if publisher != nil { tasks.append(Task { [weak self] in await self?.followHome() }) }
+        await bridge?.start()
+    }
+
+    /// Ends the bridge. The broker learns that the gateway leaves.
+    func stop() async {
+        if let publisher { await bridge?.publish(publisher.farewell) }
+        await bridge?.stop()
+        for task in tasks { task.cancel() }
+        tasks = []
+        bridge = nil
+        publisher = nil
+        problem = nil
+        lostAt = nil
+        wasConnected = false
+        for key in devices.keys.sorted() { await take(.removed(key: key)) }
+    }
+
+    // MARK: The connection
+
+    private func take(_ state: BrokerState) async {
+        switch state {
+        case .connected:
+            var metadata: Logger.Metadata = ["broker": "\(configuration?.host ?? "")"]
+            if let lostAt { metadata["downFor"] = "\((MonotonicClock.now - lostAt).inWords)" }
+            logger.notice(wasConnected ? "MQTT broker connected again" : "MQTT broker connected", metadata: metadata)
+            wasConnected = true
+            lostAt = nil
+            for publication in publisher?.everything ?? [] { await bridge?.publish(publication) }
+        case .lost(_, let reason):
+            if lostAt == nil { lostAt = MonotonicClock.now }
+            logger.warning(
+                wasConnected ? "MQTT broker lost" : "MQTT broker cannot be reached",
+                metadata: ["broker": "\(configuration?.host ?? "")", "reason": "\(reason)"])
+        case .connecting, .stopped: break
+        }
+    }
+
+    // MARK: Devices
+
+    private func take(_ report: MQTTDeviceReport) async {
+        switch report {
+        case .described(let device):
+            devices[device.key] = device
+            await keepPartNumbers()
+        case .removed(let key): devices[key] = nil
+        case .values, .reachability, .event, .presence: break
+        }
+    }
+
+    private func readPartNumbers() {
+        do {
+            guard let text = try directory?.readPrivate(Self.fileName) else { return }
+            partNumbers = try JSONDecoder().decode([String: [String: Int]].self, from: Data(text.utf8))
+        } catch {
+            logger.warning(
+                "the parts of MQTT devices may get other numbers than before, because the file cannot be read",
+                metadata: ["file": "\(Self.fileName)", "reason": "\(error)"])
+        }
+    }
+
+    private func keepPartNumbers() async {
+        guard let bridge, let directory else { return }
+        let numbers = await bridge.partNumbers
+        guard numbers != partNumbers else { return }
+        partNumbers = numbers
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            try directory.writePrivate(Self.fileName, String(decoding: encoder.encode(numbers), as: UTF8.self))
+        } catch {
+            logger.warning(
+                "the numbers of the parts of MQTT devices cannot be kept", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: Cameras
+
+    /// Publishes what changes in the home.
+    private func followHome() async {
+        while !Task.isCancelled, let hub {
+            do {
+                for await event in try await hub.changes(principal: Self.principal) {
+                    if let change = event.change { await publish(change) }
+                }
+                // The stream ends with the gateway, or when this reader was too slow. It begins with the present state.
+            } catch {
+                logger.debug("the cameras are not published yet", metadata: ["reason": "\(error)"])
+            }
+            guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
+        }
+    }
+
+    private func publish(_ change: HomeChange) async {
+        guard var publisher else { return }
+        var publications: [MQTTPublication] = []
+        switch change {
+        case .device(let device), .deviceAdded(let device):
+            if let camera = PublishedCamera(device, before: publisher.camera(device.id)) {
+                publications = publisher.update(camera)
+            }
+        case .deviceRemoved(let id): publications = publisher.remove(id)
+        case .doorbellPressed(let id, _, _): publications = publisher.event("press", at: id, .doorbell)
+        case .detection(let id, _, let detection):
+            if detection.phase != .ended {
+                publications = publisher.event(detection.kind.rawValue, at: id, .detection)
+            }
+        case .recordingBegan(let id, _, _): publications = publisher.setRecording(true, of: id)
+        case .recordingEnded(let id, _, _): publications = publisher.setRecording(false, of: id)
+        default: break
+        }
+        self.publisher = publisher
+        for publication in publications { await bridge?.publish(publication) }
+        await bridge?.listen(to: publisher.commandTopics)
+    }
+
+    private func take(_ message: MQTTMessage) async {
+        guard case .setRecording(let id, let isAllowed) = publisher?.command(message), let hub else { return }
+        do throws(HomeError) {
+            let body = Data(#"{"softRecordingPrivacyModeEnabled":\#(!isAllowed)}"#.utf8)
+            _ = try await hub.update(
+                Google.CameraAvStreamManagementTrait.name, of: id, body: body,
+                by: Caller(principal: Self.principal, access: Access([.init([.control])])))
+        } catch {
+            logger.warning(
+                "a command from the MQTT broker failed", metadata: ["camera": "\(id)", "reason": "\(error)"])
+        }
+    }
+
+    // MARK: Status
+
+    /// How the bridge is; nil without one in the config.
+    var status: MQTTAnswer? {
+        get async {
+            guard let configuration else { return nil }
+            return MQTTAnswer(configuration, await bridge?.status, problem, Array(devices.values))
+        }
+    }
+}
+
+extension GatewayConfiguration.MQTT {
+    /// The bridge's settings.
+    var bridge: MQTTBridge.Settings {
+        var broker = BrokerSettings(
+            host: host, port: port, username: username, password: password, clientID: clientID)
+        if let tls {
+            broker.tls = .init(
+                authorities: tls.authorities, certificate: tls.files?.certificate, privateKey: tls.files?.privateKey)
+        }
+        if publishes { broker.will = .init(topic: publisher.statusTopic, payload: "offline") }
+        return .init(
+            broker: broker, home: .init(discoveryPrefix: discoveryPrefix, zigbee2mqttPrefix: zigbee2mqttPrefix))
+    }
+
+    /// The publisher's settings.
+    var publisher: CameraPublisher.Settings {
+        .init(
+            discoveryPrefix: discoveryPrefix ?? "homeassistant", topicPrefix: topicPrefix,
+            acceptsCommands: acceptsCommands)
+    }
+}
+
+extension PublishedCamera {
+    /// A device of the home, if it is a camera.
+    /// - Parameter before: the camera as it was published; it has learned what it detects.
+    init?(_ device: DeviceSnapshot, before: PublishedCamera?) {
+        guard device.traits.contains(Google.WebRtcLiveViewTrait.self) else { return nil }
+        let active = Set(device.activeDetections.map(\.rawValue))
+        var detections = Set(before?.detections ?? []).union(active)
+        if device.eventSource != nil { detections.insert(DetectionKind.motion.rawValue) }
+        let streams = device.traits[Google.CameraAvStreamManagementTrait.self]
+        self.init(
+            id: device.id, name: device.name, isDoorbell: device.traits.contains(Google.DoorbellPressTrait.self),
+            isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline,
+            detections: detections.sorted(), activeDetections: active,
+            allowsRecording: streams?.attributes.softRecordingPrivacyModeEnabled.map { !$0 },
+            isRecording: before?.isRecording ?? false)
+    }
+}

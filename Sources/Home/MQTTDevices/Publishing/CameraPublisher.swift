@@ -1,0 +1,169 @@
+import Foundation
+
+/// What the gateway publishes of its cameras, so that Home Assistant finds them by MQTT discovery. It is a value without
+/// I/O: it knows what it has published and returns what has changed.
+public struct CameraPublisher: Sendable {
+    /// Where to publish.
+    public struct Settings: Sendable, Hashable {
+        /// The first level of the topics of discovery.
+        public var discoveryPrefix: String
+        /// The first level of the gateway's own topics.
+        public var topicPrefix: String
+        /// Whether messages may switch recording.
+        public var acceptsCommands: Bool
+
+        /// Describes where to publish.
+        public init(
+            discoveryPrefix: String = "homeassistant", topicPrefix: String = "gatehouse", acceptsCommands: Bool = false
+        ) {
+            self.discoveryPrefix = discoveryPrefix
+            self.topicPrefix = topicPrefix
+            self.acceptsCommands = acceptsCommands
+        }
+
+        /// The topic that says whether the gateway is there.
+        public var statusTopic: String { "\(topicPrefix)/status" }
+    }
+
+    /// What somebody wants by a message.
+    public enum Command: Sendable, Hashable {
+        /// Permit or forbid that a camera is recorded.
+        case setRecording(cameraID: String, isAllowed: Bool)
+    }
+
+    private let settings: Settings
+    private var cameras: [String: PublishedCamera] = [:]
+
+    /// Nothing is published yet.
+    public init(settings: Settings) { self.settings = settings }
+
+    /// The topics that commands come from; none where they are not accepted.
+    public var commandTopics: Set<String> {
+        guard settings.acceptsCommands else { return [] }
+        return Set(cameras.values.filter { $0.allowsRecording != nil }.map { topic($0.id, "recording/set") })
+    }
+
+    /// All messages again, after the broker was connected.
+    public var everything: [MQTTPublication] {
+        [retained(settings.statusTopic, "online")]
+            + cameras.values.sorted { $0.id < $1.id }.flatMap { [discovery($0)] + states($0) }
+    }
+
+    /// The message that the gateway leaves behind when it stops.
+    public var farewell: MQTTPublication { retained(settings.statusTopic, "offline") }
+
+    /// Adopts a camera, and returns what has changed.
+    public mutating func update(_ camera: PublishedCamera) -> [MQTTPublication] {
+        let before = cameras.updateValue(camera, forKey: camera.id)
+        guard let before else { return [discovery(camera)] + states(camera) }
+        let description = discovery(camera)
+        return (description == discovery(before) ? [] : [description])
+            + states(camera).filter { !states(before).contains($0) }
+    }
+
+    /// The camera as it was published; nil for an unknown one.
+    public func camera(_ id: String) -> PublishedCamera? { cameras[id] }
+
+    /// Adopts that the recording of a camera has begun or ended.
+    public mutating func setRecording(_ isRecording: Bool, of id: String) -> [MQTTPublication] {
+        guard var camera = cameras[id] else { return [] }
+        camera.isRecording = isRecording
+        return update(camera)
+    }
+
+    /// Takes a camera away.
+    public mutating func remove(_ id: String) -> [MQTTPublication] {
+        guard let camera = cameras.removeValue(forKey: id) else { return [] }
+        return ([discovery(camera)] + states(camera)).map { retained($0.topic, "") }
+    }
+
+    /// Says that something has happened at a camera. It is not kept, because it is over.
+    public func event(_ type: String, at camera: String, _ channel: EventChannel) -> [MQTTPublication] {
+        guard cameras[camera] != nil else { return [] }
+        let payload = JSONValue.object(["event_type": .string(type)])
+        return [MQTTPublication(topic: topic(camera, channel.rawValue), payload: payload.data, qualityOfService: 1)]
+    }
+
+    /// The topics of events.
+    public enum EventChannel: String, Sendable {
+        case doorbell, detection
+    }
+
+    /// What a message wants; nil for one that is no command.
+    public func command(_ message: MQTTMessage) -> Command? {
+        // What the broker has kept was wanted at another time.
+        guard settings.acceptsCommands, !message.isRetained,
+            let camera = cameras.values.first(where: { topic($0.id, "recording/set") == message.topic })
+        else { return nil }
+        switch String(decoding: message.payload, as: UTF8.self) {
+        case "ON": return .setRecording(cameraID: camera.id, isAllowed: true)
+        case "OFF": return .setRecording(cameraID: camera.id, isAllowed: false)
+        default: return nil
+        }
+    }
+
+    // MARK: Messages
+
+    private func topic(_ camera: String, _ name: String) -> String { "\(settings.topicPrefix)/\(camera)/\(name)" }
+
+    private func retained(_ topic: String, _ text: String) -> MQTTPublication {
+        MQTTPublication(topic: topic, text: text, isRetained: true, qualityOfService: 1)
+    }
+
+    private func states(_ camera: PublishedCamera) -> [MQTTPublication] {
+        func word(_ isOn: Bool) -> String { isOn ? "ON" : "OFF" }
+        var result = [retained(topic(camera.id, "availability"), camera.isOnline ? "online" : "offline")]
+        for kind in camera.detections {
+            result.append(retained(topic(camera.id, kind), word(camera.activeDetections.contains(kind))))
+        }
+        result.append(retained(topic(camera.id, "recording/active"), word(camera.isRecording)))
+        if let allows = camera.allowsRecording { result.append(retained(topic(camera.id, "recording"), word(allows))) }
+        return result
+    }
+
+    /// One message describes the camera with everything that it has.
+    private func discovery(_ camera: PublishedCamera) -> MQTTPublication {
+        let identifier = "gatehouse_\(camera.id)"
+        var parts: [String: JSONValue] = [:]
+        func add(_ name: String, _ platform: String, _ title: String, _ more: [String: JSONValue]) {
+            var part: [String: JSONValue] = [
+                "platform": .string(platform), "unique_id": .string("\(identifier)_\(name)"), "name": .string(title),
+                "state_topic": .string(topic(camera.id, name)),
+            ]
+            part.merge(more) { $1 }
+            parts[name] = .object(part)
+        }
+        if camera.isDoorbell {
+            add("doorbell", "event", "Doorbell", ["device_class": "doorbell", "event_types": ["press"]])
+        }
+        for kind in camera.detections {
+            let classes = ["motion": "motion", "person": "occupancy", "sound": "sound"]
+            add(kind, "binary_sensor", kind.capitalized, classes[kind].map { ["device_class": .string($0)] } ?? [:])
+        }
+        if !camera.detections.isEmpty {
+            let types = camera.detections.map(JSONValue.string)
+            add("detection", "event", "Detection", ["event_types": .array(types)])
+        }
+        add(
+            "recording_active", "binary_sensor", "Recording",
+            ["device_class": "running", "state_topic": .string(topic(camera.id, "recording/active"))])
+        if camera.allowsRecording != nil, settings.acceptsCommands {
+            add(
+                "recording", "switch", "Recording allowed",
+                ["command_topic": .string(topic(camera.id, "recording/set"))])
+        }
+        let description: JSONValue = .object([
+            "device": [
+                "identifiers": [.string(identifier)], "name": .string(camera.name), "manufacturer": "Gatehouse",
+            ],
+            "origin": ["name": "Gatehouse"],
+            "availability": [
+                ["topic": .string(settings.statusTopic)], ["topic": .string(topic(camera.id, "availability"))],
+            ], "availability_mode": "all",
+            "components": .object(parts),
+        ])
+        return MQTTPublication(
+            topic: "\(settings.discoveryPrefix)/device/\(identifier)/config", payload: description.data,
+            isRetained: true, qualityOfService: 1)
+    }
+}

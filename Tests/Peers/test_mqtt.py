@@ -1,0 +1,176 @@
+"""Devices from a real MQTT broker, and the gateway's cameras on it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.broker import Broker, Subscriber, section
+from peers.gateway import DOORBELL, Gateway
+from peers.pki import Authority
+from peers.polling import eventually
+
+JSON = {"Content-Type": "application/json"}
+
+SWITCH = {
+    "name": None, "stat_t": "plug/state", "cmd_t": "plug/set", "avty_t": "plug/status", "uniq_id": "plug-1",
+    "dev": {"ids": ["plug"], "name": "Plug", "mf": "Maker", "mdl": "Model 1", "sw": "1.2"},
+}  # fmt: skip
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    running = Broker(tmp_path / "broker")
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def home(binary: Path, broker: Broker, tmp_path: Path) -> Iterator[Gateway]:
+    running = Gateway(binary, tmp_path, [DOORBELL], {"mqtt": section(broker, commands=True)})
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+def status(gateway: Gateway) -> dict[str, Any]:
+    answer: dict[str, Any] = gateway.client.get("/v1/mqtt")
+    return answer
+
+
+def wait_until(gateway: Gateway, state: str) -> dict[str, Any]:
+    eventually(lambda: status(gateway)["state"] == state, f"the broker is {state}")
+    return status(gateway)
+
+
+def names(gateway: Gateway) -> list[str]:
+    return [one["name"] for one in status(gateway)["devices"]]
+
+
+def test_a_described_device_appears_once_and_leaves_with_its_description(home: Gateway, broker: Broker) -> None:
+    wait_until(home, "connected")
+    for _ in range(3):
+        broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
+    broker.publish("homeassistant/sensor/broken/config", "{", retain=True)
+    eventually(lambda: names(home) == ["Plug"], "the plug appears")
+    answer = status(home)
+    assert answer["devices"] == [{"key": "plug", "name": "Plug", "types": ["OnOffPluginUnitDeviceType"]}]
+    assert [one["topic"] for one in answer["refused"]] == ["homeassistant/sensor/broken/config"]
+    broker.publish("homeassistant/switch/plug/config", "", retain=True)
+    eventually(lambda: names(home) == [], "the plug leaves")
+
+
+def test_the_gateway_comes_back_after_the_broker(home: Gateway, broker: Broker) -> None:
+    broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
+    eventually(lambda: names(home) == ["Plug"], "the plug appears")
+    broker.stop()
+    assert "reason" in wait_until(home, "lost")
+    broker.start()
+    wait_until(home, "connected")
+    # The new broker knows nothing. The device stays, because nobody has taken it away.
+    assert names(home) == ["Plug"]
+    eventually(lambda: broker.retained("gatehouse/status") == "online", "the gateway says again that it is there")
+    eventually(lambda: "MQTT broker connected again" in home.process.output(), "the log says so")
+    assert "MQTT broker lost" in home.process.output()
+
+
+def test_cameras_are_published_with_their_events(home: Gateway, broker: Broker) -> None:
+    home.wait_until_flowing("front-door")
+    id = home.client.get("/v1/devices/front-door")["id"]
+    topic = f"homeassistant/device/gatehouse_{id}/config"
+    text = eventually(lambda: broker.retained(topic), "the camera is described")
+    described = json.loads(text)
+    assert described["device"]["name"] == "Front door"
+    assert described["components"]["doorbell"]["device_class"] == "doorbell"
+    eventually(lambda: broker.retained(f"gatehouse/{id}/availability") == "online", "the camera is online")
+    listener = Subscriber(broker, f"gatehouse/{id}/doorbell", "gatehouse/status")
+    try:
+        listener.wait_for("gatehouse/status", "online")
+        answer = home.client.request("POST", f"/v1/devices/{id}/traits/DoorbellPress/commands/press", "{}", JSON)
+        assert answer.status == 200, answer.text
+        listener.wait_for(f"gatehouse/{id}/doorbell", '{"event_type":"press"}')
+    finally:
+        listener.stop()
+    assert broker.retained(f"gatehouse/{id}/doorbell") is None, "a press is over"
+    assert names(home) == [], "its own cameras do not come back as devices"
+
+
+def test_the_broker_learns_when_the_gateway_is_gone(home: Gateway, broker: Broker) -> None:
+    eventually(lambda: broker.retained("gatehouse/status") == "online", "the gateway is there")
+    home.process.kill()
+    eventually(lambda: broker.retained("gatehouse/status") == "offline", "the last will is published")
+    home.start()
+    eventually(lambda: broker.retained("gatehouse/status") == "online", "the gateway is there again")
+
+
+def test_recording_is_switched_where_the_config_allows_it(home: Gateway, broker: Broker) -> None:
+    home.wait_until_flowing("front-door")
+    id = home.client.get("/v1/devices/front-door")["id"]
+    eventually(lambda: broker.retained(f"gatehouse/{id}/recording") == "ON", "recording is allowed")
+    broker.publish(f"gatehouse/{id}/recording/set", "OFF")
+    eventually(lambda: broker.retained(f"gatehouse/{id}/recording") == "OFF", "recording is switched off")
+
+
+def test_tls_and_credentials(binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = Authority(tmp_path / "pki", "authority")
+    broker = Broker(tmp_path / "broker", tls=authority, password="quite-secret-word", client_certificates=True)
+    certificate, key = authority.issue("gatehouse-client")
+    tls = {"ca": str(authority.path), "certificate": str(certificate), "privateKey": str(key)}
+    credentials = {"username": "gatehouse", "password": "${MQTT_PASSWORD}"}
+    monkeypatch.setenv("MQTT_PASSWORD", "quite-secret-word")
+    home = Gateway(binary, tmp_path, [], {"mqtt": section(broker, tls=tls, **credentials)})
+    try:
+        wait_until(home, "connected")
+        broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
+        eventually(lambda: names(home) == ["Plug"], "the plug appears")
+        # A wrong password, an authority that did not sign, and no TLS at all: each says what to look at.
+        for change, words in [
+            ({"tls": tls, "username": "gatehouse", "password": "wrong"}, "user name"),
+            ({"tls": {"ca": str(Authority(tmp_path / "other", "other").path)}, **credentials}, "TLS"),
+        ]:
+            home.write_config([], mqtt=section(broker, **change))
+            eventually(lambda words=words: words in status(home).get("reason", ""), f"the reason names {words}")
+        home.write_config([], mqtt=section(broker, tls=tls, **credentials))
+        wait_until(home, "connected")
+        assert "quite-secret-word" not in home.process.output()
+    finally:
+        home.stop()
+        broker.stop()
+
+
+def test_a_flood_does_not_keep_the_home_busy(home: Gateway, broker: Broker) -> None:
+    broker.publish("homeassistant/switch/plug/config", SWITCH, retain=True)
+    eventually(lambda: names(home) == ["Plug"], "the plug appears")
+    before = memory(home)
+    broker.publish_lines("plug/state", ["ON", "OFF"] * 50_000)
+    for number in range(4):
+        broker.publish_lines(f"homeassistant/switch/flood{number}/config", [json.dumps(SWITCH)] * 2_000)
+    answer = eventually(lambda: (s := status(home))["superseded"] > 90_000 and s, "the flood is counted")
+    assert answer["state"] == "connected"
+    assert names(home) == ["Plug"]
+    assert memory(home) - before < 80_000, "kilobytes"
+    other = SWITCH | {"uniq_id": "lamp", "dev": {"ids": ["lamp"], "name": "Lamp"}}
+    broker.publish("homeassistant/switch/lamp/config", other, retain=True)
+    eventually(lambda: "Lamp" in names(home), "other devices are not late", within=10)
+
+
+def memory(gateway: Gateway) -> int:
+    """The process's resident memory in kilobytes."""
+    for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError("the process has no memory")
+
+
+def test_the_broker_may_come_later_and_go_for_good(binary: Path, broker: Broker, tmp_path: Path) -> None:
+    home = Gateway(binary, tmp_path, [])
+    try:
+        assert home.client.request("GET", "/v1/mqtt").status == 404
+        home.write_config([], mqtt=section(broker))
+        eventually(lambda: home.client.request("GET", "/v1/mqtt").status == 200, "the config is read again")
+        wait_until(home, "connected")
+        home.write_config([])
+        eventually(lambda: home.client.request("GET", "/v1/mqtt").status == 404, "the broker is left")
+        assert broker.retained("gatehouse/status") == "offline"
+    finally:
+        home.stop()
