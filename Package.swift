@@ -52,6 +52,8 @@ var targets: [Target] = [
     .target(name: "CAVCodec", path: "Sources/System/CAVCodec", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "CJPEG", path: "Sources/System/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CLinuxUDP", path: "Sources/System/CLinuxUDP"),
+    // libusrsctp, with functions that hide its structures.
+    .target(name: "CUSRSCTP", path: "Sources/System/CUSRSCTP", linkerSettings: [.linkedLibrary("usrsctp")]),
     .target(name: "CFileStatus", path: "Sources/System/CFileStatus"),
     module("Transport", floor: "System"),
 
@@ -72,6 +74,7 @@ var targets: [Target] = [
     module("SRTP", floor: "Peer", ["COpenSSL"]),
     module("DTLS", floor: "Peer", ["Transport", "SRTP", "COpenSSL"]),
     module("PeerConnection", floor: "Peer", ["Transport", "SDP", "STUN", "ICE", "DTLS", "SRTP"]),
+    module("SCTP", floor: "Peer", ["Transport", "CUSRSCTP"]),
 
     // Floor 3: packets, cameras, codecs and the socket.
     module(
@@ -81,6 +84,7 @@ var targets: [Target] = [
     module(
         "MediaRelay", floor: "Media",
         ["Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "DatagramPort"]),
+    module("DataChannels", floor: "Media", ["Transport", "SCTP", "DatagramPort"]),
     module("Intake", floor: "Media", ["Transport", "SDP", "RTP", "Codecs"]),
     module("Cameras", floor: "Media", ["Transport", "SDP", "RTP", "RTSP", "ONVIF", "Codecs", "Intake", "COpenSSL"]),
 
@@ -93,8 +97,8 @@ var targets: [Target] = [
     module(
         "Signalling", floor: "Services",
         [
-            "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "DatagramPort", "MediaRelay", "Cameras", "Codecs",
-            "Stations",
+            "Transport", "SDP", "ICE", "DTLS", "PeerConnection", "SCTP", "DatagramPort", "MediaRelay", "DataChannels",
+            "Cameras", "Codecs", "Stations",
         ]),
     module(
         "PushAvStreamTransport", floor: "Services",
@@ -135,8 +139,8 @@ var targets: [Target] = [
     module(
         "FuzzTargets", floor: "Testing",
         [
-            "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "Codecs",
-            "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices",
+            "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "SCTP",
+            "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices",
         ]),
 
     tests("TransportTests", ["Transport"]),
@@ -162,6 +166,8 @@ var targets: [Target] = [
             "PeerConnection", "PeerFakes", "ICE", "DTLS", "SRTP", "RTP", "STUN", "Transport", "NetworkSimulator",
             "HeapMeter",
         ]),
+    tests("SCTPTests", ["SCTP", "PeerConnection", "PeerFakes", "NetworkSimulator", "Transport", "HeapMeter"]),
+    tests("DataChannelsTests", ["DataChannels", "SCTP", "Transport", "HeapMeter"]),
     tests("DatagramPortTests", ["DatagramPort", "Transport"]),
     tests(
         "MediaRelayTests",

@@ -33,7 +33,7 @@ import Transport
                     + "with `transcodeVideo: auto`."))
         #expect(text.contains("A camera with AAC sound: is transcoded to opus and plays as payload type 111."))
         #expect(text.contains("Talkback is possible"))
-        #expect(text.contains("not supported by this gateway"))
+        #expect(text.contains("Data channels are possible"))
     }
 
     @Test func whatTheConfigTranscodesPlays() throws {
@@ -52,12 +52,19 @@ import Transport
     }
 
     @Test(arguments: ["chromium-datachannel-only", "firefox-datachannel-only"])
-    func offerOfDataAloneIsUnusable(name: String) throws {
-        let (explanation, _) = try explain("offers/\(name).offer.sdp")
+    func offerOfDataAloneIsUsable(name: String) throws {
+        let (explanation, text) = try explain("offers/\(name).offer.sdp")
+        #expect(explanation.isUsable)
+        #expect(text.contains("/whep accepts it, without sound and pictures."))
+    }
+
+    @Test func offerOfDataChannelsWithoutAPortIsUnusable() throws {
+        let text = try ServiceWorld.text("offers/chromium-datachannel-only.offer.sdp")
+            .replacing("a=sctp-port:5000", with: "a=sctp-port:0")
+        let explanation = DescriptionExplainer(transcodesVideo: false).explain(try SessionDescription(parsing: text))
         let fault = try #require(explanation.fault)
         #expect(fault.text.hasPrefix("m=application"))
-        let lines = try ServiceWorld.text("offers/\(name).offer.sdp").split(whereSeparator: \.isNewline)
-        #expect(lines[fault.line - 1] == fault.text)
+        #expect(text.split(whereSeparator: \.isNewline)[fault.line - 1] == fault.text)
     }
 
     @Test func descriptionWithoutMediaIsUnusable() throws {

@@ -41,7 +41,8 @@ final class ViewingSession {
     /// Accepts a datagram.
     func handle(_ datagram: ReceivedDatagram, at now: Instant) {
         switch peer.handle(datagram.bytes, from: datagram.source, to: datagram.destination, at: now) {
-        case .nothing: break
+        // This client opens no data channels.
+        case .nothing, .data: break
         case .rtp(let count):
             receiveRTP(UnsafeRawBufferPointer(rebasing: datagram.bytes[..<count]), at: now)
         case .rtcp(let count):

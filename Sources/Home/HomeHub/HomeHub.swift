@@ -112,6 +112,9 @@ public actor HomeHub {
             transports.service.observe { continuation.yield($0) }
             Task { [weak self] in for await change in changes { await self?.take(change) } }
         }
+        signalling.channels?.setHandler { [weak self] command in
+            await self?.apply(command) ?? .failure(.unavailable)
+        }
         let changed = signalling.views.changedSessions
         Task { [weak self] in
             while let sessions = await changed.next() {

@@ -66,6 +66,12 @@ extension MediaRelay {
         post(to: sessionID) { _, viewer, now in viewer.holdSound(until: duration.map { now + $0 }, at: now) }
     }
 
+    /// Sends packets of a viewer's data channels, each in a datagram. They are dropped while its transport is not up, as a network
+    /// would drop them.
+    public func sendData(_ sessionID: String, _ packets: [[UInt8]]) {
+        post(to: sessionID) { shard, viewer, _ in shard.sendData(packets, to: viewer) }
+    }
+
     /// Adds candidates that came after the offer.
     /// - Parameter areComplete: whether the viewer has said that no others follow.
     public func addRemoteCandidates(

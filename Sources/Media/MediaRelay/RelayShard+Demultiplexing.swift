@@ -40,6 +40,8 @@ extension RelayShard {
                 noteAddress(path, of: viewer, at: now)
                 viewer.takeProbeAnswer(through: &sender, limits: limits, at: now)
             }
+        case .data(let range):
+            viewer.configuration.dataSink?.receive(UnsafeRawBufferPointer(rebasing: datagram[range]))
         case .rtp(let count):
             viewer.receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         case .rtcp(let count):

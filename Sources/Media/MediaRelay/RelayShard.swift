@@ -208,6 +208,18 @@ final class RelayShard {
         }
     }
 
+    /// Sends packets of a viewer's data channels.
+    func sendData(_ packets: [[UInt8]], to viewer: Viewer) {
+        guard let destination = viewer.remoteAddress else { return }
+        for packet in packets {
+            let count = packet.withUnsafeBytes { viewer.peer.protectData($0, into: scratch) }
+            guard count > 0 else { continue }
+            sender.send(
+                UnsafeRawBufferPointer(rebasing: scratch[..<count]),
+                Transmit(destination: destination, byteCount: count), from: viewer.localAddress)
+        }
+    }
+
     /// Lets go of a viewer.
     func end(_ viewer: Viewer, because end: ViewerEnd) {
         guard !viewer.hasEnded else { return }

@@ -50,6 +50,8 @@ public struct ViewerConfiguration: Sendable {
     public var answerReady: Instant
     /// Whose session it is: all sessions of one principal share a ``CheckBudget``.
     public var principal = ""
+    /// Takes what comes for the viewer's data channels; nil if none were agreed on.
+    public var dataSink: (any ViewerDataSink)?
 
     /// Describes a viewer.
     public init(
@@ -71,6 +73,12 @@ public enum ViewerEvent: Sendable, Equatable {
     case connected
     /// The session is over: consent was lost (RFC 7675), for example, or the connection could not be established.
     case ended(ViewerEnd)
+}
+
+/// Takes the packets of a viewer's data channels.
+public protocol ViewerDataSink: AnyObject, Sendable {
+    /// One SCTP packet, valid only during the call. Called on the shard's thread; must not wait.
+    func receive(_ packet: UnsafeRawBufferPointer)
 }
 
 /// Receives the packets of a viewer's microphone. Called on the shard's thread; must not wait.

@@ -50,7 +50,7 @@ extension Viewer {
         result.roundTrip = feedback.roundTrip
         result.talkbackPackets = talkback.packets
         let refusals = peer.refusals
-        result.refusedDatagrams = refusals.stun + refusals.dtls + refusals.srtp + refusals.unknown
+        result.refusedDatagrams = refusals.stun + refusals.dtls + refusals.srtp + refusals.data + refusals.unknown
         return result
     }
 

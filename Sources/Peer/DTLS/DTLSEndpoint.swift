@@ -13,7 +13,8 @@ import Transport
 ///
 /// OpenSSL's connection, about 75 KiB, is freed as soon as the handshake ends. The endpoint keeps the keys, including
 /// those of the record layer. The side that sent last also keeps the bytes of its last flight: the peer repeats its own
-/// flight until those arrive (RFC 6347, section 4.2.4). Application data is dropped; media never comes as such.
+/// flight until those arrive (RFC 6347, section 4.2.4). Application data goes through ``seal(_:into:)`` and ``open(_:)``;
+/// media never comes as such.
 public struct DTLSEndpoint: ~Copyable {
     /// Which side starts the handshake.
     public enum Role: Sendable {
@@ -27,7 +28,7 @@ public struct DTLSEndpoint: ~Copyable {
     public enum State: Hashable, Sendable {
         /// In progress, or not started.
         case handshaking
-        /// Complete, with ``DTLSEndpoint/keyingMaterial``.
+        /// Complete, with ``DTLSEndpoint/keyingMaterial`` where profiles were given.
         case connected
         /// Failed, without keys. The endpoint does nothing more, but may have an alert to send.
         case failed(DTLSError)
@@ -54,8 +55,9 @@ public struct DTLSEndpoint: ~Copyable {
 
     /// What is left of a handshake that succeeded.
     private struct Association {
-        let keyingMaterial: SRTPKeyingMaterial
-        var alerts: AlertProtection?
+        /// Nil where no keys for media were agreed on.
+        let keyingMaterial: SRTPKeyingMaterial?
+        var records: RecordProtection?
         var lastFlight: LastFlight?
     }
 
@@ -64,6 +66,8 @@ public struct DTLSEndpoint: ~Copyable {
 
     private let pipe: DatagramPipe
     private var stage: Stage
+    /// Whether a handshake without an SRTP profile fails.
+    private let needsProfile: Bool
 
     /// How long the first flight waits for an answer. RFC 6347 recommends a second, for unknown paths. Here ICE has
     /// just measured a round trip on the path, and a lost datagram should not cost a viewer a second of black.
@@ -79,10 +83,12 @@ public struct DTLSEndpoint: ~Copyable {
     ///   - maximumDatagramSize: what the path carries in one datagram, without the IP and UDP headers, in bytes.
     ///   - profiles: what this side supports, the preferred one first. The server's order decides. As the server,
     ///     Chromium prefers AES-CM, so a client that wants AES-GCM from it offers nothing else.
+    ///   - needsProfile: whether the handshake fails if there is no common profile; false for a connection with data
+    ///     channels alone, whose peer may not support SRTP.
     public init(
         identity: DTLSIdentity, role: Role, remoteFingerprints: [DTLSFingerprint], now: Instant,
         maximumDatagramSize: Int = 1200,
-        profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+        profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80], needsProfile: Bool = true
     ) throws(DTLSError) {
         guard !remoteFingerprints.isEmpty else { throw .noUsableFingerprint }
         guard !profiles.isEmpty else { throw .noCommonSRTPProfile }
@@ -107,6 +113,7 @@ public struct DTLSEndpoint: ~Copyable {
         }
         self.role = role
         self.pipe = pipe
+        self.needsProfile = needsProfile
         stage = .handshaking(Handshake(connection: connection))
     }
 
@@ -159,8 +166,9 @@ public struct DTLSEndpoint: ~Copyable {
             case .handshake, .changeCipherSpec: repeatLastFlight(of: &association, at: now)
             case .alert:
                 // Only an authentic alert counts. A plain-text alert never is.
-                let alert = association.alerts?.open(datagram)
+                let alert = association.records?.open(alert: datagram)
                 stage = alert?.ends == true ? .closed(association.keyingMaterial) : .connected(association)
+            // The caller asks for it by `open(_:)`.
             case .applicationData: break
             }
         case .failed, .closed:
@@ -174,8 +182,8 @@ public struct DTLSEndpoint: ~Copyable {
     /// The notice is one datagram, which can be lost. It is not repeated.
     public mutating func close() {
         switch stage {
-        case .connected(let association):
-            if let record = association.alerts?.seal(.closeNotify) { record.withUnsafeBytes { pipe.append($0) } }
+        case .connected(var association):
+            if let record = association.records?.seal(.closeNotify) { record.withUnsafeBytes { pipe.append($0) } }
             stage = .closed(association.keyingMaterial)
         case .handshaking:
             pipe.discardOutput()
@@ -235,6 +243,42 @@ public struct DTLSEndpoint: ~Copyable {
     }
 }
 
+// MARK: - Application data
+
+extension DTLSEndpoint {
+    /// What a record adds to its plain text, in bytes.
+    public static let recordOverhead = RecordProtection.overhead
+
+    /// Whether a datagram is a record of application data.
+    public static func isApplicationData(_ datagram: UnsafeRawBufferPointer) -> Bool {
+        datagram.first == DTLSRecordHeader.ContentType.applicationData.rawValue
+    }
+
+    /// Writes a record of application data into `datagram`.
+    /// - Returns: its length; nil if the connection is not up, or the data does not fit.
+    public mutating func seal(
+        _ data: UnsafeRawBufferPointer, into datagram: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        withRecords { $0.seal(data: data, into: datagram) }
+    }
+
+    /// Decrypts, in place, the record of application data at the beginning of a datagram. A deviation from RFC 6347,
+    /// section 4.1.1: further records of the datagram are ignored. WebRTC's peers send one packet of SCTP in a datagram (RFC
+    /// 8261, section 5), and SCTP would repeat one that was lost.
+    /// - Returns: where the data is; nil if the record is not authentic, or has come before.
+    public mutating func open(_ datagram: UnsafeMutableRawBufferPointer) -> Range<Int>? {
+        withRecords { $0.open(data: datagram) }
+    }
+
+    private mutating func withRecords<Value>(_ body: (inout RecordProtection) -> Value?) -> Value? {
+        guard case .connected(var association) = stage, var records = association.records else { return nil }
+        let value = body(&records)
+        association.records = records
+        stage = .connected(association)
+        return value
+    }
+}
+
 // MARK: - The handshake
 
 extension DTLSEndpoint {
@@ -266,20 +310,27 @@ extension DTLSEndpoint {
     ) throws(DTLSError) {
         // The callback has already refused any other certificate. This check is a second safeguard.
         guard pipe.isFingerprintVerified else { throw fail(.fingerprintMismatch) }
+        stage = .connected(
+            Association(
+                keyingMaterial: try exportKeys(connection),
+                records: RecordProtection(connection: connection, isClient: role == .client),
+                lastFlight: flight.isEmpty ? nil : LastFlight(records: flight, at: now)))
+    }
+
+    private mutating func exportKeys(_ connection: OpaquePointer) throws(DTLSError) -> SRTPKeyingMaterial? {
         guard let selected = SSL_get_selected_srtp_profile(connection),
             let profile = SRTPProfile(rawValue: UInt16(truncatingIfNeeded: selected.pointee.id))
-        else { throw fail(.noCommonSRTPProfile) }
+        else {
+            guard needsProfile else { return nil }
+            throw fail(.noCommonSRTPProfile)
+        }
         let label = "EXTRACTOR-dtls_srtp"
         var exported = [UInt8](repeating: 0, count: SRTPKeyingMaterial.exportedLength(of: profile))
         guard
             SSL_export_keying_material(connection, &exported, exported.count, label, label.utf8.count, nil, 0, 0) == 1,
             let material = SRTPKeyingMaterial(profile: profile, exported: exported, isClient: role == .client)
         else { throw fail(OpenSSLErrors.failure(of: "SSL_export_keying_material")) }
-        stage = .connected(
-            Association(
-                keyingMaterial: material,
-                alerts: AlertProtection(connection: connection, isClient: role == .client),
-                lastFlight: flight.isEmpty ? nil : LastFlight(records: flight, at: now)))
+        return material
     }
 
     private mutating func fail(_ error: DTLSError) -> DTLSError {

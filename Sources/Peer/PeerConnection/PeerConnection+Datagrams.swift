@@ -16,6 +16,8 @@ extension PeerConnection {
         case .stun:
             handleSTUN(UnsafeRawBufferPointer(datagram), from: source, to: local, at: now)
             return .nothing
+        case .dtls where DTLSEndpoint.isApplicationData(UnsafeRawBufferPointer(datagram)):
+            return openData(datagram, from: source)
         case .dtls:
             handleDTLS(UnsafeRawBufferPointer(datagram), from: source, at: now)
             return .nothing
@@ -74,6 +76,16 @@ extension PeerConnection {
         advance(at: now)
     }
 
+    private mutating func openData(
+        _ datagram: UnsafeMutableRawBufferPointer, from source: TransportAddress
+    ) -> Received {
+        guard carriesData, stage == .connected, knowsRemoteAddress(source), let data = dtls.open(datagram) else {
+            refusals.data += 1
+            return .nothing
+        }
+        return .data(data)
+    }
+
     private mutating func unprotectRTP(_ datagram: UnsafeMutableRawBufferPointer) -> Received {
         do throws(SRTPError) {
             if let plain = try media?.receiver.unprotectRTP(datagram) {
@@ -110,7 +122,15 @@ extension PeerConnection {
             stage = .handshaking
             dtls.start(at: now)
         }
-        if stage == .handshaking, let material = dtls.keyingMaterial { useKeys(material) }
+        if stage == .handshaking, dtls.state == .connected {
+            if let material = dtls.keyingMaterial {
+                useKeys(material)
+            } else {
+                // There are data channels alone, and the peer does not support SRTP.
+                stage = .connected
+                events.append(.connected)
+            }
+        }
         if stage != .over, dtls.state == .closed { fail(.closedByPeer) }
     }
 

@@ -1,3 +1,4 @@
+import DTLS
 import SRTP
 import Transport
 
@@ -27,5 +28,14 @@ extension PeerConnection {
     /// - Returns: the size of the protected packet, 0 when the connection is not up or `buffer` is too small.
     public mutating func protectRTCP(_ buffer: UnsafeMutableRawBufferPointer, byteCount: Int) -> Int {
         media?.sender.protectRTCP(packet: buffer, count: byteCount) ?? 0
+    }
+
+    /// Writes the datagram that carries `data`, an SCTP packet of data channels, into `datagram` (RFC 8261).
+    /// - Returns: its size, 0 when the connection is not up or the data does not fit.
+    public mutating func protectData(
+        _ data: UnsafeRawBufferPointer, into datagram: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        guard stage == .connected, carriesData else { return 0 }
+        return dtls.seal(data, into: datagram) ?? 0
     }
 }

@@ -7,6 +7,7 @@ import Transport
 ///
 ///     datagram ─▶ handle ─▶ STUN ▶ ICE agent ──▶ path
 ///                        ├▶ DTLS ▶ handshake ──▶ keys
+///                        │   └─▶ plain data: SCTP of data channels, in the caller's memory
 ///                        └▶ SRTP ▶ plain RTP or RTCP, in the caller's memory
 ///
 /// The driver's contract: after each `handle…` call, drain ``pollTransmit(into:at:)`` and ``pollEvent()``, then wait
@@ -20,6 +21,8 @@ public struct PeerConnection: ~Copyable {
         case rtp(byteCount: Int)
         /// The first `byteCount` bytes of the datagram now hold plain RTCP packets.
         case rtcp(byteCount: Int)
+        /// This part of the datagram now holds plain data: one SCTP packet of the peer's data channels.
+        case data(Range<Int>)
     }
 
     /// What happened to the connection.
@@ -62,6 +65,8 @@ public struct PeerConnection: ~Copyable {
         public var dtls: UInt64 = 0
         /// SRTP and SRTCP packets that failed authentication or came too early or twice.
         public var srtp: UInt64 = 0
+        /// Records of data that failed authentication, came too early or twice, or were not agreed on.
+        public var data: UInt64 = 0
         /// Anything else.
         public var unknown: UInt64 = 0
     }
@@ -73,6 +78,10 @@ public struct PeerConnection: ~Copyable {
     var ice: ICEAgent
     var dtls: DTLSEndpoint
     var stage = Stage.findingPath
+    /// Whether data channels were agreed on.
+    let carriesData: Bool
+    /// Whether media was agreed on.
+    let carriesMedia: Bool
     var events: [Event] = []
     /// The addresses that authenticated checks or answers came from, the newest last.
     var knownAddresses: [TransportAddress] = []
@@ -93,10 +102,13 @@ public struct PeerConnection: ~Copyable {
         connectivity.reach = configuration.reach
         connectivity.transactionMark = configuration.transactionMark
         ice = ICEAgent(configuration: connectivity, random: random, now: now)
+        carriesData = configuration.carriesData
+        carriesMedia = configuration.carriesMedia
         do {
             dtls = try DTLSEndpoint(
                 identity: configuration.identity, role: configuration.dtlsRole,
-                remoteFingerprints: configuration.remoteFingerprints, now: now, profiles: configuration.profiles)
+                remoteFingerprints: configuration.remoteFingerprints, now: now, profiles: configuration.profiles,
+                needsProfile: configuration.carriesMedia)
         } catch {
             throw .handshake(error)
         }

@@ -33,6 +33,8 @@ extension PeerConnectionConfiguration {
             dtlsRole: negotiated.localSetup == .active ? .client : .server, identity: identity,
             remoteFingerprints: remote.fingerprints.compactMap(DTLSFingerprint.init(_:)))
         remoteCandidatesAreComplete = remote.hasAllCandidates
+        carriesMedia = negotiated.media.contains { $0.direction != .inactive } || negotiated.dataChannels == nil
+        carriesData = negotiated.dataChannels != nil
     }
 }
 

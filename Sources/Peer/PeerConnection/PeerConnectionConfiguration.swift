@@ -53,4 +53,8 @@ public struct PeerConnectionConfiguration: Sendable {
     public var nomination: ICENomination = .aggressive
     /// The SRTP profiles that this side supports, the preferred one first; the DTLS server's order decides.
     public var profiles: [SRTPProfile] = [.aeadAES128GCM, .aes128CMHMACSHA1_80]
+    /// Whether offer and answer agreed on media. Without it, the peer need not support SRTP.
+    public var carriesMedia = true
+    /// Whether offer and answer agreed on data channels. Otherwise data is refused.
+    public var carriesData = false
 }

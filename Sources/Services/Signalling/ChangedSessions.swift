@@ -10,6 +10,9 @@ public final class ChangedSessions: Sendable {
         var known: Set<String> = []
     }
 
+    /// Is added to as well.
+    private let mirror = Locked<ChangedSessions?>(nil)
+
     private let state = Locked(State())
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
@@ -27,7 +30,11 @@ public final class ChangedSessions: Sendable {
             return true
         }
         if isNew { signal.yield() }
+        mirror.withLock { $0 }?.add(mediaSessionId)
     }
+
+    /// Adds what changes from now on to another one too, for a second reader.
+    func mirror(to other: ChangedSessions) { mirror.withLock { $0 = other } }
 
     /// Waits for changes, and returns the sessions that have changed, in the order of their first change. Nil after
     /// ``finish()``, or when the task is cancelled.

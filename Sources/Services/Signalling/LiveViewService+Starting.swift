@@ -23,15 +23,19 @@ extension LiveViewService {
         // The place is reserved before the wait for the camera, so many starts at once cannot get past the limits.
         let place = try await takePlace(deviceID: request.deviceID, principal: request.principal)
         defer { ledger.cancel(place) }
-        // The pull starts now. The camera connects while the viewer's own connection is made.
-        let hold = station.hold(for: .liveView)
-        let layout = await station.tracks(within: request.timeLeft(at: now, atMost: configuration.cameraTimeout))
+        // The pull starts now. The camera connects while the viewer's own connection is made. Data channels alone do not
+        // need the camera.
+        let hasOnlyData = offer.offersDataChannels && !offer.asksForMedia
+        let hold = hasOnlyData ? nil : station.hold(for: .liveView)
+        let layout =
+            hasOnlyData
+            ? .empty : await station.tracks(within: request.timeLeft(at: now, atMost: configuration.cameraTimeout))
         // Nothing waits between this and the session's start, so a permit that is revoked later finds the session.
         try SignallingError.translating { () throws(StationError) in try permit.check() }
         if let deadline = request.deadline, deadline <= now {
             throw .deadlineExceeded("\(request.deviceID) sent no media before the request's deadline")
         }
-        guard !layout.tracks.isEmpty else {
+        guard hasOnlyData || !layout.tracks.isEmpty else {
             throw .cameraUnavailable(
                 "\(request.deviceID) is not sending media: \(station.snapshot.state.words)")
         }
@@ -51,6 +55,9 @@ extension LiveViewService {
         }
         _ = ledger.start(place, sessionID: sessionID, at: now)
         let peer = transport.connect(negotiated)
+        let line = negotiated.dataChannels.map {
+            channels.begin(sessionID, station: station, principal: request.principal, $0)
+        }
         let session = Session(
             station: station, status: ViewerStatus { [changes = registry.changes] in changes.add(sessionID) },
             streams: streams, notes: agreement.notes, transport: transport, permit: permit, hold: hold, uses: uses)
@@ -65,6 +72,7 @@ extension LiveViewService {
             talkbackPayloadTypes: (talkbackCodecs ?? [:]).keys.sorted(), offerReceived: offerReceived,
             answerReady: MonotonicClock.now)
         viewer.principal = request.principal
+        viewer.dataSink = line.map(ChannelSink.init)
         let events = viewerEvents
         relay.addViewer(viewer, status: session.status) { event in events.yield((sessionID, event)) }
         registry.announce(

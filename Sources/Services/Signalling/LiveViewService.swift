@@ -26,8 +26,8 @@ actor LiveViewService: LiveViewServing {
         var transport: SessionTransport
         /// The session ends when it is revoked.
         let permit: OutputPermit
-        /// The camera is pulled as long as the session lives.
-        let hold: CameraHold
+        /// The camera is pulled as long as the session lives; nil for a session with data channels alone.
+        let hold: CameraHold?
         /// The tracks that are made for the session, as long as it lives.
         var uses: [TrackID: CameraHold]
     }
@@ -35,6 +35,8 @@ actor LiveViewService: LiveViewServing {
     let registry: SignallingRegistry
     /// A talk ends with its session.
     let talks: TalkFloor
+    /// The data channels of the sessions.
+    let channels: SessionChannels
     var configuration: SignallingConfiguration { registry.configuration }
     var relay: MediaRelay { registry.relay }
     var now: Instant { registry.now }
@@ -46,9 +48,10 @@ actor LiveViewService: LiveViewServing {
     /// What the relay reports of viewers, in its order: a viewer connects before it ends.
     let viewerEvents: AsyncStream<(sessionID: String, event: ViewerEvent)>.Continuation
 
-    init(_ registry: SignallingRegistry, talks: TalkFloor) {
+    init(_ registry: SignallingRegistry, talks: TalkFloor, channels: SessionChannels) {
         self.registry = registry
         self.talks = talks
+        self.channels = channels
         ledger = SessionLedger(limits: registry.configuration.limits)
         let (events, continuation) = AsyncStream.makeStream(of: (sessionID: String, event: ViewerEvent).self)
         viewerEvents = continuation
@@ -90,8 +93,10 @@ actor LiveViewService: LiveViewServing {
         await talks.forget(lease.sessionID, because: reason)
         if let session {
             session.status.note(.removed)
-            session.hold.end()
+            session.hold?.end()
             for use in session.uses.values { use.end() }
+            // The reason of the end goes out before the connection ends.
+            await channels.end(lease.sessionID, because: reason)
             relay.removeViewer(lease.sessionID)
         }
         registry.announce(.ended(mediaSessionId: lease.sessionID, deviceID: lease.deviceID, end: reason))

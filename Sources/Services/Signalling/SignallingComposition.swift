@@ -6,13 +6,15 @@ public struct SignallingComposition: Sendable {
     /// What clients use.
     public var services: SignallingServices {
         SignallingServices(
-            views: views, talks: talks, clips: clips, publishing: publishing, snapshots: Snapshots(registry: registry))
+            views: views, talks: talks, clips: clips, publishing: publishing, snapshots: Snapshots(registry: registry),
+            channels: channels)
     }
 
     let views: LiveViewService
     let talks: TalkFloor
     let clips: SpeakerClips
     let publishing: Publishing
+    let channels: SessionChannels
     private let registry: SignallingRegistry
 
     /// Makes the services, without cameras.
@@ -20,7 +22,10 @@ public struct SignallingComposition: Sendable {
         registry = SignallingRegistry(configuration: configuration, relay: relay)
         talks = TalkFloor(registry)
         clips = SpeakerClips(registry, floor: talks)
-        views = LiveViewService(registry, talks: talks)
+        channels = SessionChannels(registry, talks: talks)
+        let views = LiveViewService(registry, talks: talks, channels: channels)
+        self.views = views
+        channels.setReader { [weak views] in await views?.channelState(of: $0) }
         publishing = Publishing(registry)
     }
 
@@ -66,16 +71,19 @@ public struct SignallingServices: Sendable {
     public var publishing: any PublishingServing
     /// Pictures.
     public var snapshots: any SnapshotServing
+    /// The data channels of live views; nil where there are none.
+    public var channels: SessionChannels?
 
     /// Names the services.
     public init(
         views: any LiveViewServing, talks: any TalkServing, clips: any ClipServing,
-        publishing: any PublishingServing, snapshots: any SnapshotServing
+        publishing: any PublishingServing, snapshots: any SnapshotServing, channels: SessionChannels? = nil
     ) {
         self.views = views
         self.talks = talks
         self.clips = clips
         self.publishing = publishing
         self.snapshots = snapshots
+        self.channels = channels
     }
 }

@@ -34,6 +34,9 @@ open class SimulatedPeer: SimulatedEndpoint {
     /// Takes the plain text of a compound RTCP packet, valid during the call.
     open func receiveRTCP(_ packet: UnsafeRawBufferPointer, at now: Instant) {}
 
+    /// Takes the plain text of a packet of data channels, valid during the call.
+    open func receiveData(_ packet: UnsafeRawBufferPointer, at now: Instant) {}
+
     /// When the peer has something to do by itself.
     open var ownDeadline: Instant? { nil }
 
@@ -57,6 +60,7 @@ open class SimulatedPeer: SimulatedEndpoint {
     ) {
         switch connection.handle(datagram, from: source, to: destination, at: now) {
         case .nothing: break
+        case .data(let range): receiveData(UnsafeRawBufferPointer(rebasing: datagram[range]), at: now)
         case .rtp(let count): receiveRTP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         case .rtcp(let count): receiveRTCP(UnsafeRawBufferPointer(rebasing: datagram[..<count]), at: now)
         }
@@ -112,6 +116,15 @@ open class SimulatedPeer: SimulatedEndpoint {
             return payload.withUnsafeBytes {
                 connection.protectRTP(headerLength: header, payload: $0, output: bytes, index: index)
             }
+        }
+        if count > 0 { outbox.append(Array(buffer[..<count])) }
+    }
+
+    /// Sends a packet of data channels.
+    public func sendData(_ packet: [UInt8]) {
+        var buffer = [UInt8](repeating: 0, count: 1500)
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            packet.withUnsafeBytes { connection.protectData($0, into: bytes) }
         }
         if count > 0 { outbox.append(Array(buffer[..<count])) }
     }

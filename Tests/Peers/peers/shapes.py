@@ -120,6 +120,9 @@ def is_seen(case: Case, has_h264: bool) -> bool:
 def expectation(case: Case, has_h264: bool) -> set[str]:
     """What the gateway may do with an offer: "played", "refused"."""
     camera, lines = case.camera, case.shape.lines
+    if case.shape.data != "none" and all(line.direction == "inactive" for line in lines):
+        # Data channels alone.
+        return {"played"}
     seen = [line for line in lines if line.kind == "video" and line.receives]
     if camera.video and seen:
         if is_seen(case, has_h264):

@@ -58,6 +58,8 @@ extension DescriptionExplainer {
         var lines = ["A viewer's WebRTC offer with \(Self.count(offer.media.count, "media section"))."]
         lines += offer.media.indices.map { Self.describe(offer, index: $0) }
         lines.append(Self.describe(offer.media.flatMap(\.candidates) + offer.candidates))
+        if let data = dataLine(offer) { lines.append(data) }
+        if offer.offersDataChannels, !offer.asksForMedia { return explainDataAlone(offer, lines) }
         var refusals: [OfferRefusal] = []
         var tried: [String] = []
         var talks = false
@@ -98,6 +100,31 @@ extension DescriptionExplainer {
         return DescriptionExplanation(
             role: .offer, endpoint: "whep", lines: lines,
             fault: Self.fault(reason, line: refusal?.line ?? offer.lineNumber(ofMediaAt: 0), in: offer))
+    }
+
+    /// What becomes of an offer's data channels; nil for one without.
+    private func dataLine(_ offer: SessionDescription) -> String? {
+        guard offer.media.contains(where: \.isDataChannel) else { return nil }
+        return offer.offersDataChannels
+            ? "Data channels are possible: they carry commands and the state of the camera and the session."
+            : "Data channels are not possible: their m= line is disabled, or has no a=sctp-port."
+    }
+
+    /// An offer that asks for no media.
+    private func explainDataAlone(_ offer: SessionDescription, _ lines: [String]) -> DescriptionExplanation {
+        var lines = lines
+        var fault: SessionDescription.Problem?
+        var random = RandomSource.seeded(1)
+        do throws(OfferRefusal) {
+            _ = try LiveViewNegotiation(
+                camera: "this camera", tracks: [], speaks: true, transcodesVideo: transcodesVideo
+            ).answer(offer, local: Self.transport, random: &random)
+            lines.append("/whep accepts it, without sound and pictures.")
+        } catch {
+            lines.append("/whep refuses it: \(error.reason).")
+            fault = Self.fault(error.reason, line: error.line, in: offer)
+        }
+        return DescriptionExplanation(role: .offer, endpoint: "whep", lines: lines, fault: fault)
     }
 
     /// Answers the offer for a camera with one track and a speaker.

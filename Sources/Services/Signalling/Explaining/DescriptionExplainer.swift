@@ -101,6 +101,8 @@ public struct DescriptionExplainer: Sendable {
                 payloads.isEmpty
                     ? "no codec" : payloads.map { "\($0.payloadType) \($0.codec.summary)" }.joined(separator: ", "))
             if all.contains(where: { $0.codec.isNamed("rtx") }) { parts.append("with retransmission streams") }
+        } else if section.isDataChannel {
+            parts.append("data channels")
         } else {
             parts.append("not supported by this gateway")
         }

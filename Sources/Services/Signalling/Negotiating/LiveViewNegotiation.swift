@@ -1,4 +1,5 @@
 import Cameras
+import SCTP
 import SDP
 import Stations
 import Transport
@@ -67,7 +68,9 @@ public struct LiveViewNegotiation: Sendable {
             offer.wantsVideo && !hasPicture && layout.tracks.contains { $0.description.kind == .video }
         let session: NegotiatedSession
         do throws(NegotiationError) {
-            session = try LiveViewAnswerer(local: local, tracks: offered.map(\.local)).answer(offer)
+            session = try LiveViewAnswerer(
+                local: local, tracks: offered.map(\.local), dataChannels: Self.dataChannels
+            ).answer(offer)
         } catch {
             switch error {
             case .codecMismatch(let reason):
@@ -82,11 +85,21 @@ public struct LiveViewNegotiation: Sendable {
         }
         // A black picture with sound does not show what is wrong.
         if lacksPicture { throw mismatch(offer) }
-        guard session.media.contains(where: \.direction.sends) else { throw nothingToSend(offer, session) }
+        let hasOnlyData = session.dataChannels != nil && !offer.asksForMedia
+        guard hasOnlyData || session.media.contains(where: \.direction.sends) else {
+            throw nothingToSend(offer, session)
+        }
         var agreement = Agreement(session: session, notes: [], offered: offered)
         agreement.notes = session.notes + layout.notes + madeNotes(agreement)
         return agreement
     }
+
+    /// What the gateway's data channels accept.
+    private static let dataChannels: LocalDataChannels = {
+        let limits = SCTPEndpoint.Limits()
+        return LocalDataChannels(
+            port: SCTPEndpoint.usualPort, streams: limits.streams, maximumMessageSize: limits.messageBytes)
+    }()
 
     /// Why nothing would flow to the viewer, although the offer was understood.
     private func nothingToSend(_ offer: SessionDescription, _ session: NegotiatedSession) -> OfferRefusal {

@@ -23,7 +23,8 @@ public struct TrackLayout: Sendable, Equatable {
     /// In words, why a track cannot be transcoded to one that browsers play.
     public internal(set) var notes: [String] = []
 
-    static let empty = TrackLayout()
+    /// The layout of a camera that sends nothing.
+    public static let empty = TrackLayout()
 
     /// Works out the tracks.
     /// - Parameters:

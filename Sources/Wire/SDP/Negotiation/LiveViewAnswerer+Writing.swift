@@ -149,12 +149,6 @@ extension MediaDescription {
         return isWebRTCProfile || isDataChannel
     }
 
-    /// Whether it describes data channels (RFC 8841).
-    private var isDataChannel: Bool {
-        let parts = transportProtocol.uppercased().parts(separatedBy: "/")
-        return kind == .application && parts.contains("DTLS") && parts.contains("SCTP")
-    }
-
     /// The answer to a media description that is not used (RFC 3264, section 6).
     static func rejecting(_ offered: MediaDescription) -> MediaDescription {
         var section = MediaDescription(

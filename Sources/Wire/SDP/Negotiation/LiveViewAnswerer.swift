@@ -12,6 +12,8 @@
 /// - All other `m=` lines are rejected with port 0: outside of that group, switched off by the offer itself, or of a
 ///   protocol that cannot be answered.
 /// - Of tracks that form a choice (``LocalTrack/choice``), only the first that the peer can play is used.
+/// - The first data channel `m=` line that shares the transport is used where this side has ``dataChannels``. An offer with
+///   data channels alone is answered too.
 /// - A camera with video is not answered without it, unless ``allowsMissingVideo`` is set. A black picture with sound
 ///   does not show what is wrong; a codec mismatch does. A missing audio codec never stops the picture.
 /// - Credentials, fingerprints and setup are in every media description, although RFC 9143 requires them in one only:
@@ -29,11 +31,13 @@ public struct LiveViewAnswerer: Sendable {
     public var feedback: FeedbackMessages
     /// Whether an offer is answered with only sound where the video codecs do not match.
     public var allowsMissingVideo: Bool
+    /// This side's data channels; nil if it has none.
+    public var dataChannels: LocalDataChannels?
 
     /// Describes an answering side.
     public init(
         local: LocalTransportDescription, tracks: [LocalTrack], sessionID: UInt64 = 1, sessionVersion: UInt64 = 1,
-        feedback: FeedbackMessages = .all, allowsMissingVideo: Bool = false
+        feedback: FeedbackMessages = .all, allowsMissingVideo: Bool = false, dataChannels: LocalDataChannels? = nil
     ) {
         self.local = local
         self.tracks = tracks
@@ -41,6 +45,7 @@ public struct LiveViewAnswerer: Sendable {
         self.sessionVersion = sessionVersion
         self.feedback = feedback
         self.allowsMissingVideo = allowsMissingVideo
+        self.dataChannels = dataChannels
     }
 
     /// Answers an offer.
@@ -73,13 +78,17 @@ public struct LiveViewAnswerer: Sendable {
                 media.append(negotiated)
                 answer.media.append(
                     describe(negotiated, use, offered: offered, setup: setup, withCandidates: carries))
+            } else if let local = dataChannels, section.data != nil {
+                answer.media.append(describe(local, offered: offered, setup: setup, withCandidates: carries))
             } else if section.isKept {
                 answer.media.append(keeping(offered, setup: setup, withCandidates: carries))
             } else {
                 answer.media.append(.rejecting(offered))
             }
         }
-        return NegotiatedSession(answer: answer, media: media, remote: remote, localSetup: setup, notes: notes)
+        return NegotiatedSession(
+            answer: answer, media: media, remote: remote, localSetup: setup, notes: notes,
+            dataChannels: sections.lazy.compactMap(\.data).first)
     }
 }
 
@@ -96,12 +105,17 @@ extension LiveViewAnswerer {
     struct Section {
         var index: Int
         var use: Use?
+        /// The data channels that were agreed on here.
+        var data: NegotiatedDataChannels?
         /// Whether it stays in the session though nothing is sent or received.
         var isKept = false
         /// Why it is not used, or what a person should know about its use.
         var note: String?
 
-        var isRejected: Bool { use == nil && !isKept }
+        /// Whether something flows in it.
+        var isUsed: Bool { use != nil || data != nil }
+
+        var isRejected: Bool { !isUsed && !isKept }
     }
 
     private func checkMids(of offer: SessionDescription) throws(NegotiationError) {
@@ -118,14 +132,14 @@ extension LiveViewAnswerer {
     /// answered, in the order of their group, then others that are used, then the rest of the group: with max-bundle
     /// only its first has a transport, answered or not.
     private func transportOrder(of offer: SessionDescription, _ sections: [Section]) -> [Int] {
-        let used = sections.indices.filter { sections[$0].use != nil }
+        let used = sections.indices.filter { sections[$0].isUsed }
         let members = group(of: used, in: offer.bundledMedia)
         let first = members.filter { !sections[$0].isRejected }
         return first + used.filter { !first.contains($0) } + members.filter { sections[$0].isRejected }
     }
 
     /// The first BUNDLE group that contains one of `used`; empty where none does.
-    private func group(of used: [Int], in groups: [[Int]]) -> [Int] {
+    func group(of used: [Int], in groups: [[Int]]) -> [Int] {
         groups.first { group in used.contains(where: group.contains) } ?? []
     }
 
@@ -180,14 +194,15 @@ extension LiveViewAnswerer {
             throw .codecMismatch(
                 "video has " + reason + "; a viewer with that codec is needed, or a camera stream with another")
         }
-        guard sections.contains(where: { $0.use != nil }) else {
+        assignData(offer, groups, &sections)
+        guard sections.contains(where: \.isUsed) else {
             let asksForVideo = offer.media.contains { $0.kind == .video && !$0.isRejected }
             if !asksForVideo, let reason = refusedAudio.first { throw .codecMismatch("audio has " + reason) }
             throw .noUsableMedia(
                 sections.map { offer.label(ofMediaAt: $0.index) + ": " + ($0.note ?? "not used") })
         }
-        let members = group(of: sections.indices.filter { sections[$0].use != nil }, in: groups)
-        for index in members where sections[index].use == nil { sections[index].isKept = offer.media[index].isKeepable }
+        let members = group(of: sections.indices.filter { sections[$0].isUsed }, in: groups)
+        for index in members where !sections[index].isUsed { sections[index].isKept = offer.media[index].isKeepable }
         return sections
     }
 

@@ -10,17 +10,20 @@ public struct NegotiatedSession: Hashable, Sendable {
     public var localSetup: DTLSSetup
     /// In words: what is not used and why, and what a person should know about what is used.
     public var notes: [String]
+    /// The data channels; nil if there are none.
+    public var dataChannels: NegotiatedDataChannels?
 
     /// Describes an agreement.
     public init(
         answer: SessionDescription, media: [NegotiatedMedia], remote: RemoteTransportDescription,
-        localSetup: DTLSSetup, notes: [String] = []
+        localSetup: DTLSSetup, notes: [String] = [], dataChannels: NegotiatedDataChannels? = nil
     ) {
         self.answer = answer
         self.media = media
         self.remote = remote
         self.localSetup = localSetup
         self.notes = notes
+        self.dataChannels = dataChannels
     }
 }
 

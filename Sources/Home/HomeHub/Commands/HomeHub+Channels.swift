@@ -1,0 +1,22 @@
+import Foundation
+import HomeTypes
+import Signalling
+
+/// Commands that viewers send on the data channels of their live views.
+extension HomeHub {
+    /// Applies a command as if it had come by HTTP.
+    ///
+    /// The caller is the session's principal. A session ends when its principal may no longer see the camera (``enforce(_:on:)``),
+    /// so one that is alive may send the commands of its trait.
+    func apply(_ command: ChannelCommand) async -> Result<Data, ChannelRefusal> {
+        do throws(HomeError) {
+            let call = CommandCall(
+                deviceID: command.deviceID, trait: "WebRtcLiveView", command: command.name,
+                caller: Caller(principal: command.principal))
+            return .success(try await send(call, body: command.parameters))
+        } catch {
+            return .failure(
+                ChannelRefusal(code: error.code.rawValue, status: error.code.status, message: error.message))
+        }
+    }
+}

@@ -1,0 +1,5 @@
+import Glibc
+
+func pause(milliseconds: UInt32) {
+    usleep(milliseconds * 1_000)
+}
