@@ -233,7 +233,7 @@ extension PublishedCamera {
     /// - Parameter before: the camera as it was published; it has learned what it detects.
     init?(_ device: DeviceSnapshot, before: PublishedCamera?) {
         guard device.traits.contains(Google.WebRtcLiveViewTrait.self) else { return nil }
-        let active = Set(device.activeDetections.map(\.rawValue))
+        let active = Set((device.activeDetections ?? []).map(\.rawValue))
         var detections = Set(before?.detections ?? []).union(active)
         if device.eventSource != nil { detections.insert(DetectionKind.motion.rawValue) }
         let streams = device.traits[Google.CameraAvStreamManagementTrait.self]
