@@ -19,19 +19,27 @@ public struct TraitEvent: Sendable, Hashable {
         self.endpoint = endpoint
         self.trait = Kind.trait.name
         self.name = Kind.name
-        do { self.fields = try JSONEncoder().encode(event) } catch {
+        do { self.fields = try Self.json(event) } catch {
             throw .encodingFailed("the event \(Kind.name) cannot be written as JSON: \(error)")
         }
     }
 
-    /// Reads an event of the vocabulary; nil for one that it does not have.
+    /// Reads an event of the vocabulary; nil for one that it does not have. Members that are not fields of the event are
+    /// left out.
     init?(endpoint: UInt16, trait: String, name: String, fields: Data) {
         guard let type = Vocabulary.trait(named: trait), let kind = Vocabulary.event(named: name, of: type),
-            (try? JSONDecoder().decode(kind, from: fields)) != nil
+            let event = try? JSONDecoder().decode(kind, from: fields), let fields = try? Self.json(event)
         else { return nil }
         self.endpoint = endpoint
         self.trait = trait
         self.name = name
         self.fields = fields
+    }
+
+    /// Equal events have equal JSON.
+    private static func json(_ event: some Event) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return try encoder.encode(event)
     }
 }
