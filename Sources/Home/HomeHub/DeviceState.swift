@@ -52,8 +52,8 @@ struct DeviceState {
         root.connectivity = connectivity
         root.traits[Matter.BasicInformationTrait.self] = .init(
             attributes: .init(
-                vendorName: camera.eventSource?.manufacturer, productName: camera.eventSource?.model,
-                nodeLabel: description.name, uniqueID: description.id))
+                describing: description.id, name: description.name, vendor: camera.eventSource?.manufacturer,
+                product: camera.eventSource?.model))
         endpoints[EndpointDescription.root] = root
     }
 
@@ -101,7 +101,7 @@ struct DeviceState {
     private func currentEndpoint(_ endpoint: EndpointDescription) -> EndpointDescription {
         if endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel != nil {
             var endpoint = endpoint
-            endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel = name
+            endpoint.traits[Matter.BasicInformationTrait.self]?.nodeLabel = name.cut(toBytes: 32)
             return endpoint
         }
         guard camera != nil, endpoint.id == Self.cameraEndpoint, driver?.hasSpeaker == true else { return endpoint }

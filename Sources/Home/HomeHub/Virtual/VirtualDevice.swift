@@ -44,14 +44,21 @@ public final class VirtualDevice: DeviceBackend {
         for continuation in held.withLock({ $0 }) { continuation.finish() }
     }
 
+    /// Matter's first vendor id for tests, which belongs to no manufacturer (Matter core specification, section 2.5.2).
+    private static let vendorID: UInt16 = 0xFFF1
+    /// The number of virtual devices among the products of that vendor.
+    private static let productID: UInt16 = 0x8000
+
     /// The device for the home, with its present state.
     public func description(key: String? = nil) -> DeviceDescription {
         let connectivity = SourceConnectivity(connectivityState: .online, dataSourceLocality: .localPeer)
         var root = EndpointDescription(
             id: EndpointDescription.root, types: [RootNodeDeviceType.self], connectivity: connectivity)
-        root.traits[Matter.BasicInformationTrait.self] = .init(
-            attributes: .init(
-                vendorName: "Gatehouse", productName: "Virtual device", nodeLabel: name, uniqueID: deviceID))
+        var information = Matter.BasicInformationTrait.Attributes(
+            describing: deviceID, name: name, vendor: "Gatehouse", product: "Virtual device")
+        information.vendorID = Self.vendorID
+        information.productID = Self.productID
+        root.traits[Matter.BasicInformationTrait.self] = .init(attributes: information)
         let parts = endpoints.withLock { $0 }.map {
             EndpointDescription(id: $0.id, types: [$0.type], traits: $0.traits, connectivity: connectivity)
         }
