@@ -25,7 +25,7 @@ public struct RecordingAccess: Sendable {
     public var permit: @Sendable (_ device: String, _ isRunning: Bool) async throws(HomeError) -> Permit
 
     /// How long a request waits for the recordings of earlier runs.
-    private static let recoveryPatience = Duration.seconds(10)
+    public var recoveryPatience = Duration.seconds(10)
 
     /// Names what the routes need.
     public init(
@@ -43,7 +43,7 @@ public struct RecordingAccess: Sendable {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any RecordingReading) throws(PlaybackError) -> Value
     ) async throws -> Value {
-        guard await recovery.wait(atMost: Self.recoveryPatience) else {
+        guard await recovery.wait(atMost: recoveryPatience) else {
             throw HomeError.unavailable("the recordings are still being read after the start; try again in a minute")
         }
         let store = self.store
