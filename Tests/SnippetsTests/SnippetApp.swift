@@ -11,7 +11,7 @@ import GoogleHomeTypes
     /// What the snippets have found, by the name of the snippet. The lines that write it are the tests', not the
     /// documents'.
     var found: [String: [String]] = [:]
-    private var waiting: (count: Int, snippet: String, continuation: CheckedContinuation<Void, Never>)?
+    private var waiting: (isOver: ([String]) -> Bool, snippet: String, continuation: CheckedContinuation<Void, Never>)?
 
     init(home: Home, device: HomeDevice) {
         self.home = home
@@ -21,15 +21,24 @@ import GoogleHomeTypes
     /// Records what a snippet found.
     func find(_ snippet: String, _ value: Any?) {
         found[snippet, default: []].append(value.map { "\($0)" } ?? "nil")
-        guard let waiting, found[waiting.snippet, default: []].count >= waiting.count else { return }
+        guard let waiting, waiting.isOver(found[waiting.snippet, default: []]) else { return }
         self.waiting = nil
         waiting.continuation.resume()
     }
 
     /// Waits until a snippet has found this much.
     func wait(for count: Int, of snippet: String) async -> [String] {
-        if found[snippet, default: []].count < count {
-            await withCheckedContinuation { waiting = (count, snippet, $0) }
+        await wait(of: snippet) { $0.count >= count }
+    }
+
+    /// Waits until a snippet has found this last.
+    func wait(until value: String, of snippet: String) async {
+        _ = await wait(of: snippet) { $0.last == value }
+    }
+
+    private func wait(of snippet: String, until isOver: @escaping ([String]) -> Bool) async -> [String] {
+        if !isOver(found[snippet, default: []]) {
+            await withCheckedContinuation { waiting = (isOver, snippet, $0) }
         }
         return found[snippet, default: []]
     }

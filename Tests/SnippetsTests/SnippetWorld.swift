@@ -12,7 +12,7 @@ import Testing
     ]
 
     /// Whether the gateway sends endpoints, and its config can declare virtual devices. It does not yet.
-    nonisolated static let hasDevices = false
+    nonisolated static let hasDevices = true
 
     /// For tests that need a running gateway with endpoints and virtual devices.
     nonisolated static let needsDevices: ConditionTrait = .enabled(
