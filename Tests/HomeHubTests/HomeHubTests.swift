@@ -10,13 +10,14 @@ import Testing
     let liveView = FakeLiveView()
     let camera = FakeCamera("door")
 
-    func makeHub() -> HomeHub {
+    func makeHub(yardHasCamera: Bool = false) -> HomeHub {
         HomeHub(
             devices: [
                 .init(id: "door", name: "Front door", kind: .doorbell),
                 .init(id: "yard", name: "Yard", kind: .camera),
             ],
-            drivers: [camera], signalling: liveView.services, log: ChangeLog(MemoryStore(log: "r")),
+            drivers: yardHasCamera ? [camera, FakeCamera("yard")] : [camera], signalling: liveView.services,
+            log: ChangeLog(MemoryStore(log: "r")),
             now: { Date(timeIntervalSince1970: 1_000) })
     }
 
@@ -101,7 +102,7 @@ import Testing
     }
 
     @Test func aSessionIsOnlyForItsOwnerAndItsDevice() async throws {
-        let hub = makeHub()
+        let hub = makeHub(yardHasCamera: true)
         let id = try await start(hub)
         let session = #"{"mediaSessionId":"\#(id)"}"#
         #expect(await hub.sessions(principal: "owner").count == 1)

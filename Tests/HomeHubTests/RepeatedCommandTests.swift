@@ -19,7 +19,8 @@ import Transport
                 .init(id: "door", name: "Front door", kind: .doorbell),
                 .init(id: "yard", name: "Yard", kind: .doorbell),
             ],
-            drivers: [FakeCamera("door")], signalling: liveView.services, clock: { clock.withLock { $0 } })
+            drivers: [FakeCamera("door"), FakeCamera("yard")], signalling: liveView.services,
+            clock: { clock.withLock { $0 } })
     }
 
     func advance(by duration: Duration) { clock.withLock { $0 += duration } }

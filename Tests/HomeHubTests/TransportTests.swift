@@ -218,7 +218,9 @@ import Transport
         for (event, status) in [(state, "active"), (change, "inactive")] {
             #expect(event.name == "device")
             let device = try JSONSerialization.jsonObject(with: Data(event.data.utf8)) as? [String: Any]
-            let traits = try #require(device?["traits"] as? [String: Any])
+            let endpoints = try #require(device?["endpoints"] as? [[String: Any]])
+            let camera = try #require(endpoints.first { $0["id"] as? Int == 1 })
+            let traits = try #require(camera["traits"] as? [String: Any])
             let push = try #require(traits["PushAvStreamTransport"] as? [String: Any])
             let connections = try #require(push["currentConnections"] as? [[String: Any]])
             #expect(

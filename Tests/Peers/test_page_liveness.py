@@ -261,7 +261,7 @@ def test_errors_are_written_for_people_with_the_rest_under_details(page: Page, h
     expect(tile.fault).to_be_hidden()
 
     page.get_by_text("Add a camera").click()
-    page.get_by_label("Name").fill("Attic")
+    page.get_by_role("textbox", name="Name").fill("Attic")
     page.get_by_label("Address").fill("http://192.0.2.20/")
     page.get_by_role("button", name="Add", exact=True).click()
     fault = page.locator("#add-camera-error")

@@ -103,7 +103,7 @@ def test_a_switch_reaches_the_event_stream(house: Gateway, report: list[str]) ->
     """Each change comes with the numbers and statuses of the connections. How long it takes is measured only."""
     eventually(lambda: recorded(house), "the doorbell is recorded", 60)
     stream = EventStream(house.client)
-    stream.wait_for("device", id=DEVICE, within=60)
+    stream.wait_for("device", key=DEVICE, within=60)
     times: list[float] = []
     for index in range(SWITCHES):
         status = "active" if index % 2 else "inactive"

@@ -89,7 +89,7 @@ def test_tiles_show_fresh_pictures(page: Page) -> None:
 
 def test_adds_and_removes_a_camera(page: Page, gateway: Gateway) -> None:
     page.get_by_text("Add a camera").click()
-    page.get_by_label("Name").fill("Garden shed")
+    page.get_by_role("textbox", name="Name").fill("Garden shed")
     page.get_by_label("Address").fill("exec:something")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#add-camera-error")).to_contain_text("source: expected")

@@ -82,7 +82,8 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "mqtt", "cameras", "devices",
+        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "mqtt", "cameras",
+        "devices",
     ]
 
     let reader: YAMLReader
