@@ -52,7 +52,7 @@ def test_describes_what_is_answered(document: dict[str, Any], gateway: Gateway) 
             concrete = concrete.replace("{file}", "app.js").replace("{camera}", device)
             concrete = re.sub(r"\{\w+\}", "unknown", concrete)
             answer = gateway.client.request("GET", concrete)
-            if concrete == path and answer.status == 404:
+            if concrete == path and answer.status == 404 and "404" not in operations["get"]["responses"]:
                 pytest.fail(f"GET {path} is described and not there")
             check(document, "GET", path, answer)
             checked += 1

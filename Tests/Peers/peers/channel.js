@@ -44,15 +44,15 @@ window.GatehouseChannels = class {
 
   add(label, options) {
     const channel = this.pc.createDataChannel(label, options);
-    channel.onmessage = ({ data }) => {
+    channel.addEventListener("message", ({ data }) => {
       const message = JSON.parse(data);
       if ("id" in message) {
         this.requests.get(message.id)?.(message);
       } else {
         this.messages.push({ channel: label, ...message });
       }
-    };
-    channel.onclose = () => this.closed.push(label);
+    });
+    channel.addEventListener("close", () => this.closed.push(label));
     return channel;
   }
 
@@ -84,7 +84,7 @@ window.GatehouseChannels = class {
 
   // The newest message of a kind.
   newest(type) {
-    return this.messages.filter((message) => message.type === type).at(-1);
+    return this.messages.findLast((message) => message.type === type);
   }
 
   // Waits for a message of a kind whose member has a value.
