@@ -152,13 +152,13 @@ import Testing
         )
         try await onOff.off()
         let cancellables = [app.o5(), app.o6()]
-        await app.wait(until: "Optional(false)", of: "O5")
+        await app.wait(until: "false", of: "O5")
         _ = await app.wait(for: 1, of: "O6")
         try await onOff.on()
         // The test's time limit ends what does not come.
-        await app.wait(until: "Optional(true)", of: "O5")
+        await app.wait(until: "true", of: "O5")
         try await level.moveToLevel(level: 77, transitionTime: nil, optionsMask: [], optionsOverride: [])
-        await app.wait(until: "Optional(77)", of: "O6")
+        await app.wait(until: "77", of: "O6")
         for cancellable in cancellables { cancellable.cancel() }
     }
 
