@@ -82,7 +82,7 @@ import Testing
             #expect(
                 try await client.send(.post, "/oauth/revoke", revoke, type: Self.form, token: nil).status == .ok)
             #expect(try await client.send(.get, "/v1/access", token: refreshed.access_token).status == .unauthorized)
-            // A token that is unknown is no error (RFC 7009, section 2.2).
+            // An unknown token is not an error (RFC 7009, section 2.2).
             #expect(
                 try await client.send(.post, "/oauth/revoke", revoke, type: Self.form, token: nil).status == .ok)
         }

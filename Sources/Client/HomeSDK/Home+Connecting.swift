@@ -17,7 +17,7 @@ extension Home {
         }
         let found = local?.address == address ? local?.token : nil
         guard let token = configuration.token ?? environment["GATEHOUSE_TOKEN"] ?? found else {
-            throw .unauthenticated("there is no token for \(address); set it in Home.configure, or GATEHOUSE_TOKEN")
+            throw .unauthenticated("the token for \(address) is missing; set it in Home.configure, or GATEHOUSE_TOKEN")
         }
         guard let certificate = configuration.certificate else {
             self.init(GatewayConnection(url: address, token: token), configuration)

@@ -49,7 +49,7 @@ public final class Home: Sendable {
     }
 
     /// Connects to the gateway that is configured, that the environment names, or that runs on this machine.
-    /// - Throws: `unauthenticated` when there is no token, or the gateway does not accept it; `unavailable` when no
+    /// - Throws: `unauthenticated` without a token, or when the gateway refuses it; `unavailable` when no
     ///   gateway can be reached.
     @MainActor public static func connect() async throws(HomeError) -> Home {
         let home = try Home(configuration)
@@ -58,7 +58,7 @@ public final class Home: Sendable {
     }
 
     /// Connects as `connect` does.
-    /// - Returns: nil when there is no token, or the gateway does not accept it. A gateway that cannot be reached right
+    /// - Returns: nil without a token, or when the gateway refuses it. A gateway that cannot be reached right
     ///   now is not an obstacle: its streams fail until it can be.
     @MainActor public static func restoreSession() async -> Home? {
         guard let home = try? Home(configuration) else { return nil }
@@ -71,7 +71,7 @@ public final class Home: Sendable {
     }
 
     /// The home at an address, with the token that is configured.
-    /// - Throws: `unauthenticated` when there is no token.
+    /// - Throws: `unauthenticated` without a token.
     @MainActor public convenience init(account: AccountID) throws(HomeError) {
         var configuration = Self.configuration
         configuration.address = account

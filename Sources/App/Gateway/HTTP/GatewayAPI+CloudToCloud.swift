@@ -41,7 +41,7 @@ extension GatewayAPI {
             let id = try context.parameters.require("stream")
             let token = AuthenticationMiddleware.bearerToken(request.headers[.authorization]) ?? ""
             guard let stream = cameraStreams.stream(id, token: token, at: MonotonicClock.now) else {
-                throw HomeError.notFound("there is no such stream: its time is over, or the token is not its own")
+                throw HomeError.notFound("the stream has expired, or the token belongs to another one")
             }
             let signal = try await JSONBody.read(Signal.self, from: request)
             guard signal.deviceId.map({ $0 == stream.deviceID }) ?? true else {

@@ -122,7 +122,7 @@ extension GatewayAPI {
             // The path names the picture, and the token opens it.
             let token = request.headers[.authorization].map { $0.hasPrefix("Basic ") ? String($0.dropFirst(6)) : "" }
             guard let picture = eventPictures.picture(id, token: token ?? "", at: MonotonicClock.now) else {
-                throw HomeError.notFound("there is no such picture; pictures of events are kept for 30 seconds")
+                throw HomeError.notFound("the picture has expired; events keep theirs for 30 seconds")
             }
             return Response(
                 status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],

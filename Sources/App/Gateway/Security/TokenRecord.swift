@@ -1,7 +1,7 @@
 import Foundation
 import HomeTypes
 
-/// A token that the API has made, or everything that one linked account has: who holds it, what it permits, how long it
+/// A token that the API has made, or everything that one linked account has: its holder, what it permits, how long it
 /// works, and the digests of its secrets. The secrets themselves are nowhere.
 struct TokenRecord: Sendable, Codable, Equatable {
     /// One secret by its digest.

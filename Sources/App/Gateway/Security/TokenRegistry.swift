@@ -79,7 +79,7 @@ public actor TokenRegistry {
 
     // MARK: Checking
 
-    /// Who holds a token, or nil if it does not work.
+    /// The holder of a token; nil for a token that does not work.
     nonisolated func authorization(holding token: String) -> Authorization? {
         if let principal = file.principal(holding: token) {
             return Authorization(principal: principal, access: .everything)

@@ -144,7 +144,7 @@ public struct MQTTHome: Sendable {
         let size = message.payload.count + Self.descriptionOverhead
         let others = describedBytes - (descriptions[message.topic]?.size ?? 0)
         guard message.payload.count <= longest, others + size <= Self.maximumDescriptions else {
-            counts.refuse(message.topic, "has \(message.payload.count) bytes, and there is no room for it")
+            counts.refuse(message.topic, "has \(message.payload.count) bytes, for which no room is left")
             return nil
         }
         return size

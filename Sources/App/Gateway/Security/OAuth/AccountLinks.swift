@@ -125,7 +125,7 @@ struct AccountLinks: Sendable {
         return tokens
     }
 
-    /// Ends the link that a token belongs to (RFC 7009, section 2.1). A token that is unknown is no error.
+    /// Ends the link that a token belongs to (RFC 7009, section 2.1). An unknown token is not an error.
     func revoke(_ token: String, client: GatewayConfiguration.OAuthClient) async {
         guard let (stored, _) = registry.secret(token), stored.record.clientID == client.id else { return }
         // Somebody else may have revoked it at the same moment.

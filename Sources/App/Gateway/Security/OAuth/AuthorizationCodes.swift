@@ -27,7 +27,7 @@ struct AuthorizationCodes: Sendable {
         case consent(Consent)
         /// The code was redeemed before: somebody has a copy. The tokens that it led to end.
         case replayed(tokenID: String?)
-        /// There is no such code, its time is over, or it belongs to another request.
+        /// The code does not exist, has expired, or belongs to another request.
         case refused(String)
     }
 
