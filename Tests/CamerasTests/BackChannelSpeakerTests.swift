@@ -91,15 +91,51 @@ import Transport
         #expect(requests[2].uri.hasSuffix("/live/back"))
         #expect(requests[1...3].allSatisfy { $0.headers["Require"] == "www.onvif.org/ver20/backchannel" })
         #expect(requests[2].headers["Transport"] == "RTP/AVP/TCP;unicast;interleaved=0-1")
-        let goodbyes = control.filter { bytes in
-            bytes.withUnsafeBytes { bytes in
-                RTCPPackets(bytes).contains { if case .goodbye = $0 { true } else { false } }
-            }
-        }
-        #expect(goodbyes.count == 1)
+        #expect(control.filter(Self.isGoodbye).count == 1)
         let delivery = speaker.delivery
         #expect(delivery.codec == "PCMA/8000" && delivery.millisecondsReceived == 100)
         #expect(delivery.packetsSent >= 5 && delivery.millisecondsDropped == 0 && delivery.millisecondsToOpen != nil)
+    }
+
+    private static func isGoodbye(_ packet: [UInt8]) -> Bool {
+        packet.withUnsafeBytes { bytes in
+            RTCPPackets(bytes).contains { if case .goodbye = $0 { true } else { false } }
+        }
+    }
+
+    @Test func aCameraThatIsSwitchedOffHearsNoLastWordsAndNoGoodbye() async throws {
+        let server = try Self.camera()
+        defer { server.stop() }
+        let (speaker, states) = try Self.begin(server)
+        #expect(await states.next() == .open)
+        var requests: [String] = []
+        var goodbyes = 0
+        for await note in server.notes {
+            switch note {
+            case .request(let request): requests.append(request.method)
+            case .packet(0, _):
+                [Int16](repeating: 8000, count: 9600).withUnsafeBufferPointer { speaker.play($0) }
+                speaker.silence()
+            case .packet(_, let bytes): if Self.isGoodbye(bytes) { goodbyes += 1 }
+            case .closed: break
+            }
+            if note == .closed { break }
+        }
+        #expect(goodbyes == 0)
+        #expect(requests == ["OPTIONS", "DESCRIBE", "SETUP", "PLAY", "TEARDOWN"])
+    }
+
+    @Test func aSilencedTalkPassesNothingAndTheNextOneDoes() {
+        let gate = SpeakerGate()
+        let (first, second) = (gate.admit(), gate.admit())
+        var passed: [UInt64] = []
+        for talk in [first, second] { gate.pass(talk) { passed.append(talk) } }
+        gate.silence()
+        #expect(gate.isSilenced(first) && gate.isSilenced(second))
+        for talk in [first, second] { gate.pass(talk) { passed.append(talk) } }
+        let third = gate.admit()
+        gate.pass(third) { passed.append(third) }
+        #expect(passed == [first, second, third] && !gate.isSilenced(third))
     }
 
     @Test func refusalsAreTyped() async throws {

@@ -215,7 +215,7 @@ import Transport
         speak(2)
         speak(1)
         #expect(speaker.samples == 2 * 960)
-        decoder.finish()
+        decoder.finish(silencing: false)
         speak(3)
         #expect(speaker.samples == 2 * 960 && speaker.ends == 1)
     }

@@ -55,6 +55,22 @@ import Transport
         #expect(await world.service.leases().isEmpty)
     }
 
+    @Test func aTalkerWhoseCameraIsSwitchedOffHasNoLastWords() async throws {
+        let world = try await ServiceWorld()
+        let speaker = try #require(world.camera.fakeSpeaker)
+        for stops in [false, true] {
+            let silences = speaker.silences
+            let reference = SessionReference(try await world.start().mediaSessionId, principal: "owner")
+            try await world.talks.startTalkback(reference, offerSdp: nil)
+            // What was said right before may still be on its way.
+            if stops { try await world.talks.stopTalkback(reference) }
+            #expect(speaker.silences == silences)
+            await world.station.setOutputs(OutputPolicy(isOn: false))
+            #expect(speaker.silences > silences)
+            await world.station.setOutputs(OutputPolicy(isOn: true))
+        }
+    }
+
     @Test func aStationEndsItsLiveViewsWithoutTheirOwner() async throws {
         let world = try await ServiceWorld()
         _ = try await world.start()

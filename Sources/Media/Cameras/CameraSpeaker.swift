@@ -10,6 +10,9 @@ public protocol CameraSpeaker: Sendable {
     func play(_ samples: UnsafeBufferPointer<Int16>)
     /// The talker has ended. Queued sound may still play. Returns at once.
     func end()
+    /// The camera was switched off: ends the talk without its last words. Nothing of it leaves for the camera once this
+    /// has returned, nor of a talk before it whose last words are still being sent.
+    func silence()
     /// What has been delivered since the last ``begin(_:)``.
     var delivery: SpeakerDelivery { get }
 }
@@ -17,6 +20,8 @@ public protocol CameraSpeaker: Sendable {
 extension CameraSpeaker {
     /// A speaker with nothing to open.
     public func begin(_ tell: @escaping @Sendable (SpeakerState) -> Void) { tell(.open) }
+    /// A speaker that sends nothing after the end.
+    public func silence() { end() }
     /// A speaker that does not count.
     public var delivery: SpeakerDelivery { SpeakerDelivery() }
 }

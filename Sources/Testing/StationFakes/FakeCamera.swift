@@ -128,12 +128,14 @@ extension MediaCodec {
 
 /// A speaker that counts.
 package final class FakeSpeaker: CameraSpeaker {
-    private let state = Locked((samples: 0, ends: 0))
+    private let state = Locked((samples: 0, ends: 0, silences: 0))
 
     package init() {}
 
     package var samples: Int { state.withLock { $0.samples } }
     package var ends: Int { state.withLock { $0.ends } }
+    /// How many times the last words were forbidden.
+    package var silences: Int { state.withLock { $0.silences } }
 
     package func play(_ samples: UnsafeBufferPointer<Int16>) {
         let count = samples.count
@@ -141,6 +143,8 @@ package final class FakeSpeaker: CameraSpeaker {
     }
 
     package func end() { state.withLock { $0.ends += 1 } }
+
+    package func silence() { state.withLock { $0.silences += 1 } }
 
     private let answer = Locked<(state: SpeakerState, tell: (@Sendable (SpeakerState) -> Void)?)>((.open, nil))
 

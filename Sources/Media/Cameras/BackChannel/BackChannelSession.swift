@@ -116,7 +116,8 @@ struct BackChannelSession: ~Copyable {
             let now = monotonicNow()
             if talk.control.isStopping, isOver(at: now) {
                 sender?.finish(over: &driver)
-                if !hasEnded { driver.tearDown() }
+                // Sound that the connection did not accept before the camera was switched off would go out first.
+                if !hasEnded, !(talk.isSilenced && driver.client.hasOutput) { driver.tearDown() }
                 return .finished
             }
             sendSound(at: now)

@@ -39,6 +39,7 @@ public final class BackChannelSpeaker: CameraSpeaker {
     /// What is known about the camera.
     private let findings: SourceFindings
     private let talk = Locked<BackChannelTalk?>(nil)
+    private let gate = SpeakerGate()
 
     /// A speaker of the camera at `url`.
     public convenience init(url: RTSPURL, configuration: Configuration = Configuration()) {
@@ -63,7 +64,8 @@ public final class BackChannelSpeaker: CameraSpeaker {
         }
         var limits = TalkQueue.Limits()
         limits.most = max(limits.target, Int(configuration.longestQueue.inMilliseconds * 48))
-        let talk = BackChannelTalk(control: control, limits: limits, decibels: configuration.gain, tell: tell)
+        let talk = BackChannelTalk(
+            control: control, limits: limits, decibels: configuration.gain, gate: gate, tell: tell)
         let previous = self.talk.withLock { current in
             defer { current = talk }
             return current
@@ -88,6 +90,11 @@ public final class BackChannelSpeaker: CameraSpeaker {
 
     public func end() {
         talk.withLock { $0 }?.control.requestStop()
+    }
+
+    public func silence() {
+        gate.silence()
+        end()
     }
 
     public var delivery: SpeakerDelivery {

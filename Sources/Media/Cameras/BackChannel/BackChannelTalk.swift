@@ -12,14 +12,18 @@ final class BackChannelTalk: Sendable {
     /// Stops the thread and wakes it.
     let control: SourceControl
     private let state: Locked<State>
+    private let gate: SpeakerGate
+    private let number: UInt64
     private let tell: @Sendable (SpeakerState) -> Void
 
     init(
-        control: SourceControl, limits: TalkQueue.Limits, decibels: Double,
+        control: SourceControl, limits: TalkQueue.Limits, decibels: Double, gate: SpeakerGate = SpeakerGate(),
         tell: @escaping @Sendable (SpeakerState) -> Void
     ) {
         self.control = control
         self.tell = tell
+        self.gate = gate
+        number = gate.admit()
         state = Locked(State(queue: TalkQueue(limits: limits), gain: SpeechGain(decibels: decibels)))
     }
 
@@ -80,6 +84,14 @@ final class BackChannelTalk: Sendable {
     /// Fills a frame with the talker's sound.
     func pull(into frame: UnsafeMutableBufferPointer<Int16>) {
         state.withLock { state in _ = state.queue.pull(into: frame) }
+    }
+
+    /// Whether the camera was switched off, and nothing more may be sent to it.
+    var isSilenced: Bool { gate.isSilenced(number) }
+
+    /// Runs `send` unless the camera was switched off. Whoever switches it off waits for `send` to return.
+    func unlessSilenced<Failure: Error>(_ send: () throws(Failure) -> Void) throws(Failure) {
+        try gate.pass(number, send)
     }
 
     /// The talker has ended: lets the remaining sound go out. Returns whether any is left.

@@ -81,6 +81,9 @@ final class SharedTalk {
         return sender?.isOver(at: now) ?? true
     }
 
+    /// Whether the camera was switched off, and nothing more of the talk may be sent.
+    var isSilenced: Bool { talk.isSilenced }
+
     /// Sends the frames that are due.
     func send(over driver: inout RTSPDriver, at now: Instant) {
         do throws(CodecError) {

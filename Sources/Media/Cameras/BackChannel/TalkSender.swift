@@ -33,27 +33,37 @@ final class TalkSender {
 
     /// Whether nothing is left to send after the talker's end.
     func isOver(at now: Instant) -> Bool {
+        if talk.isSilenced { return true }
         let deadline = finishBy ?? now + Self.lastWords
         finishBy = deadline
         return !talk.drain() || now >= deadline
     }
 
-    /// Sends the frames that are due.
+    /// Sends the frames that are due, unless the camera was switched off.
     func send(over driver: inout RTSPDriver, at now: Instant) throws(CodecError) {
         let backlog = Duration.milliseconds(Int(Double(driver.waitingOutput) / stream.bytesPerSecond * 1000))
         defer { talk.note(stream) }
-        try stream.run(
-            at: now, ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds()), backlog: backlog,
-            pull: { talk.pull(into: $0) },
-            send: { output, packet in
-                driver.client.sendInterleaved(channel: output == .media ? channels.media : channels.control, packet)
-            })
+        try talk.unlessSilenced { () throws(CodecError) in
+            try stream.run(
+                at: now, ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds()), backlog: backlog,
+                pull: { talk.pull(into: $0) },
+                send: { output, packet in
+                    driver.client.sendInterleaved(
+                        channel: output == .media ? channels.media : channels.control, packet)
+                })
+            // What is left for later would be sent by whoever writes next, silenced or not. A connection that is lost
+            // tells its session at the next write.
+            _ = driver.writeOutput()
+        }
     }
 
-    /// Sends an RTCP goodbye.
+    /// Sends an RTCP goodbye, unless the camera was switched off.
     func finish(over driver: inout RTSPDriver) {
-        stream.finish(ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds())) { _, packet in
-            driver.client.sendInterleaved(channel: channels.control, packet)
+        talk.unlessSilenced {
+            stream.finish(ntp: NTPTimestamp(unixNanoseconds: wallClockNanoseconds())) { _, packet in
+                driver.client.sendInterleaved(channel: channels.control, packet)
+            }
+            _ = driver.writeOutput()
         }
     }
 }

@@ -91,7 +91,8 @@ struct RTSPSession: ~Copyable {
             }
             if mustRestart(at: monotonicNow()) {
                 talk?.finish(over: &driver)
-                driver.tearDown()
+                // Sound that the connection did not accept before the camera was switched off would go out first.
+                if !(talk?.isSilenced == true && driver.client.hasOutput) { driver.tearDown() }
                 return finish(.restarted, output)
             }
             talk?.send(over: &driver, at: monotonicNow())

@@ -84,6 +84,13 @@ final class Talk: Sendable {
             return true
         }
         guard isFirst else { return }
-        if let decoder { decoder.finish() } else { speaker.end() }
+        let isSilenced = end.isSilent
+        if let decoder {
+            decoder.finish(silencing: isSilenced)
+        } else if isSilenced {
+            speaker.silence()
+        } else {
+            speaker.end()
+        }
     }
 }

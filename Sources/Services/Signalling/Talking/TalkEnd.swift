@@ -16,4 +16,7 @@ public enum TalkEnd: Hashable, Sendable {
     case refused(SpeakerRefusal)
     /// The gateway has no thread for the talk.
     case noThread
+
+    /// Whether nothing more may reach the camera: it was switched off. Otherwise the last words are still sent.
+    var isSilent: Bool { if case .sessionEnded(.revoked) = self { true } else { false } }
 }

@@ -52,7 +52,10 @@ extension TalkFloor: TalkServing {
 
     /// A session has ended, and its talk with it.
     func forget(_ sessionID: String, because end: SessionEnd) {
-        release(.session(sessionID), because: .sessionEnded(end))
+        let talkEnd = TalkEnd.sessionEnded(end)
+        // A talk that has ended before may still be sending its last words.
+        if talkEnd.isSilent { sessionTalks[sessionID]?.talk.speaker.silence() }
+        release(.session(sessionID), because: talkEnd)
         sessionTalks[sessionID] = nil
     }
 

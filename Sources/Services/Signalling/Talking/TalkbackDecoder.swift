@@ -93,10 +93,11 @@ final class TalkbackDecoder: TalkbackSink {
 
     /// The talker has released the floor. Packets that still wait for the talk's thread are no longer played, because
     /// the speaker accepts calls from one thread at a time.
-    func finish() {
+    /// - Parameter silencing: drops what the speaker has not sent yet.
+    func finish(silencing: Bool) {
         state.withLock { state in
             state.isFinished = true
-            speaker.end()
+            if silencing { speaker.silence() } else { speaker.end() }
         }
     }
 
