@@ -42,7 +42,8 @@ struct TestGateway: Sendable {
         let hub = HomeHub(
             devices: configuration.cameras.map { .init(id: $0.id, name: $0.name, kind: $0.kind) },
             drivers: [self.camera], signalling: self.liveView.services, transports: transports,
-            directory: directory, now: { Date(timeIntervalSince1970: 1_000) })
+            directory: directory, history: try History(now: { Date(timeIntervalSince1970: 1_000) }),
+            now: { Date(timeIntervalSince1970: 1_000) })
         self.folder = try TemporaryFolder()
         try self.folder.directory.create()
         let keeper = try ConfigurationKeeper(

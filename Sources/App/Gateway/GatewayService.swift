@@ -85,7 +85,7 @@ public struct GatewayService: Service {
         self.configuration = configuration
         self.stateDirectory = directory
         self.tokens = tokens
-        let storage = HomeStorage(directory: directory, logger: logger)
+        let storage = HomeStorage(directory: directory, history: configuration.history, logger: logger)
         self.storage = storage
         self.transports = try Self.transports(storage.shared, recording, logger: logger)
         outputs?.use(self.transports)
@@ -115,6 +115,7 @@ public struct GatewayService: Service {
             devices: [], drivers: [], signalling: signalling,
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
             directory: storage.directory(names: names, logger: logger), log: storage.log,
+            history: storage.history,
             observer: { log.note($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(
@@ -215,6 +216,7 @@ public struct GatewayService: Service {
             transports.stop()
             note(configuration).remove(from: noteDirectories)
             storage.log.flush()
+            storage.history?.flush()
         }
         try await group.run()
     }

@@ -38,6 +38,8 @@ public actor HomeHub {
     var isRunning = false
     var nextFollower: UInt64 = 0
     nonisolated let log: ChangeLog
+    /// Keeps what happened; nil for a home without a history.
+    nonisolated let historyKeeper: History?
     let places = PlaceShares(total: HomeHub.maximumWatchers)
     /// The devices that an earlier run knew, by their identifiers, and where they may come from, until the first list of
     /// devices from there replaces them.
@@ -61,12 +63,14 @@ public actor HomeHub {
     ///   - transports: the recording connections; nil for a home without them.
     ///   - directory: keeps structures, rooms and the identifiers of devices.
     ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
+    ///   - history: keeps what happened; nil for a home without a history.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
     public init(
         devices: [DeviceDescription], drivers: [any DeviceBackend], signalling: SignallingServices,
         transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
+        history: History? = nil,
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
         clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
@@ -86,6 +90,7 @@ public actor HomeHub {
         self.now = now
         self.clock = clock
         self.log = log
+        self.historyKeeper = history
         self.observer = observer
         for change in log.recall() {
             switch change {
@@ -190,14 +195,19 @@ public actor HomeHub {
         let before = state.snapshot
         body(&state)
         states[deviceID] = state
-        if state.snapshot != before { publish(.device(state.snapshot)) }
+        let after = state.snapshot
+        guard after != before else { return }
+        publish(.device(after))
+        historyKeeper?.take(.states(before: before, after: after, at: History.milliseconds(now())))
     }
 
     /// Adds a change to the log, from where every watcher gets it.
     /// - Returns: its cursor, by which clients know an event.
     @discardableResult
     func publish(_ change: HomeChange) -> LogCursor {
-        log.append(change, at: now())
+        let now = self.now()
+        historyKeeper?.take(change, at: now)
+        return log.append(change, at: now)
     }
 
     func state(of id: String) throws(HomeError) -> DeviceState {

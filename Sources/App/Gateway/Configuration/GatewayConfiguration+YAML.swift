@@ -82,8 +82,8 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "oauth", "mqtt", "cameras",
-        "devices",
+        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "history", "oauth", "mqtt",
+        "cameras", "devices",
     ]
 
     let reader: YAMLReader
@@ -100,6 +100,7 @@ struct ConfigurationLoader {
         if let place = keys["log"] { result.log = log(place) }
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
         if let place = keys["recording"] { result.recording = recording(place) }
+        if let place = keys["history"] { result.history = history(place) }
         if let place = keys["oauth"] { result.oauthClients = oauthClients(place) }
         if let place = keys["mqtt"] { result.mqtt = mqtt(place) }
         result.cameras = cameras(keys["cameras"])

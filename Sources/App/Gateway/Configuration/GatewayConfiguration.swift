@@ -16,6 +16,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var rtsp: RTSPServer?
     /// What is recorded, or nil when nothing is.
     public var recording: Recording?
+    /// How much of what happened is kept, or nil when nothing is.
+    public var history: History? = History()
     /// The programs that people may link to their accounts.
     public var oauthClients: [OAuthClient] = []
     /// The MQTT broker, or nil without one.
@@ -164,6 +166,17 @@ extension GatewayConfiguration {
 
         /// The rules of a camera.
         public func rules(of camera: String) -> Rules { cameras[camera] ?? rules }
+    }
+
+    /// How much of what happened in the home is kept.
+    public struct History: Sendable, Equatable {
+        /// How many days.
+        public var days = 30
+        /// How many megabytes the file may take.
+        public var megabytes = 256
+
+        /// The defaults.
+        public init() {}
     }
 
     /// The settings of the log.

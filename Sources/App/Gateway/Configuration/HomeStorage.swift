@@ -16,12 +16,14 @@ struct HomeStorage: Sendable {
     let log: ChangeLog
     /// What exists in the home; nil when its file cannot be used.
     let shared: SQLiteSharedStore?
+    /// What happened; nil when the config switches it off.
+    let history: History?
     private let local: SQLiteLocalStore?
     /// Why the log is only in memory; nil when it is in its file.
     private let problem: String?
 
     /// Opens the files, and adopts the events of an earlier gateway's journal once.
-    init(directory: StateDirectory, logger: Logger) {
+    init(directory: StateDirectory, history section: GatewayConfiguration.History? = .init(), logger: Logger) {
         var failures: [String] = []
         func open<Store>(_ name: String, _ open: (String) throws -> Store, damaged: (Store) -> String?) -> Store? {
             do {
@@ -46,6 +48,14 @@ struct HomeStorage: Sendable {
         self.local = local
         self.problem = failures.first
         self.shared = open(SQLiteSharedStore.fileName, { try SQLiteSharedStore(path: $0) }, damaged: { $0.damaged })
+        self.history = section.flatMap { section in
+            let retention = HistoryRetention(days: section.days, megabytes: section.megabytes)
+            let report: @Sendable (History.Status) -> Void = { Self.log($0, logger) }
+            return open(
+                History.fileName, { try History(path: $0, retention: retention, report: report) },
+                damaged: { $0.damaged })
+                ?? (try? History(retention: retention, report: report))
+        }
         let log = ChangeLog(local ?? MemoryStore()) { status in
             if let problem = status.problem {
                 logger.error(
@@ -63,6 +73,16 @@ struct HomeStorage: Sendable {
                 "home": "\(self.shared?.home ?? "unknown")", "gateway": "\(log.identity.gateway)",
                 "incarnation": "\(log.identity.incarnation)",
             ])
+    }
+
+    private static func log(_ status: History.Status, _ logger: Logger) {
+        if let problem = status.problem {
+            logger.error(
+                "the history cannot be written; its latest items wait until it can",
+                metadata: ["reason": "\(problem)"])
+        } else {
+            logger.notice("the history can be written again", metadata: ["lostSinceStart": "\(status.lost)"])
+        }
     }
 
     /// The structures, rooms and devices; only in memory if their file cannot be used.
@@ -113,6 +133,22 @@ struct HomeStorage: Sendable {
             MetricFamily(
                 name: "gatehouse_event_journal_written_total", help: "Changes and events that were written.",
                 kind: .counter, samples: [.init(Double(status.written))]),
+        ] + historyMetrics
+    }
+
+    private var historyMetrics: [MetricFamily] {
+        guard let status = history?.status else { return [] }
+        return [
+            MetricFamily(
+                name: "gatehouse_history_failing", help: "1 while the history cannot be written.", kind: .gauge,
+                samples: [.init(status.problem == nil ? 0 : 1)]),
+            MetricFamily(
+                name: "gatehouse_history_items", help: "Items of the history.", kind: .gauge,
+                samples: [.init(Double(status.items))]),
+            MetricFamily(
+                name: "gatehouse_history_lost_total",
+                help: "Items of the history that were dropped before they were written.",
+                kind: .counter, samples: [.init(Double(status.lost))]),
         ]
     }
 

@@ -108,6 +108,7 @@ struct GatewayAPI: Sendable {
         addSnapshotRoutes(to: router)
         addCameraRoutes(to: router)
         addDeviceEventRoutes(to: router)
+        addHistoryRoutes(to: router)
         addSpeakerRoutes(to: router)
         addRecordingRoutes(to: router)
         addSessionRoutes(to: router)

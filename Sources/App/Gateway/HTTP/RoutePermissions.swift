@@ -82,6 +82,9 @@ enum RoutePermissions {
         "DELETE /v1/devices/{device}/speaker/clips/{clip}": .scope(.media, .device),
         "GET /v1/devices/{device}/events": .scope(.read, .device),
         "POST /v1/devices/{device}/events": .scope(.control, .device),
+        // Only of devices that the token may read.
+        "GET /v1/history": .token,
+        "GET /v1/history/filters": .token,
         "GET /v1/webhooks/{device}/{secret}/{type}": .secret,
         "POST /v1/webhooks/{device}/{secret}/{type}": .secret,
 
