@@ -22,6 +22,8 @@ import Testing
             let answer = try made.decoded(GatewayAPI.TokenAnswer.self)
             let token = try #require(answer.token)
             #expect(answer.createdBy == "owner" && answer.expiresAt != nil)
+            let unused = try await client.get("/v1/tokens/\(answer.id)").decoded(GatewayAPI.TokenAnswer.self)
+            #expect(unused.lastUsedAt == nil)
             // The name is taken: a request that is repeated makes no second token.
             #expect(try await client.send(.post, "/v1/tokens", body, type: Self.json).status == .conflict)
 
@@ -32,6 +34,8 @@ import Testing
             #expect(!(try await client.get("/v1/tokens")).text.contains(token))
 
             let path = "/v1/tokens/\(answer.id)"
+            let used = try await client.get(path).decoded(GatewayAPI.TokenAnswer.self)
+            #expect(try #require(used.lastUsedAt) >= answer.createdAt)
             let tag = try #require(try await client.get(path).headers[.eTag])
             let change = #"{"grants":[{"scopes":["read"]}]}"#
             #expect(

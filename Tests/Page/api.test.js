@@ -26,7 +26,7 @@ const json = (body, status = 200) => () => new Response(JSON.stringify(body), { 
 
 test("requests name the method, the path and the token, and have a body only if there is one", async () => {
   const read = await ask(json({ devices: [{ id: "yard", source: {} }, { id: "lamp" }] }), () => getDevices());
-  assert.deepEqual(read.result, [{ id: "yard", source: {} }]);
+  assert.deepEqual(read.result, [{ id: "yard", source: {} }, { id: "lamp" }]);
   assert.equal(read.requests[0].method, "GET");
   assert.equal(read.requests[0].path, "/v1/devices");
   assert.match(read.requests[0].headers.authorization, /^Bearer /);

@@ -35,7 +35,7 @@ test("a camera on demand that rests is not offline", () => {
 
 test("the dot is green, red, or in between", () => {
   assert.deepEqual(["online", "offline", "unknown", "partiallyOnline"].map(dotClass),
-    ["online", "offline", "waiting", "waiting"]);
+    ["online", "offline", "waiting", "partial"]);
 });
 
 test("what a camera detects now comes before what happened last", () => {

@@ -20,11 +20,17 @@ static const char app_webmanifest[] = {
 static const char app_js[] = {
 #embed "page/app.js"
 };
+static const char accepted_js[] = {
+#embed "page/accepted.js"
+};
 static const char access_js[] = {
 #embed "page/access.js"
 };
 static const char api_js[] = {
 #embed "page/api.js"
+};
+static const char ask_js[] = {
+#embed "page/ask.js"
 };
 static const char camera_connection_js[] = {
 #embed "page/camera-connection.js"
@@ -38,11 +44,29 @@ static const char camera_settings_js[] = {
 static const char chime_js[] = {
 #embed "page/chime.js"
 };
+static const char climate_controls_js[] = {
+#embed "page/climate-controls.js"
+};
+static const char colors_js[] = {
+#embed "page/colors.js"
+};
 static const char configuration_js[] = {
 #embed "page/configuration.js"
 };
 static const char connection_js[] = {
 #embed "page/connection.js"
+};
+static const char control_fields_js[] = {
+#embed "page/control-fields.js"
+};
+static const char controls_js[] = {
+#embed "page/controls.js"
+};
+static const char device_dialog_js[] = {
+#embed "page/device-dialog.js"
+};
+static const char dialog_js[] = {
+#embed "page/dialog.js"
 };
 static const char dom_js[] = {
 #embed "page/dom.js"
@@ -65,14 +89,29 @@ static const char footage_player_js[] = {
 static const char grant_fields_js[] = {
 #embed "page/grant-fields.js"
 };
+static const char grant_rows_js[] = {
+#embed "page/grant-rows.js"
+};
 static const char happening_js[] = {
 #embed "page/happening.js"
+};
+static const char history_view_js[] = {
+#embed "page/history-view.js"
+};
+static const char history_words_js[] = {
+#embed "page/history-words.js"
 };
 static const char home_js[] = {
 #embed "page/home.js"
 };
 static const char link_html[] = {
 #embed "page/link.html"
+};
+static const char kinds_js[] = {
+#embed "page/kinds.js"
+};
+static const char light_controls_js[] = {
+#embed "page/light-controls.js"
 };
 static const char link_js[] = {
 #embed "page/link.js"
@@ -86,8 +125,17 @@ static const char live_view_js[] = {
 static const char liveness_js[] = {
 #embed "page/liveness.js"
 };
+static const char media_controls_js[] = {
+#embed "page/media-controls.js"
+};
 static const char notice_js[] = {
 #embed "page/notice.js"
+};
+static const char opening_controls_js[] = {
+#embed "page/opening-controls.js"
+};
+static const char optimism_js[] = {
+#embed "page/optimism.js"
 };
 static const char panels_js[] = {
 #embed "page/panels.js"
@@ -95,17 +143,29 @@ static const char panels_js[] = {
 static const char picture_watch_js[] = {
 #embed "page/picture-watch.js"
 };
+static const char places_dialog_js[] = {
+#embed "page/places-dialog.js"
+};
+static const char places_js[] = {
+#embed "page/places.js"
+};
 static const char presses_js[] = {
 #embed "page/presses.js"
 };
 static const char preview_js[] = {
 #embed "page/preview.js"
 };
+static const char readings_js[] = {
+#embed "page/readings.js"
+};
 static const char reception_js[] = {
 #embed "page/reception.js"
 };
 static const char recordings_js[] = {
 #embed "page/recordings.js"
+};
+static const char rights_js[] = {
+#embed "page/rights.js"
 };
 static const char sign_in_js[] = {
 #embed "page/sign-in.js"
@@ -147,15 +207,23 @@ static const struct web_file page_files[] = {
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},
+    {"/assets/accepted.js", "text/javascript; charset=utf-8", accepted_js, sizeof accepted_js},
     {"/assets/access.js", "text/javascript; charset=utf-8", access_js, sizeof access_js},
     {"/assets/api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
+    {"/assets/ask.js", "text/javascript; charset=utf-8", ask_js, sizeof ask_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
     {"/assets/camera-form.js", "text/javascript; charset=utf-8", camera_form_js, sizeof camera_form_js},
     {"/assets/camera-settings.js", "text/javascript; charset=utf-8", camera_settings_js, sizeof camera_settings_js},
     {"/assets/chime.js", "text/javascript; charset=utf-8", chime_js, sizeof chime_js},
+    {"/assets/climate-controls.js", "text/javascript; charset=utf-8", climate_controls_js, sizeof climate_controls_js},
+    {"/assets/colors.js", "text/javascript; charset=utf-8", colors_js, sizeof colors_js},
     {"/assets/configuration.js", "text/javascript; charset=utf-8", configuration_js, sizeof configuration_js},
     {"/assets/connection.js", "text/javascript; charset=utf-8", connection_js, sizeof connection_js},
+    {"/assets/control-fields.js", "text/javascript; charset=utf-8", control_fields_js, sizeof control_fields_js},
+    {"/assets/controls.js", "text/javascript; charset=utf-8", controls_js, sizeof controls_js},
+    {"/assets/device-dialog.js", "text/javascript; charset=utf-8", device_dialog_js, sizeof device_dialog_js},
+    {"/assets/dialog.js", "text/javascript; charset=utf-8", dialog_js, sizeof dialog_js},
     {"/assets/dom.js", "text/javascript; charset=utf-8", dom_js, sizeof dom_js},
     {"/assets/doorbell.js", "text/javascript; charset=utf-8", doorbell_js, sizeof doorbell_js},
     {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
@@ -163,20 +231,32 @@ static const struct web_file page_files[] = {
     {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
     {"/assets/grant-fields.js", "text/javascript; charset=utf-8", grant_fields_js, sizeof grant_fields_js},
+    {"/assets/grant-rows.js", "text/javascript; charset=utf-8", grant_rows_js, sizeof grant_rows_js},
     {"/assets/happening.js", "text/javascript; charset=utf-8", happening_js, sizeof happening_js},
+    {"/assets/history-view.js", "text/javascript; charset=utf-8", history_view_js, sizeof history_view_js},
+    {"/assets/history-words.js", "text/javascript; charset=utf-8", history_words_js, sizeof history_words_js},
     {"/assets/home.js", "text/javascript; charset=utf-8", home_js, sizeof home_js},
     {"/assets/link.html", "text/html; charset=utf-8", link_html, sizeof link_html},
+    {"/assets/kinds.js", "text/javascript; charset=utf-8", kinds_js, sizeof kinds_js},
+    {"/assets/light-controls.js", "text/javascript; charset=utf-8", light_controls_js, sizeof light_controls_js},
     {"/assets/link.js", "text/javascript; charset=utf-8", link_js, sizeof link_js},
     {"/assets/live-session.js", "text/javascript; charset=utf-8", live_session_js, sizeof live_session_js},
     {"/assets/live-view.js", "text/javascript; charset=utf-8", live_view_js, sizeof live_view_js},
     {"/assets/liveness.js", "text/javascript; charset=utf-8", liveness_js, sizeof liveness_js},
+    {"/assets/media-controls.js", "text/javascript; charset=utf-8", media_controls_js, sizeof media_controls_js},
     {"/assets/notice.js", "text/javascript; charset=utf-8", notice_js, sizeof notice_js},
+    {"/assets/opening-controls.js", "text/javascript; charset=utf-8", opening_controls_js, sizeof opening_controls_js},
+    {"/assets/optimism.js", "text/javascript; charset=utf-8", optimism_js, sizeof optimism_js},
     {"/assets/panels.js", "text/javascript; charset=utf-8", panels_js, sizeof panels_js},
     {"/assets/picture-watch.js", "text/javascript; charset=utf-8", picture_watch_js, sizeof picture_watch_js},
+    {"/assets/places-dialog.js", "text/javascript; charset=utf-8", places_dialog_js, sizeof places_dialog_js},
+    {"/assets/places.js", "text/javascript; charset=utf-8", places_js, sizeof places_js},
     {"/assets/presses.js", "text/javascript; charset=utf-8", presses_js, sizeof presses_js},
     {"/assets/preview.js", "text/javascript; charset=utf-8", preview_js, sizeof preview_js},
+    {"/assets/readings.js", "text/javascript; charset=utf-8", readings_js, sizeof readings_js},
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
     {"/assets/recordings.js", "text/javascript; charset=utf-8", recordings_js, sizeof recordings_js},
+    {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},
     {"/assets/sign-in.js", "text/javascript; charset=utf-8", sign_in_js, sizeof sign_in_js},
     {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
     {"/assets/start-report.js", "text/javascript; charset=utf-8", start_report_js, sizeof start_report_js},

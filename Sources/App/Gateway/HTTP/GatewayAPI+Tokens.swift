@@ -16,17 +16,20 @@ extension GatewayAPI {
         var createdAt: Date
         var createdBy: String
         var expiresAt: Date?
+        /// When it was used last; missing when it was not used since the gateway started.
+        var lastUsedAt: Date?
         var clientID: String?
         /// The token itself, once.
         var token: String?
 
-        init(_ record: TokenRecord, token: String? = nil) {
+        init(_ record: TokenRecord, lastUsedAt: Date? = nil, token: String? = nil) {
             self.id = record.id
             self.name = record.name
             self.grants = record.access.grants
             self.createdAt = record.createdAt
             self.createdBy = record.createdBy
             self.expiresAt = record.expiresAt
+            self.lastUsedAt = lastUsedAt.map(GatewayAPI.wholeSeconds)
             self.clientID = record.clientID
             self.token = token
         }
@@ -64,7 +67,8 @@ extension GatewayAPI {
         router.get("/v1/tokens") { _, _ in
             try JSONBody.response(
                 TokenList(
-                    tokens: tokens.all.map { TokenAnswer($0.record) }, fileTokens: tokens.file.holders.map(\.name)))
+                    tokens: tokens.all.map { TokenAnswer($0.record, lastUsedAt: tokens.lastUse(of: $0.record.id)) },
+                    fileTokens: tokens.file.holders.map(\.name)))
         }
         router.post("/v1/tokens") { request, context in
             let settings = try await JSONBody.read(TokenSettings.self, from: request)
@@ -75,7 +79,7 @@ extension GatewayAPI {
             return response
         }
         router.get("/v1/tokens/:token") { _, context in
-            try Self.response(tokens.token(context.parameters.require("token")))
+            try response(tokens.token(context.parameters.require("token")))
         }
         router.patch("/v1/tokens/:token") { request, context in
             let id = try context.parameters.require("token")
@@ -93,7 +97,7 @@ extension GatewayAPI {
                 if let access { record.access = access }
                 if let expiresAt { record.expiresAt = expiresAt }
             }
-            return try Self.response(changed)
+            return try response(changed)
         }
         router.delete("/v1/tokens/:token") { _, context in
             let id = try context.parameters.require("token")
@@ -168,9 +172,10 @@ extension GatewayAPI {
         Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
     }
 
-    private static func response(_ stored: TokenRegistry.Stored) throws -> Response {
-        var response = try JSONBody.response(TokenAnswer(stored.record))
-        response.headers[.eTag] = entityTag(stored)
+    private func response(_ stored: TokenRegistry.Stored) throws -> Response {
+        var response = try JSONBody.response(
+            TokenAnswer(stored.record, lastUsedAt: tokens.lastUse(of: stored.record.id)))
+        response.headers[.eTag] = Self.entityTag(stored)
         return response
     }
 

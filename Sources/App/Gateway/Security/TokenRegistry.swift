@@ -26,6 +26,8 @@ public actor TokenRegistry {
         var records: [String: Stored] = [:]
         /// The record of each secret, by the digest.
         var byDigest: [String: String] = [:]
+        /// When each token was used last since the gateway started. The disk would be written for every request.
+        var lastUses: [String: Date] = [:]
     }
 
     /// The tokens of the file.
@@ -86,6 +88,8 @@ public actor TokenRegistry {
         }
         guard let (stored, secret) = secret(token), secret.kind == .access else { return nil }
         let record = stored.record
+        let now = self.now()
+        index.withLock { $0.lastUses[record.id] = now }
         return Authorization(
             principal: record.name, access: record.access, tokenID: record.id,
             expiresAt: secret.expiresAt ?? record.expiresAt)
@@ -116,6 +120,9 @@ public actor TokenRegistry {
         return index.withLock { index in index.records.values.filter { $0.record.works(at: now) } }
             .sorted { ($0.record.createdAt, $0.record.id) < ($1.record.createdAt, $1.record.id) }
     }
+
+    /// When a token was used last; nil when it was not used since the gateway started.
+    nonisolated func lastUse(of id: String) -> Date? { index.withLock { $0.lastUses[id] } }
 
     /// One token that works.
     nonisolated func token(_ id: String) throws(HomeError) -> Stored {
@@ -214,6 +221,7 @@ public actor TokenRegistry {
     private static func put(_ stored: Stored, in index: inout Index) {
         for secret in index.records[stored.record.id]?.record.secrets ?? [] { index.byDigest[secret.digest] = nil }
         index.records[stored.record.id] = stored
+        if stored.record.secrets.isEmpty { index.lastUses[stored.record.id] = nil }
         for secret in stored.record.secrets { index.byDigest[secret.digest] = stored.record.id }
     }
 

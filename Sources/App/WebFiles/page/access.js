@@ -1,6 +1,24 @@
 import { changeToken, getDevices, getStructures, getTokens, makeToken, remove, statusOf } from "./api.js";
+import { ask } from "./ask.js";
 import { Button, byID, element } from "./dom.js";
-import { GrantFields, grantWords } from "./grant-fields.js";
+import { grantWords } from "./grant-fields.js";
+import { GrantRows } from "./grant-rows.js";
+import { byName } from "./places.js";
+
+/** @typedef {import("./types").Token} Token */
+
+/**
+ * Until when a token works, who made it, and when it was used.
+ * @param {Token} token
+ */
+export function tokenWords({ expiresAt, lastUsedAt, createdBy, clientID }) {
+  return [
+    expiresAt ? `Ends on ${new Date(expiresAt).toLocaleString()}` : "Does not end by itself",
+    lastUsedAt ? `last used ${new Date(lastUsedAt).toLocaleString()}` : "not used since the gateway started",
+    `made by ${createdBy}`,
+    ...(clientID ? ["linked account"] : []),
+  ].join(" · ");
+}
 
 /** The card with the tokens of apps and people: who may do what, and until when. */
 export class AccessCard {
@@ -8,16 +26,20 @@ export class AccessCard {
     this.card = byID("access", HTMLDetailsElement);
     this.list = byID("access-list", HTMLElement);
     this.form = byID("access-add", HTMLFormElement);
+    this.title = byID("access-title", HTMLElement);
     this.name = byID("access-name", HTMLInputElement);
     this.days = byID("access-days", HTMLInputElement);
+    this.until = byID("access-until", HTMLElement);
+    this.cancel = byID("access-cancel", HTMLButtonElement);
     this.made = byID("access-made", HTMLElement);
     this.fault = byID("access-error", HTMLElement);
-    this.fields = new GrantFields(byID("access-grants", HTMLElement), ["read", "media"]);
-    /** @type {Map<string, string>} */
-    this.names = new Map();
-    /** @type {import("./types").Token | null} the token whose grants the form changes */
+    this.rows = new GrantRows(byID("access-grants", HTMLElement));
+    /** @type {{ structures: { id: string, name: string }[], devices: { id: string, name: string }[] }} */
+    this.places = { structures: [], devices: [] };
+    /** @type {Token | null} the token whose grants the form changes */
     this.changed = null;
     this.card.addEventListener("toggle", () => { if (this.card.open) this.attempt(() => this.load()); });
+    this.cancel.addEventListener("click", () => this.edit(null));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.attempt(() => this.save());
@@ -35,59 +57,85 @@ export class AccessCard {
     }
   }
 
-  hide() { this.card.hidden = true; }
+  /** Hides the card, and forgets what it showed. */
+  hide() {
+    this.card.hidden = true;
+    this.card.open = false;
+    this.made.hidden = true;
+    this.made.textContent = "";
+    this.list.replaceChildren();
+  }
 
   async load() {
     const [tokens, structures, devices] = await Promise.all([getTokens(), getStructures(), getDevices()]);
-    this.names = new Map([...structures, ...devices].map(({ id, name }) => [id, name]));
-    this.fields.show(structures, devices);
-    this.list.replaceChildren(...tokens.map((token) => this.row(token)));
-    if (tokens.length === 0) this.list.append(element("p", "", "Nobody but the owner has a token."));
+    this.places = { structures, devices: devices.sort(byName) };
+    this.showTokens(tokens);
+    this.edit(null);
   }
 
-  /** @param {import("./types").Token} token */
-  row(token) {
-    const until = token.expiresAt ? ` until ${new Date(token.expiresAt).toLocaleString()}` : "";
-    const words = grantWords(token.grants, (id) => this.names.get(id) ?? "something that is gone");
-    return element(
-      "div", "settings", element("p", "", element("strong", "", token.name)), element("p", "", words + until),
-      new Button("forward", "Change", () => this.change(token)).node,
-      new Button("bin", "Revoke", () => this.attempt(() => this.revoke(token))).node);
+  /** @param {Token[]} tokens */
+  showTokens(tokens) {
+    const names = new Map([...this.places.structures, ...this.places.devices].map(({ id, name }) => [id, name]));
+    this.list.replaceChildren(...tokens.map((token) => this.row(token, names)));
+    if (tokens.length === 0) this.list.append(element("p", "nobody", "Nobody but the owner has a token."));
   }
 
-  /** @param {import("./types").Token} token */
-  change(token) {
+  /**
+   * @param {Token} token
+   * @param {Map<string, string>} names
+   */
+  row(token, names) {
+    const words = grantWords(token.grants, (id) => names.get(id) ?? "something that is gone");
+    const change = new Button("edit", "Change", () => this.edit(token));
+    change.node.setAttribute("aria-label", `Change what ${token.name} may do`);
+    const revoke = new Button("bin", "Revoke", () => this.attempt(() => this.revoke(token)), "button danger");
+    revoke.node.setAttribute("aria-label", `Revoke the token of ${token.name}`);
+    return element("div", "token", element("strong", "", token.name), element("p", "", words),
+      element("p", "", tokenWords(token)), element("div", "buttons", change.node, revoke.node));
+  }
+
+  /**
+   * Fills the form with a token, or with what a new one may do at first.
+   * @param {Token | null} token
+   */
+  edit(token) {
     this.changed = token;
-    this.name.value = token.name;
-    this.name.disabled = true;
-    this.name.scrollIntoView({ block: "center" });
+    this.fault.hidden = true;
+    this.title.textContent = token ? `What ${token.name} may do` : "A new token";
+    this.name.value = token?.name ?? "";
+    this.name.disabled = token !== null;
+    this.days.value = "";
+    this.until.textContent = token ? "Days from now until it ends (empty: as it is)"
+      : "Days until it ends (empty: it does not)";
+    this.cancel.hidden = token === null;
+    this.rows.show(this.places.structures, this.places.devices, token?.grants ?? [{ scopes: ["read", "media"] }]);
+    if (!token) return;
+    this.made.hidden = true;
+    this.form.scrollIntoView({ block: "start" });
+    this.days.focus({ preventScroll: true });
   }
 
-  /** @param {import("./types").Token} token */
+  /** @param {Token} token */
   async revoke(token) {
-    if (!confirm(`Revoke the token of ${token.name}? What it watches ends.`)) return;
+    const question = `Revoke the token of ${token.name}?`;
+    const details = ["What it watches ends, and the tokens that were made with it end too."];
+    if (await ask({ question, details, yes: "Revoke", isDangerous: true }) === null) return;
     await remove("/v1/tokens/" + encodeURIComponent(token.id));
     await this.load();
   }
 
   async save() {
     const days = Number(this.days.value);
-    const settings = {
-      grants: this.fields.grants, expiresInSeconds: days > 0 ? Math.round(days * 86400) : undefined,
-    };
-    if (settings.grants.length === 0) throw new Error("Choose at least one thing that the token permits.");
+    const { grants } = this.rows;
+    if (grants.length === 0) throw new Error("Choose at least one thing that the token permits.");
+    const settings = { grants, expiresInSeconds: days > 0 ? Math.round(days * 86400) : undefined };
     this.made.hidden = true;
-    if (this.changed) {
-      await changeToken(this.changed.id, settings);
-    } else {
-      const { token } = await makeToken({ name: this.name.value.trim(), ...settings });
-      this.made.textContent = `The token is shown only now: ${token}`;
-      this.made.hidden = false;
-    }
-    this.changed = null;
-    this.name.disabled = false;
-    this.form.reset();
+    let secret = "";
+    if (this.changed) await changeToken(this.changed.id, settings);
+    else secret = (await makeToken({ name: this.name.value.trim(), ...settings })).token ?? "";
     await this.load();
+    this.made.textContent = `The token is shown only now: ${secret}`;
+    this.made.hidden = secret === "";
   }
 
   /**

@@ -144,15 +144,26 @@ export function traitsOf(device) {
 }
 
 /**
- * The cameras of the home. Other devices have no tile.
+ * Where a camera's media comes from. Other devices have no source.
+ * @param {{ source?: import("./types").Source }} device
+ * @returns {import("./types").Source}
+ */
+export function sourceOf(device) { return device.source ?? { state: "idle", tracks: [] }; }
+
+/**
  * @param {{ isFirst?: boolean }} [options]
  * @returns {Promise<Device[]>}
  */
-export async function getDevices(options) { 
-  /** @type {Device[]} */
-  const devices = (await send("GET", "/v1/devices", undefined, options)).devices;
-  return devices.filter(({ source }) => source !== undefined);
-}
+export async function getDevices(options) { return (await send("GET", "/v1/devices", undefined, options)).devices; }
+
+/** @returns {Promise<import("./types").Room[]>} */
+export async function getRooms() { return (await send("GET", "/v1/rooms")).rooms; }
+
+/**
+ * What the token of this page permits.
+ * @returns {Promise<import("./types").Grant[]>}
+ */
+export async function getGrants() { return (await send("GET", "/v1/access")).grants; }
 
 /** @returns {Promise<Camera[]>} */
 export async function getCameras() { return (await send("GET", "/v1/cameras")).cameras; }
@@ -188,14 +199,50 @@ export async function post(path) { await send("POST", path, undefined, { read: (
 /** @param {string} path */
 export async function remove(path) { await send("DELETE", path, undefined, { read: () => null }); }
 
-/** @returns {Promise<{ id: string, name: string }[]>} the structures; none of a gateway that has no such path */
-export async function getStructures() {
-  try {
-    return (await send("GET", "/v1/structures")).structures;
-  } catch (error) {
-    if (statusOf(error) === "NOT_FOUND") return [];
-    throw error;
-  }
+/** @returns {Promise<import("./types").Structure[]>} */
+export async function getStructures() { return (await send("GET", "/v1/structures")).structures; }
+
+/**
+ * Changes a device, a room or a structure.
+ * @param {string} path
+ * @param {object} body what changes; null clears a field
+ */
+export async function patch(path, body) { await send("PATCH", path, body); }
+
+/**
+ * Makes a room or a structure.
+ * @param {string} path
+ * @param {object} body
+ * @returns {Promise<{ id: string }>}
+ */
+export async function make(path, body) { return send("POST", path, body); }
+
+/**
+ * What removing a device would do.
+ * @param {string} device
+ * @returns {Promise<import("./types").DecommissionPlan>}
+ */
+export async function getDecommissionPlan(device) {
+  return send("GET", `/v1/devices/${encodeURIComponent(device)}/decommission`);
+}
+
+/**
+ * What happened in the home, the latest first.
+ * @param {URLSearchParams} query
+ * @returns {Promise<import("./types").HistoryPage>}
+ */
+export async function getHistory(query) { return send("GET", `/v1/history?${query}`); }
+
+/** @returns {Promise<import("./types").HistoryFilters>} */
+export async function getHistoryFilters() { return send("GET", "/v1/history/filters"); }
+
+/**
+ * A picture of the history.
+ * @param {string} path
+ * @returns {Promise<Blob>}
+ */
+export async function getHistoryPicture(path) {
+  return send("GET", path, undefined, { read: (answer) => answer.blob() });
 }
 
 /** @returns {Promise<import("./types").Token[]>} */
@@ -275,6 +322,32 @@ export function ageOf(headers) {
 export async function command(device, trait, name, parameters = {}, options = {}) {
   const path = `/v1/devices/${encodeURIComponent(device)}/traits/${trait}/commands/${name}`;
   return send("POST", path, parameters, options);
+}
+
+/**
+ * Sends a command to a part of a device.
+ * @param {string} device
+ * @param {number} endpoint
+ * @param {string} trait
+ * @param {string} name
+ * @param {object} parameters
+ * @returns {Promise<any>}
+ */
+export async function commandPart(device, endpoint, trait, name, parameters) {
+  const path = `/v1/devices/${encodeURIComponent(device)}/traits/${encodeURIComponent(trait)}/commands/${name}`;
+  return send("POST", `${path}?endpoint=${endpoint}`, parameters);
+}
+
+/**
+ * Writes attributes of a part of a device.
+ * @param {string} device
+ * @param {number} endpoint
+ * @param {string} trait
+ * @param {object} values
+ */
+export async function writePart(device, endpoint, trait, values) {
+  const path = `/v1/devices/${encodeURIComponent(device)}/traits/${encodeURIComponent(trait)}`;
+  await send("PATCH", `${path}?endpoint=${endpoint}`, values);
 }
 
 /** @param {string} device */

@@ -1,19 +1,26 @@
 import { AccessCard } from "./access.js";
-import { getDevices, getEvents, takeToken, whenRefused } from "./api.js";
+import { getDevices, getEvents, getGrants, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { setUpCameraForm } from "./camera-form.js";
 import { cameraSettingsPanel } from "./camera-settings.js";
 import { ConfigurationWatch } from "./configuration.js";
 import { Connection } from "./connection.js";
+import { controlsPanel } from "./controls.js";
+import { openDevice } from "./device-dialog.js";
+import { Button, byID } from "./dom.js";
 import { doorbellPanel } from "./doorbell.js";
 import { Events } from "./events.js";
 import { happeningPanel } from "./happening.js";
+import { openHistory } from "./history-view.js";
 import { Home } from "./home.js";
 import { liveViewPanel } from "./live-view.js";
 import { Notice } from "./notice.js";
+import { Expectations } from "./optimism.js";
 import { PanelRegistry } from "./panels.js";
+import { openPlaces } from "./places-dialog.js";
 import { isWaiting } from "./presses.js";
 import { recordingsPanel } from "./recordings.js";
+import { Rights } from "./rights.js";
 import { Snapshots } from "./snapshots.js";
 import { Visitors } from "./visitors.js";
 
@@ -22,18 +29,24 @@ const gateway = {};
 /** @type {import("./types").Link} */
 const link = { isUp: false };
 const snapshots = new Snapshots();
+const rights = new Rights();
+const expectations = new Expectations();
 
 // What the tile of a device holds. The order is that of the elements in the tile.
 const panels = new PanelRegistry();
-panels.register(liveViewPanel({ gateway, link }, snapshots));
+panels.register(rights.needing("media", liveViewPanel({ gateway, link }, snapshots)));
 panels.register(happeningPanel);
-panels.register(doorbellPanel);
-panels.register(recordingsPanel);
-panels.register(cameraConnectionPanel);
+panels.register(rights.needing("control", controlsPanel));
+panels.register(rights.needing("control", doorbellPanel));
+panels.register(rights.needing("media", recordingsPanel));
+panels.register(rights.needing("admin", cameraConnectionPanel));
 panels.register(cameraSettingsPanel);
 
 const notice = new Notice();
-const home = new Home(panels.kinds, notice);
+/** @type {Home} */
+const home = new Home({
+  kinds: panels.kinds, expectations, more: (tile) => { openDevice(home, tile, rights, (device) => { openHistory(home, device); }); },
+}, notice, placeButtons);
 const visitors = new Visitors(home);
 const configuration = new ConfigurationWatch(home, notice);
 const access = new AccessCard();
@@ -41,19 +54,47 @@ const access = new AccessCard();
 // Which module handles which event.
 const events = new Events();
 events.onAny((name, data) => home.event(name, data));
-events.on(["device", "deviceAdded"], (device) => { if (device.source) home.show(device); });
+events.on(["device", "deviceAdded"], (device) => home.show(device));
+events.on(["structure"], (structure) => home.place(home.structures, structure.id, structure));
+events.on(["structureRemoved"], ({ structureID }) => home.place(home.structures, structureID, null));
+events.on(["room"], (room) => home.place(home.rooms, room.id, room));
+events.on(["roomRemoved"], ({ roomID }) => home.place(home.rooms, roomID, null));
 events.on(["deviceAdded"], () => configuration.lookSoon());
 events.on(["deviceRemoved"], ({ deviceID }) => home.remove(deviceID));
 events.on(["DoorbellPressed"], (press) => visitors.show(press));
 
 /**
- * Reads the devices, then their settings and their latest events. It also runs after a time without a connection.
+ * What is beside the name of a structure.
+ * @param {string} structureID
+ * @returns {Node[]}
+ */
+function placeButtons(structureID) {
+  if (!rights.may("admin", { structureID })) return [];
+  const button = new Button("edit", "Rooms", () => openPlaces(home, structureID, rights), "button plain");
+  button.node.setAttribute("aria-label", `Rooms of ${home.structures.get(structureID)?.name ?? "this home"}`);
+  return [button.node];
+}
+
+byID("open-history", HTMLButtonElement).addEventListener("click", () => openHistory(home, ""));
+
+/**
+ * Reads what the token permits, the home, then their settings and their latest events. It also runs after a time without a connection.
  * @param {{ isFirst?: boolean }} [options]
  */
 async function load(options) {
-  home.showAll(await getDevices(options));
+  const before = JSON.stringify(rights.grants);
+  await home.load(async () => {
+    const [devices, grants, structures, rooms] = await Promise.all(
+      [getDevices(options), getGrants(), getStructures(), getRooms()]);
+    rights.learn(grants);
+    return { devices, structures, rooms };
+  });
+  if (JSON.stringify(rights.grants) !== before) home.refresh();
+  byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
+  byID("add", HTMLElement).hidden = !rights.may("admin", {});
   await Promise.all([configuration.look(), access.look()]);
-  await Promise.all([...home.identifiers].map(loadHistory));
+  const cameras = [...home.tiles.values()].filter(({ isCamera }) => isCamera);
+  await Promise.all(cameras.map(({ reported }) => loadHistory(reported.id)));
 }
 
 /**
@@ -78,6 +119,7 @@ const connection = new Connection(gateway, link, notice, {
   changed: () => home.tick(true),
   closed: () => {
     home.suspend();
+    byID("add", HTMLElement).hidden = true;
     access.hide();
   },
   event: (name, data) => events.dispatch(name, data),
@@ -86,7 +128,7 @@ const connection = new Connection(gateway, link, notice, {
 whenRefused(() => {
   if (connection.isOpen) connection.signOut("The gateway no longer accepts this token.");
 });
-setUpCameraForm(() => home.identifiers);
+setUpCameraForm(() => new Set([...home.tiles.values()].map(({ reported }) => reported.key ?? reported.id)));
 
 // A config that has become invalid changes nothing, so no event reports it.
 setInterval(() => {

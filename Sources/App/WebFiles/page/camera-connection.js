@@ -1,4 +1,4 @@
-import { post } from "./api.js";
+import { post, sourceOf } from "./api.js";
 import { Button } from "./dom.js";
 
 /**
@@ -7,7 +7,7 @@ import { Button } from "./dom.js";
  */
 export const cameraConnectionPanel = {
   name: "camera-connection",
-  fits: () => true,
+  fits: (device) => device.source !== undefined,
   make: (host) => {
     const connect = async () => {
       if (host.camera) await post(`/v1/cameras/${encodeURIComponent(host.camera.id)}/reconnect`);
@@ -18,7 +18,7 @@ export const cameraConnectionPanel = {
       update: () => {
         const { camera, device } = host;
         // A publisher comes by itself.
-        const waits = ["backingOff", "givenUp"].includes(device.source.state) && camera && camera.source !== "whip";
+        const waits = ["backingOff", "givenUp"].includes(sourceOf(device).state) && camera && camera.source !== "whip";
         button.node.hidden = !waits;
       },
     };

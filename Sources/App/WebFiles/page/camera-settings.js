@@ -8,7 +8,7 @@ import { settingsLine } from "./status.js";
  */
 export const cameraSettingsPanel = {
   name: "camera-settings",
-  fits: () => true,
+  fits: (device) => device.source !== undefined,
   make: (host) => new CameraSettings(host),
 };
 

@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 /** @typedef {import("./types").Scope} Scope */
 
 /** @type {[Scope, string][]} */
-const scopes = [
+export const scopeWords = [
   ["read", "See what devices do and did"],
   ["control", "Switch devices"],
   ["media", "See and hear cameras, and talk through them"],
@@ -55,7 +55,7 @@ export class GrantFields {
    * @param {{ id: string, name: string }[]} devices
    */
   show(structures, devices) {
-    this.scopes = scopes.map(([scope, words]) => ({ box: checkbox(this.preset.includes(scope)), scope, words }));
+    this.scopes = scopeWords.map(([scope, words]) => ({ box: checkbox(this.preset.includes(scope)), scope, words }));
     this.places = [
       ...structures.map(({ id, name }) => ({ box: checkbox(false), place: { structureID: id }, words: `All of ${name}` })),
       ...devices.map(({ id, name }) => ({ box: checkbox(false), place: { deviceID: id }, words: name })),
@@ -73,7 +73,7 @@ export class GrantFields {
 }
 
 /** @param {boolean} isChecked */
-function checkbox(isChecked) {
+export function checkbox(isChecked) {
   const box = element("input");
   box.type = "checkbox";
   box.checked = isChecked;

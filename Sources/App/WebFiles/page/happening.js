@@ -7,7 +7,8 @@ import { happeningLine, happens } from "./status.js";
  */
 export const happeningPanel = {
   name: "happening",
-  fits: () => true,
+  fits: (device) => device.source !== undefined
+    || device.endpoints.some(({ traits }) => traits.Switch !== undefined || traits.DoorbellPress !== undefined),
   make: (host) => new Happening(host),
 };
 

@@ -1,77 +1,258 @@
-import { byID } from "./dom.js";
+import { byID, element } from "./dom.js";
 import { deviceOf } from "./events.js";
+import { kindName } from "./kinds.js";
+import { matches, places } from "./places.js";
 import { Tile } from "./tile.js";
 
 /**
+ * @typedef {import("./places.js").Place} Place
  * @typedef {import("./types").Camera} Camera
  * @typedef {import("./types").Device} Device
+ * @typedef {import("./types").Room} Room
+ * @typedef {import("./types").Structure} Structure
  */
 
-export const emptyHome = "No camera yet. Add one below, or under cameras: in the gateway's config.";
+export const emptyHome = "No device yet. Add a camera below, or devices in the gateway's config.";
 
-/** The devices of the home, each with its tile. */
+// With so many devices, a field to find one helps.
+const many = 12;
+
+/**
+ * A place on the page: its heading, and its devices. Cameras come first, since their pictures are larger.
+ * @typedef {{ node: HTMLElement, heading: HTMLElement, buttons: HTMLElement, cameras: HTMLElement, devices: HTMLElement }} Section
+ */
+
+/** The devices of the home in their structures and rooms, each with its tile. */
 export class Home {
   /**
-   * @param {readonly import("./panels.js").PanelKind[]} kinds
+   * @param {import("./tile.js").TileParts} parts
    * @param {import("./notice.js").Notice} notice
+   * @param {(structureID: string) => Node[]} buttonsOf what is beside the name of a structure
    */
-  constructor(kinds, notice) {
-    this.kinds = kinds;
+  constructor(parts, notice, buttonsOf) {
+    this.parts = parts;
     this.notice = notice;
-    this.node = byID("cameras", HTMLElement);
+    this.buttonsOf = buttonsOf;
+    this.node = byID("home", HTMLElement);
+    this.search = byID("find", HTMLInputElement);
+    this.search.addEventListener("input", () => this.arrange());
     /** @type {Map<string, Tile>} */
     this.tiles = new Map();
+    /** @type {Map<string, Structure>} */
+    this.structures = new Map();
+    /** @type {Map<string, Room>} */
+    this.rooms = new Map();
+    /** @type {Map<string, Section>} */
+    this.sections = new Map();
     /**
      * Devices that were watched when they or the page went away, or when the token was refused.
      * @type {Set<string>}
      */
     this.resumed = new Set();
+    /**
+     * Devices, rooms and structures that events have described since a load began: what it brings about them is older.
+     * @type {Set<Set<string>>}
+     */
+    this.loads = new Set();
+    this.isArranging = false;
+    // Tiles near the part of the page that is seen have panels. Those of cameras always do.
+    /** @type {WeakMap<Element, Tile>} */
+    this.observed = new WeakMap();
+    this.observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting, boundingClientRect } of entries) {
+        const tile = this.observed.get(target);
+        if (isIntersecting) tile?.mount();
+        else tile?.unmount(boundingClientRect.height);
+      }
+    }, { rootMargin: "600px" });
   }
 
   get isEmpty() { return this.tiles.size === 0; }
 
   get identifiers() { return new Set(this.tiles.keys()); }
 
-  /** @param {Device} device */
+  /** @param {string} id */
+  touch(id) { for (const touched of this.loads) touched.add(id); }
+
+  /**
+   * An event describes a device.
+   * @param {Device} device
+   */
   show(device) {
+    this.touch(device.id);
+    this.put(device);
+  }
+
+  /** @param {Device} device */
+  put(device) {
     const tile = this.tiles.get(device.id);
-    if (tile) {
+    // A camera that becomes another device gets another tile.
+    if (tile && tile.isCamera === (device.source !== undefined)) {
+      const { name, roomID, structureID } = tile.reported;
+      const moves = name !== device.name || roomID !== device.roomID || structureID !== device.structureID;
       tile.update(device);
+      if (moves) this.arrangeSoon();
       return;
     }
-    const made = new Tile(device, this.kinds);
+    if (tile) this.take(device.id);
+    const made = new Tile(device, this.parts);
     this.tiles.set(device.id, made);
-    this.node.append(made.node);
+    if (made.isCamera) made.mount();
+    else {
+      this.observed.set(made.node, made);
+      this.observer.observe(made.node);
+    }
     this.notice.hide();
+    this.arrangeSoon();
     if (this.resumed.delete(device.id)) made.resume();
   }
 
   /** @param {string} id */
   remove(id) {
+    this.touch(id);
+    this.take(id);
+  }
+
+  /** @param {string} id */
+  take(id) {
     const tile = this.tiles.get(id);
     if (!tile) return;
     this.tiles.delete(id);
+    this.parts.expectations.forget(id);
     // A camera that comes back is watched again, unless it was taken away right here.
     if (tile.isActive && !tile.isUnwanted) this.resumed.add(id);
     tile.suspend();
+    this.observer.unobserve(tile.node);
     tile.remove();
     if (this.isEmpty) this.notice.show(emptyHome);
+    this.arrangeSoon();
   }
 
   /**
-   * Shows exactly these devices, in this order.
-   * @param {Device[]} devices
+   * An event describes a structure or a room, or says that one is gone.
+   * @param {Map<string, any>} known `structures` or `rooms`
+   * @param {string} id
+   * @param {Structure | Room | null} place
    */
-  showAll(devices) {
-    const known = new Set(devices.map((device) => device.id));
-    for (const id of this.identifiers) if (!known.has(id)) this.remove(id);
-    for (const device of devices) this.show(device);
-    // A tile moves only if its place is wrong and it is not active: moving a video stops it.
-    for (const [place, device] of devices.entries()) {
-      const tile = this.tiles.get(device.id);
-      const there = this.node.children[place];
-      if (tile && there !== tile.node && !tile.isActive) this.node.insertBefore(tile.node, there ?? null);
+  place(known, id, place) {
+    this.touch(id);
+    if (place) known.set(id, place);
+    else known.delete(id);
+    this.arrangeSoon();
+  }
+
+  /**
+   * Reads the home, and shows exactly what was read. An event that came meanwhile is newer.
+   * @param {() => Promise<{ structures: Structure[], rooms: Room[], devices: Device[] }>} read
+   */
+  async load(read) {
+    /** @type {Set<string>} */
+    const touched = new Set();
+    this.loads.add(touched);
+    try {
+      const { structures, rooms, devices } = await read();
+      for (const [known, list] of /** @type {[Map<string, any>, any[]][]} */ ([[this.structures, structures],
+        [this.rooms, rooms]])) {
+        const listed = new Map(list.map((one) => [one.id, one]));
+        for (const id of known.keys()) if (!listed.has(id) && !touched.has(id)) known.delete(id);
+        for (const [id, one] of listed) if (!touched.has(id)) known.set(id, one);
+      }
+      const listed = new Set(devices.map(({ id }) => id));
+      for (const id of this.identifiers) if (!listed.has(id) && !touched.has(id)) this.take(id);
+      for (const device of devices) if (!touched.has(device.id)) this.put(device);
+    } finally {
+      this.loads.delete(touched);
     }
+    this.arrange();
+  }
+
+  /** Puts everything in its place, once for many events. */
+  arrangeSoon() {
+    if (this.isArranging) return;
+    this.isArranging = true;
+    queueMicrotask(() => {
+      if (this.isArranging) this.arrange();
+    });
+  }
+
+  arrange() {
+    this.isArranging = false;
+    byID("find-field", HTMLElement).hidden = this.tiles.size <= many && this.search.value === "";
+    const wanted = places(this.structures.values(), this.rooms.values(),
+      [...this.tiles.values()].map(({ reported }) => reported));
+    const looked = this.search.value.trim();
+    const keys = new Set(wanted.map(({ key }) => key));
+    /** @type {Node | null} */
+    let next = this.node.firstChild;
+    for (const place of wanted) {
+      const section = this.section(place);
+      if (section.node === next) next = next.nextSibling;
+      else this.node.insertBefore(section.node, next);
+      let isFound = false;
+      /** @type {[Tile[], Tile[]]} */
+      const rows = [[], []];
+      for (const { id } of place.devices) {
+        const tile = this.tiles.get(id);
+        if (!tile) continue;
+        const fits = looked === "" || matches(looked, tile.device.name, place.name, kindName(tile.device.type));
+        tile.node.hidden = !fits;
+        isFound ||= fits;
+        rows[tile.isCamera ? 0 : 1].push(tile);
+      }
+      this.line(section.cameras, rows[0], keys);
+      this.line(section.devices, rows[1], keys);
+      section.node.hidden = !isFound && (looked !== "" || (place.kind === "elsewhere"));
+    }
+    for (const [key, { node }] of this.sections) {
+      if (keys.has(key)) continue;
+      node.remove();
+      this.sections.delete(key);
+    }
+  }
+
+  /**
+   * Puts tiles in order. One that is active stays where it is while it can: moving a video stops it.
+   * @param {HTMLElement} row
+   * @param {Tile[]} tiles
+   * @param {Set<string>} keys of the places that stay
+   */
+  line(row, tiles, keys) {
+    /** @type {Node | null} */
+    let next = row.firstChild;
+    for (const tile of tiles) {
+      if (tile.node === next) {
+        next = next.nextSibling;
+        continue;
+      }
+      const there = tile.node.parentElement?.parentElement;
+      if (tile.isActive && there && keys.has(there.dataset["key"] ?? "")) continue;
+      row.insertBefore(tile.node, next);
+    }
+  }
+
+  /**
+   * @param {Place} place
+   * @returns {Section}
+   */
+  section(place) {
+    let section = this.sections.get(place.key);
+    if (!section) {
+      const heading = element(place.kind === "room" ? "h3" : "h2");
+      const buttons = element("div", "place-buttons");
+      const head = element("div", "place-head", heading, buttons);
+      section = { node: element("section", `place ${place.kind}`, head), heading, buttons,
+        cameras: element("div", "cameras"), devices: element("div", "devices") };
+      section.node.append(section.cameras, section.devices);
+      section.node.dataset["key"] = place.key;
+      this.sections.set(place.key, section);
+    }
+    if (section.heading.textContent !== place.name) section.heading.textContent = place.name;
+    section.node.setAttribute("aria-label", place.name);
+    if (place.kind === "structure" && place.structureID) {
+      const wanted = this.buttonsOf(place.structureID);
+      if (wanted.length !== section.buttons.childNodes.length) section.buttons.replaceChildren(...wanted);
+    }
+    return section;
   }
 
   /** @param {Camera[]} cameras */
@@ -85,7 +266,17 @@ export class Home {
   event(name, data) { this.tiles.get(deviceOf(data) ?? "")?.event(name, data); }
 
   /** @param {boolean} isWholeSecond */
-  tick(isWholeSecond) { for (const tile of this.tiles.values()) tile.tick(isWholeSecond); }
+  tick(isWholeSecond) {
+    if (isWholeSecond) for (const id of this.parts.expectations.expire(Date.now())) this.tiles.get(id)?.refresh();
+    for (const tile of this.tiles.values()) if (tile.panels) tile.tick(isWholeSecond);
+  }
+
+  /** What the token permits has changed: other panels fit. */
+  refresh() {
+    for (const { buttons } of this.sections.values()) buttons.replaceChildren();
+    for (const tile of this.tiles.values()) tile.refresh();
+    this.arrange();
+  }
 
   /** The gateway was reached again, and it may be another one. */
   check() { for (const tile of this.tiles.values()) tile.check(); }

@@ -1,4 +1,4 @@
-import { answers, command, getSession, PageError, statusOf } from "./api.js";
+import { answers, command, getSession, PageError, sourceOf, statusOf } from "./api.js";
 import { attemptAfter, isStuck, isWorthRetrying, judge, pauseBefore } from "./liveness.js";
 import { PictureWatch } from "./picture-watch.js";
 import { countReceived, extendAfter, offeredAddresses, pictureCodec } from "./reception.js";
@@ -240,7 +240,7 @@ export class LiveSession {
     const verdict = judge({
       state: this.state, silence: last === null ? null : performance.now() - last,
       usualGap, hasPicture: this.hasPicture, isOnline: navigator.onLine !== false,
-      hasLink: this.link.isUp, answers: this.answers, ice: this.pc?.iceConnectionState, source: this.device.source,
+      hasLink: this.link.isUp, answers: this.answers, ice: this.pc?.iceConnectionState, source: sourceOf(this.device),
     });
     const before = this.verdict;
     this.verdict = verdict;

@@ -1,4 +1,4 @@
-import { traitsOf } from "./api.js";
+import { sourceOf, traitsOf } from "./api.js";
 import { Button, element, icon } from "./dom.js";
 import { LiveSession } from "./live-session.js";
 import { Preview } from "./preview.js";
@@ -75,7 +75,7 @@ class LiveView {
   }
 
   update() {
-    const { source } = this.host.device;
+    const source = sourceOf(this.host.device);
     const camera = this.live.device;
     camera.canTalk = Boolean(traitsOf(this.host.device).WebRtcLiveView?.supportedTalkbackType);
     const isFlowing = source.state === "flowing";
@@ -136,7 +136,7 @@ class LiveView {
   get wantsPicture() {
     const { camera, device } = this.host;
     if (this.live.isActive || camera === undefined || camera.pull === "on-demand") return false;
-    return device.source.state === "flowing";
+    return sourceOf(device).state === "flowing";
   }
 
   get pictureWidth() { return this.screen.clientWidth; }
@@ -205,7 +205,7 @@ class LiveView {
     this.wasStalled = isStalled;
     this.renderScreen();
     this.renderButtons();
-    this.report.render(live, device.source.state === "flowing" ? null : device.source.reason ?? null);
+    this.report.render(live, sourceOf(device).state === "flowing" ? null : sourceOf(device).reason ?? null);
     this.refresh();
     this.host.changed();
   }

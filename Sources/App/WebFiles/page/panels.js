@@ -7,23 +7,32 @@ import { isolated } from "./events.js";
  */
 
 /**
- * Where panels put elements in a tile: at the top (the picture), below the name, in the row of buttons, at the bottom.
- * @typedef {"screen" | "about" | "controls" | "below"} Slot
+ * Where panels put elements in a tile: at the top (the picture), below the name, beside it, in the row of buttons, at the
+ * bottom.
+ * @typedef {"screen" | "about" | "main" | "controls" | "below"} Slot
  */
 
 /**
  * The tile of a device, as one of its panels sees it.
  * @typedef {object} Host
- * @property {Device} device as the gateway described it last
+ * @property {Device} device as the page shows it: as the gateway described it last, with what was asked for since
  * @property {Camera | undefined} camera its settings, once they are known
  * @property {HTMLElement} node the whole tile
  * @property {(slot: Slot, ...nodes: Node[]) => void} place puts elements into the tile, behind those of earlier panels
  * @property {(action: import("./words.js").Action, run: () => Promise<unknown>) => Promise<void>} attempt runs what the
  *   user asked for, and says on the tile what went wrong
+ * @property {(request: PartRequest, expected: import("./controls.js").Values) => Promise<void>} command asks the device
+ *   for something. The tile shows what is expected at once, and puts it back if the gateway refuses
  * @property {(fault: Fault | null) => void} say shows what went wrong with a user's action, or clears it
  * @property {() => void} changed the panel reports that its fault or the visibility of its
  *   buttons has changed
  * @property {() => void} dismiss the user is removing the device
+ */
+
+/**
+ * A command for a part of a device, or values for attributes of a trait.
+ * @typedef {{ endpoint: number, trait: string, command: string, parameters: object }
+ *   | { endpoint: number, trait: string, values: object }} PartRequest
  */
 
 /**

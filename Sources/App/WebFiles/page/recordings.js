@@ -32,6 +32,15 @@ export const recordingsPanel = {
   },
 };
 
+/**
+ * Opens the recordings of a camera.
+ * @param {string} device
+ * @param {string} name
+ * @param {() => void} closed
+ * @param {number} [at] the time to play first, in milliseconds since 1970; the latest recording if it is missing
+ */
+export function openRecordings(device, name, closed, at) { return new RecordingsView(device, name, closed, at); }
+
 const speeds = [0.5, 1, 2, 4, 8];
 /** @param {number} time */
 const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit",
@@ -54,9 +63,11 @@ class RecordingsView {
    * @param {string} device
    * @param {string} name
    * @param {() => void} closed
+   * @param {number} [at] the time to play first, in milliseconds since 1970; the latest recording if it is missing
    */
-  constructor(device, name, closed) {
+  constructor(device, name, closed, at) {
     this.device = device;
+    this.first = at;
     this.zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
     /** @type {Recording[]} */
     this.recordings = [];
@@ -178,7 +189,8 @@ class RecordingsView {
     const today = dateOf(Date.now());
     const choices = this.dates.length > 0 ? this.dates : [today];
     this.dayChoice.replaceChildren(...choices.map((date) => new Option(dayText(date), date)));
-    await this.showDay(this.dates[0] ?? today);
+    const wanted = this.first === undefined ? undefined : dateOf(this.first);
+    await this.showDay(wanted && this.dates.includes(wanted) ? wanted : this.dates[0] ?? today);
   }
 
   /** @param {string} date */
@@ -207,7 +219,12 @@ class RecordingsView {
     this.say(recordings.length === 0 ? "Nothing was recorded on this day." : "");
     this.showList();
     const latest = recordings[0];
-    if (latest) {
+    const { first } = this;
+    this.first = undefined;
+    if (first !== undefined && first >= this.day.from && first < this.day.until && latest) {
+      this.view = zoomed(this.view, 1 / 8, first, this.day);
+      this.goTo(first);
+    } else if (latest) {
       const at = Date.parse(latest.trigger.at);
       const { from, until } = spanOf(latest);
       this.view = zoomed(this.view, 1 / 8, from, this.day);

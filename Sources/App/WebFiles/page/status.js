@@ -1,3 +1,4 @@
+import { sourceOf } from "./api.js";
 import { cameraTrouble } from "./liveness.js";
 
 /**
@@ -17,6 +18,7 @@ const sourceWords = {
 const eventWords = {
   DoorbellPressed: "Rang", Motion: "Motion", Person: "Person", Face: "Face", Vehicle: "Vehicle",
   Animal: "Animal", Package: "Package", Sound: "Sound",
+  InitialPress: "Pressed", LongPress: "Held", MultiPressComplete: "Pressed several times", SwitchLatched: "Switched",
 };
 
 /**
@@ -26,11 +28,18 @@ const eventWords = {
 export function happens(event) { return Object.hasOwn(eventWords, event); }
 
 /**
+ * What happened, in words. "" for events that are not in the list.
+ * @param {string} event
+ */
+export function happenedWords(event) { return Object.hasOwn(eventWords, event) ? eventWords[event] : ""; }
+
+/**
  * The line under the name of a camera.
  * @param {Device} device
  * @param {Camera} [camera]
  */
-export function statusLine({ source }, camera) {
+export function statusLine(device, camera) {
+  const source = sourceOf(device);
   if (source.state === "flowing") {
     return ["Online", source.tracks.map((track) => track.codec).join(" · ")].filter(Boolean).join(" · ");
   }
@@ -46,6 +55,7 @@ export function statusLine({ source }, camera) {
  * @param {string} connectivityState
  */
 export function dotClass(connectivityState) {
+  if (connectivityState === "partiallyOnline") return "partial";
   return ["online", "offline"].includes(connectivityState) ? connectivityState : "waiting";
 }
 

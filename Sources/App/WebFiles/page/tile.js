@@ -1,6 +1,8 @@
-import { element, faultElements } from "./dom.js";
+import { PageError, commandPart, writePart } from "./api.js";
+import { Button, element, faultElements } from "./dom.js";
 import { PanelSet } from "./panels.js";
-import { dotClass, statusLine } from "./status.js";
+import { deviceLine, levelOf } from "./readings.js";
+import { dotClass, happens, statusLine } from "./status.js";
 import { inWords } from "./words.js";
 
 /**
@@ -11,13 +13,26 @@ import { inWords } from "./words.js";
  * @typedef {import("./types").Fault} Fault
  */
 
-/** One device on the page: its name and state, what is wrong, and the room for its panels. */
+/**
+ * What all tiles share.
+ * @typedef {object} TileParts
+ * @property {readonly import("./panels.js").PanelKind[]} kinds
+ * @property {import("./optimism.js").Expectations} expectations
+ * @property {(tile: Tile) => void} more opens what belongs to a device and does not fit in its tile
+ */
+
+/**
+ * One device on the page: its name and state, what is wrong, and the room for its panels. A tile that is far away from the
+ * part of the page that is seen has no panels.
+ */
 export class Tile {
   /**
    * @param {Device} device
-   * @param {readonly import("./panels.js").PanelKind[]} kinds
+   * @param {TileParts} parts
    */
-  constructor(device, kinds) {
+  constructor(device, parts) {
+    this.parts = parts;
+    this.reported = device;
     this.device = device;
     /** @type {Camera | undefined} */
     this.camera = undefined;
@@ -28,26 +43,60 @@ export class Tile {
      * @type {Fault | null}
      */
     this.message = null;
+    /**
+     * What happened last, for panels that are made later.
+     * @type {{ name: string, data: any } | null}
+     */
+    this.latest = null;
+    /** @type {PanelSet | null} */
+    this.panels = null;
 
-    this.title = element("h2");
+    this.title = element("h4");
     this.subtitle = element("p");
     this.dot = element("span", "dot");
     this.fault = element("div", "fault");
     this.fault.setAttribute("role", "alert");
     this.faultKey = "";
+    this.more = new Button("more", "More", () => parts.more(this), "button plain");
     /** @type {Record<Slot, HTMLElement>} */
     this.slots = {
-      screen: element("div", "slot"), about: element("div", "slot"), controls: element("div", "controls"),
-      below: element("div", "slot"),
+      screen: element("div", "slot"), about: element("div", "slot"), main: element("div", "slot"),
+      controls: element("div", "controls"), below: element("div", "slot"),
     };
     /** @type {{ place: number, slot: Slot, node: Node }[]} */
     this.placed = [];
-    this.node = element("article", "card tile", this.slots.screen,
-      element("div", "about", this.dot, element("div", "", this.title, this.subtitle, this.slots.about)),
+    this.node = element("article", device.source ? "card tile" : "card tile small", this.slots.screen,
+      element("div", "about", this.dot, element("div", "", this.title, this.subtitle, this.slots.about), this.slots.main,
+        this.more.node),
       this.slots.controls, this.fault, this.slots.below);
-    this.node.id = "camera-" + (device.key ?? device.id);
-    this.panels = new PanelSet(kinds, (place) => ({ host: this.hostAt(place), clear: () => this.clear(place) }));
-    this.update(device);
+    this.node.id = (device.source ? "camera-" : "device-") + (device.key ?? device.id);
+    this.refresh();
+  }
+
+  get isCamera() { return this.reported.source !== undefined; }
+
+  /** Makes the panels. */
+  mount() {
+    if (this.panels) return;
+    this.node.style.minHeight = "";
+    this.panels = new PanelSet(this.parts.kinds, (place) => ({
+      host: this.hostAt(place), clear: () => this.clear(place),
+    }));
+    this.refresh();
+    const { latest } = this;
+    if (latest) this.panels.each((panel) => panel.event?.(latest.name, latest.data));
+  }
+
+  /**
+   * Removes the panels, and keeps the room that they took.
+   * @param {number} height
+   */
+  unmount(height) {
+    if (!this.panels || this.isActive || this.node.contains(document.activeElement)) return;
+    this.panels.remove();
+    this.panels = null;
+    if (height > 0) this.node.style.minHeight = `${height}px`;
+    this.renderShared();
   }
 
   /**
@@ -62,6 +111,7 @@ export class Tile {
       get camera() { return tile.camera; },
       place: (slot, ...nodes) => { for (const node of nodes) this.place(place, slot, node); },
       attempt: (action, run) => this.attempt(action, run),
+      command: (request, expected) => this.command(request, expected),
       say: (fault) => this.say(fault),
       changed: () => this.renderShared(),
       dismiss: () => { this.isUnwanted = true; },
@@ -88,13 +138,24 @@ export class Tile {
     this.placed = this.placed.filter((other) => other.place !== place);
   }
 
-  /** @param {Device} device */
+  /** @param {Device} device as the gateway reports it */
   update(device) {
+    this.reported = device;
+    this.parts.expectations.report(device);
+    this.refresh();
+  }
+
+  /** Shows the device as it was reported, with what was asked for since. */
+  refresh() {
+    const device = this.parts.expectations.shown(this.reported);
     this.device = device;
-    this.title.textContent = device.name;
-    this.subtitle.textContent = statusLine(device, this.camera);
+    setText(this.title, device.name);
+    setText(this.subtitle, this.isCamera ? statusLine(device, this.camera) : deviceLine(device));
     this.dot.className = "dot " + dotClass(device.connectivityState);
-    this.panels.update(device);
+    this.node.classList.toggle("is-offline", !this.isCamera && device.connectivityState === "offline");
+    this.node.dataset["level"] = this.isCamera ? "" : levelOf(device);
+    this.more.node.setAttribute("aria-label", `More about ${device.name}`);
+    this.panels?.update(device);
     this.renderShared();
   }
 
@@ -104,7 +165,7 @@ export class Tile {
    */
   describe(camera) {
     this.camera = camera;
-    this.update(this.device);
+    this.refresh();
   }
 
   /** @param {Fault | null} fault */
@@ -126,12 +187,43 @@ export class Tile {
     }
   }
 
+  /**
+   * Asks the device for something. What is expected is shown at once, and put back if the gateway refuses.
+   * @param {import("./panels.js").PartRequest} request
+   * @param {import("./controls.js").Values} expected
+   */
+  async command(request, expected) {
+    const { expectations } = this.parts;
+    const { id } = this.reported;
+    const ticket = expectations.expect(this.reported, request.endpoint, expected);
+    this.refresh();
+    await this.attempt("control", async () => {
+      try {
+        if ("command" in request) {
+          const { endpoint, trait, command, parameters } = request;
+          const { status } = await commandPart(id, endpoint, trait, command, parameters);
+          // A player says in its answer whether it did what it was told.
+          if (status !== undefined && status !== "success") {
+            throw new PageError("FAILED_PRECONDITION", "The device does not do this now.", String(status));
+          }
+        } else {
+          await writePart(id, request.endpoint, request.trait, request.values);
+        }
+        expectations.settle(id, ticket, Date.now());
+      } catch (error) {
+        expectations.drop(id, ticket);
+        this.refresh();
+        throw error;
+      }
+    });
+  }
+
   // What the panels share: the row of buttons, and the fault. The fault is made again only when it says something
   // else: its details may be open, and it is read out.
   renderShared() {
     const { controls } = this.slots;
     controls.hidden = [...controls.children].every((one) => one instanceof HTMLElement && one.hidden);
-    const fault = this.message ?? this.panels.fault();
+    const fault = this.message ?? this.panels?.fault() ?? null;
     const key = fault ? JSON.stringify([fault.heading, fault.message, fault.details]) : "";
     this.fault.hidden = !fault;
     this.fault.classList.toggle("mild", Boolean(fault?.mild));
@@ -146,28 +238,42 @@ export class Tile {
    * @param {string} name
    * @param {any} data
    */
-  event(name, data) { this.panels.each((panel) => panel.event?.(name, data)); }
+  event(name, data) {
+    if (happens(name) && !(this.latest && this.latest.data.timestamp > data.timestamp)) this.latest = { name, data };
+    this.panels?.each((panel) => panel.event?.(name, data));
+  }
 
   /** @param {boolean} isWholeSecond */
-  tick(isWholeSecond) { this.panels.each((panel) => panel.tick?.(isWholeSecond)); }
+  tick(isWholeSecond) { this.panels?.each((panel) => panel.tick?.(isWholeSecond)); }
 
   /** Somebody answers the door. */
   answer() {
+    this.mount();
     this.node.scrollIntoView({ behavior: "smooth", block: "center" });
-    this.panels.each((panel) => panel.answer?.());
+    this.panels?.each((panel) => panel.answer?.());
   }
 
   /** Whether something is going on, such as a live view. */
-  get isActive() { return this.panels.isActive; }
+  get isActive() { return this.panels?.isActive ?? false; }
 
-  suspend() { this.panels.each((panel) => panel.suspend?.()); }
+  suspend() { this.panels?.each((panel) => panel.suspend?.()); }
 
-  resume() { this.panels.each((panel) => panel.resume?.()); }
+  resume() {
+    this.mount();
+    this.panels?.each((panel) => panel.resume?.());
+  }
 
-  check() { this.panels.each((panel) => panel.check?.()); }
+  check() { this.panels?.each((panel) => panel.check?.()); }
 
   remove() {
-    this.panels.remove();
+    this.panels?.remove();
     this.node.remove();
   }
 }
+
+/**
+ * A text that stays the same is not set: the browser would lay it out again.
+ * @param {HTMLElement} node
+ * @param {string} text
+ */
+function setText(node, text) { if (node.textContent !== text) node.textContent = text; }

@@ -6,16 +6,27 @@ export interface Source {
   tracks: { kind: "video" | "audio"; codec: string }[];
 }
 
-export interface Traits {
-  WebRtcLiveView?: { supportedTalkbackType?: string };
-  DoorbellPress?: object;
-  PushAvStreamTransport?: object;
-}
+// The attributes of each trait, by its name. What a device does not support is missing, and what is not known is null.
+export type Traits = { [trait: string]: any };
 
 export interface Endpoint {
   id: number;
   types: string[];
   traits: Traits;
+  connectivityState?: string;
+  dataSourceLocality?: string;
+}
+
+export interface Structure {
+  id: string;
+  name: string;
+  timeZone?: string;
+}
+
+export interface Room {
+  id: string;
+  name: string;
+  structureID: string;
 }
 
 export interface Device {
@@ -25,7 +36,11 @@ export interface Device {
   name: string;
   type: string;
   connectivityState: string;
-  source: Source;
+  dataSourceLocality?: string;
+  structureID?: string;
+  roomID?: string | null;
+  /** Only cameras have one. */
+  source?: Source;
   activeDetections?: string[];
   endpoints: Endpoint[];
 }
@@ -65,6 +80,43 @@ export interface Session {
   talkback?: Talkback;
   codecs: string[];
   steps: Step[];
+}
+
+export interface DecommissionPlan {
+  isEligible: boolean;
+  reason?: string;
+  recordings: { count: number; byteCount: number };
+  webhook: boolean;
+  history: string;
+  automations: string[];
+}
+
+export interface HistoryItem {
+  id: string;
+  kind: string;
+  deviceID: string;
+  endpoint?: number;
+  trait?: string;
+  attribute?: string;
+  from?: unknown;
+  to?: unknown;
+  event?: string;
+  timestamp: string;
+  endTimestamp?: string;
+  thumbnail?: string;
+  clip?: string;
+  recordingID?: string;
+}
+
+export interface HistoryPage {
+  items: HistoryItem[];
+  cursor?: string;
+}
+
+export interface HistoryFilters {
+  kinds: string[];
+  devices: unknown[];
+  oldest?: string;
 }
 
 export interface DeviceEvent {
@@ -152,6 +204,7 @@ export interface Token {
   createdAt: string;
   createdBy: string;
   expiresAt?: string;
+  lastUsedAt?: string;
   clientID?: string;
   token?: string;
 }

@@ -1,6 +1,9 @@
 import { APIError, PageError } from "./api.js";
 
-/** @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings"} Action what was being done */
+/**
+ * What was being done.
+ * @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"} Action
+ */
 
 /**
  * What went wrong, by what was being done and by the status of the answer.
@@ -39,6 +42,29 @@ const byAction = {
     PERMISSION_DENIED: "Only the owner of the gateway may delete recordings.",
     DATA_LOSS: "The recording is damaged.",
     RESOURCE_EXHAUSTED: "The gateway is busy. Try again in a moment.",
+  },
+  control: {
+    UNAVAILABLE: "The device cannot be reached at the moment.",
+    DEADLINE_EXCEEDED: "The device did not answer in time.",
+    FAILED_PRECONDITION: "The device does not do this now.",
+    INVALID_ARGUMENT: "The device cannot be set to this.",
+    OUT_OF_RANGE: "The device cannot be set to this.",
+    UNIMPLEMENTED: "The device cannot do this.",
+    NOT_FOUND: "This device no longer exists.",
+    PERMISSION_DENIED: "Your token does not let you switch this device.",
+  },
+  change: {
+    INVALID_ARGUMENT: "This cannot be changed like this.",
+    FAILED_PRECONDITION: "This cannot be changed now.",
+    ALREADY_EXISTS: "This name is already used.",
+    PERMISSION_DENIED: "Your token does not let you change this.",
+    RESOURCE_EXHAUSTED: "The home has as many of these as it can hold.",
+    ABORTED: "Somebody else has changed this. Look at it again.",
+  },
+  history: {
+    UNIMPLEMENTED: "This gateway keeps no history.",
+    NOT_FOUND: "This gateway keeps no history.",
+    PERMISSION_DENIED: "Your token does not let you see what happened.",
   },
 };
 /** @type {Record<string, string>} */

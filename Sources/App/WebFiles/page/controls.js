@@ -1,0 +1,147 @@
+import { element } from "./dom.js";
+import { climateControls } from "./climate-controls.js";
+import { kindName, partsOf } from "./kinds.js";
+import { lightControls } from "./light-controls.js";
+import { mediaControls } from "./media-controls.js";
+import { openingControls } from "./opening-controls.js";
+
+/**
+ * @typedef {import("./types").Device} Device
+ * @typedef {import("./types").Endpoint} Endpoint
+ * @typedef {import("./types").Traits} Traits
+ */
+
+/**
+ * Values that attributes are expected to get, by trait.
+ * @typedef {Record<string, Record<string, unknown>>} Values
+ */
+
+/**
+ * A part of a device, as its controls see it.
+ * @typedef {object} Part
+ * @property {string} name of the device, and of the part if there are several: what controls are called when they are read
+ *   aloud
+ * @property {string[]} types
+ * @property {() => Traits} traits as the page shows them now
+ * @property {(trait: string, command: string, parameters: object, expected: Values) => void} send
+ * @property {(trait: string, values: Record<string, unknown>, expected?: Values) => void} write writes attributes
+ */
+
+/**
+ * @typedef {object} Control
+ * @property {HTMLElement} node
+ * @property {(traits: Traits, isEnabled: boolean) => void} update
+ */
+
+/**
+ * A kind of control: for which parts it is, and how it is made. `isMain` puts it beside the name; the others of a `fold` are
+ * shown when that is opened.
+ * @typedef {object} ControlKind
+ * @property {string} name
+ * @property {boolean} [isMain]
+ * @property {string} [fold]
+ * @property {(traits: Traits, types: string[]) => boolean} fits
+ * @property {(part: Part) => Control} make
+ */
+
+/** @type {ControlKind[]} */
+const kinds = [...lightControls, ...openingControls, ...climateControls, ...mediaControls];
+
+/**
+ * The controls of a device, by the traits of its parts.
+ * @type {import("./panels.js").PanelKind}
+ */
+export const controlsPanel = {
+  name: "controls",
+  fits: (device) => partsOf(device).some(({ traits, types }) => kinds.some((kind) => kind.fits(traits, types))),
+  make: (host) => new Controls(host),
+};
+
+/**
+ * Whether a part of a device answers: it may be cut off while others are not.
+ * @param {Device} device
+ * @param {Endpoint} part
+ */
+export function answersCommands(device, part) {
+  const states = [device.connectivityState, part.connectivityState ?? "online"];
+  return !states.includes("offline") && (part.dataSourceLocality ?? device.dataSourceLocality) !== "unspecified";
+}
+
+class Controls {
+  /** @param {import("./panels.js").Host} host */
+  constructor(host) {
+    this.host = host;
+    // What the parts are now: when that changes, the controls are made again.
+    this.key = "";
+    /** @type {{ endpoint: number, controls: Control[] }[]} */
+    this.parts = [];
+    this.main = element("div", "main-controls");
+    this.node = element("div", "parts");
+    host.place("main", this.main);
+    host.place("below", this.node);
+  }
+
+  update() {
+    const parts = partsOf(this.host.device).map((part) => ({
+      part, kinds: kinds.filter((kind) => kind.fits(part.traits, part.types)),
+    })).filter((one) => one.kinds.length > 0);
+    const key = JSON.stringify([this.host.device.name,
+      ...parts.map((one) => [one.part.id, one.part.types, one.kinds.map(({ name }) => name)])]);
+    if (key !== this.key) {
+      this.key = key;
+      this.build(parts);
+    }
+    for (const { endpoint, controls } of this.parts) {
+      const part = this.host.device.endpoints.find(({ id }) => id === endpoint);
+      if (!part) continue;
+      const isEnabled = answersCommands(this.host.device, part);
+      for (const control of controls) control.update(part.traits, isEnabled);
+    }
+  }
+
+  /** @param {{ part: Endpoint, kinds: ControlKind[] }[]} parts */
+  build(parts) {
+    this.main.replaceChildren();
+    this.node.replaceChildren();
+    const hasSeveral = parts.length > 1;
+    this.parts = parts.map(({ part, kinds: fitting }) => {
+      const name = kindName(part.types[0] ?? "");
+      const head = element("div", "part-head");
+      const group = element("div", "part");
+      if (hasSeveral) head.append(element("h4", "", name));
+      const seen = this.part(part, hasSeveral ? `${this.host.device.name}, ${name}` : this.host.device.name);
+      /** @type {Map<string, HTMLElement>} */
+      const folds = new Map();
+      const controls = fitting.map((kind) => {
+        const control = kind.make(seen);
+        if (kind.isMain) (hasSeveral ? head : this.main).append(control.node);
+        else if (kind.fold) {
+          const fold = folds.get(kind.fold) ?? element("details", "fold", element("summary", "", kind.fold));
+          folds.set(kind.fold, fold);
+          fold.append(control.node);
+          group.append(fold);
+        } else group.append(control.node);
+        return control;
+      });
+      if (head.childNodes.length > 0) group.prepend(head);
+      if (group.childNodes.length > 0) this.node.append(group);
+      return { endpoint: part.id, controls };
+    });
+    this.node.hidden = this.node.childNodes.length === 0;
+  }
+
+  /**
+   * @param {Endpoint} part
+   * @param {string} name
+   * @returns {Part}
+   */
+  part({ id, types }, name) {
+    const { host } = this;
+    return {
+      name, types,
+      traits: () => host.device.endpoints.find((one) => one.id === id)?.traits ?? {},
+      send: (trait, command, parameters, expected) => host.command({ endpoint: id, trait, command, parameters }, expected),
+      write: (trait, values, expected) => host.command({ endpoint: id, trait, values }, expected ?? { [trait]: values }),
+    };
+  }
+}

@@ -1,0 +1,186 @@
+import { getDecommissionPlan, patch, remove } from "./api.js";
+import { DialogFault, openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { kindName, partsOf } from "./kinds.js";
+import { byName } from "./places.js";
+import { readingsOf } from "./readings.js";
+import { inWords } from "./words.js";
+
+/**
+ * @typedef {import("./types").DecommissionPlan} DecommissionPlan
+ * @typedef {import("./types").Device} Device
+ */
+
+/**
+ * What would happen to a device that is removed, as sentences.
+ * @param {DecommissionPlan} plan
+ * @param {string} name
+ * @returns {string[]}
+ */
+export function planWords({ recordings, webhook, history, automations }, name) {
+  const { count, byteCount } = recordings;
+  return [
+    `${name} leaves the home, and what watches it ends.`,
+    count === 0 ? "It has no recordings." : `It has ${count} ${count === 1 ? "recording" : "recordings"} `
+      + `(${sizeText(byteCount)}). ${count === 1 ? "It stays" : "They stay"} unless you delete ${count === 1 ? "it" : "them"} too.`,
+    `Its history is ${history}.`,
+    ...(webhook ? ["The token with which it reports events ends."] : []),
+    ...(automations.length > 0 ? [`These automations name it: ${automations.join(", ")}.`] : []),
+  ];
+}
+
+/** @param {number} bytes */
+export function sizeText(bytes) {
+  const [size, unit] = bytes >= 1e9 ? [bytes / 1e9, "GB"] : bytes >= 1e6 ? [bytes / 1e6, "MB"] : [bytes / 1e3, "kB"];
+  return `${size.toLocaleString([], { maximumFractionDigits: 1 })} ${unit}`;
+}
+
+/**
+ * The change of a device that moves to a place.
+ * @param {Device} device
+ * @param {string} name
+ * @param {{ structureID: string, roomID: string }} place an empty roomID for none
+ * @returns {{ name?: string, roomID?: string | null, structureID?: string }} empty if nothing changes
+ */
+export function deviceChange(device, name, { structureID, roomID }) {
+  return {
+    ...(name !== device.name ? { name } : {}),
+    ...(structureID && structureID !== device.structureID ? { structureID } : {}),
+    ...(roomID !== (device.roomID ?? "") ? { roomID: roomID || null } : {}),
+  };
+}
+
+/**
+ * Opens the dialog of a device.
+ * @param {import("./home.js").Home} home
+ * @param {import("./tile.js").Tile} tile
+ * @param {import("./rights.js").Rights} rights
+ * @param {(device: string) => void} openHistory
+ */
+export function openDevice(home, tile, rights, openHistory) { return new DeviceDialog(home, tile, rights, openHistory); }
+
+/** What belongs to a device and does not fit in its tile: its name and place, what it is, and its removal. */
+class DeviceDialog {
+  /**
+   * @param {import("./home.js").Home} home
+   * @param {import("./tile.js").Tile} tile
+   * @param {import("./rights.js").Rights} rights
+   * @param {(device: string) => void} openHistory
+   */
+  constructor(home, tile, rights, openHistory) {
+    this.home = home;
+    this.tile = tile;
+    const device = tile.reported;
+    const { node, heading, body } = openDialog(device.name, "device-dialog");
+    this.node = node;
+    this.heading = heading;
+    this.fault = new DialogFault();
+    if (rights.may("admin", device)) body.append(this.form(device, rights));
+    body.append(this.fault.node, this.facts(device));
+    const buttons = element("div", "controls");
+    if (rights.may("read", device)) {
+      buttons.append(new Button("history", "History", () => {
+        node.close();
+        openHistory(device.id);
+      }).node);
+    }
+    if (rights.may("admin", device)) {
+      buttons.append(new Button("bin", "Remove", () => this.attempt(() => this.askRemoval()), "button danger").node);
+    }
+    this.removal = element("div", "removal");
+    body.append(buttons, this.removal);
+  }
+
+  /**
+   * @param {Device} device
+   * @param {import("./rights.js").Rights} rights
+   */
+  form(device, rights) {
+    const name = element("input");
+    name.value = device.name;
+    name.required = true;
+    name.maxLength = 60;
+    name.autocomplete = "off";
+    const place = element("select");
+    for (const structure of this.home.structures.values()) {
+      if (structure.id !== device.structureID && !rights.may("admin", { structureID: structure.id })) continue;
+      const group = element("optgroup");
+      group.label = structure.name;
+      group.append(new Option("In no room", `${structure.id} `));
+      for (const room of [...this.home.rooms.values()].sort(byName)) {
+        if (room.structureID === structure.id) group.append(new Option(room.name, `${structure.id} ${room.id}`));
+      }
+      place.append(group);
+    }
+    place.value = `${device.structureID} ${device.roomID ?? ""}`;
+    const save = element("button", "button primary", "Save");
+    save.type = "submit";
+    const form = element("form", "fields", element("label", "", "Name", name), element("label", "", "Room", place), save);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const [structureID, roomID] = place.value.split(" ");
+      this.attempt(async () => {
+        const change = deviceChange(this.tile.reported, name.value.trim(), { structureID, roomID });
+        if (Object.keys(change).length > 0) await patch(`/v1/devices/${encodeURIComponent(device.id)}`, change);
+        this.node.close();
+      });
+    });
+    return form;
+  }
+
+  /** @param {Device} device */
+  facts(device) {
+    const list = element("dl", "facts");
+    /** @param {string} term @param {unknown} text */
+    const add = (term, text) => {
+      if (text === undefined || text === null || text === "") return;
+      list.append(element("dt", "", term), element("dd", "", String(text)));
+    };
+    add("Kind", kindName(device.type));
+    const parts = partsOf(device);
+    for (const part of parts) {
+      const where = parts.length > 1 ? `${kindName(part.types[0] ?? "")}: ` : "";
+      for (const { name, value } of readingsOf(part)) add(where + name, value);
+    }
+    const basics = device.endpoints.find(({ traits }) => traits.BasicInformation)?.traits.BasicInformation ?? {};
+    add("Maker", basics.vendorName);
+    add("Model", basics.productName ?? basics.partNumber);
+    add("Serial number", basics.serialNumber);
+    add("Software", basics.softwareVersionString);
+    add("Name in the config", device.key);
+    add("Identifier", device.id);
+    return list;
+  }
+
+  async askRemoval() {
+    const { id, name } = this.tile.reported;
+    const plan = await getDecommissionPlan(id);
+    if (!plan.isEligible) {
+      this.removal.replaceChildren(element("p", "", `${name} cannot be removed here.`),
+        element("p", "", plan.reason ?? ""));
+      return;
+    }
+    const deletes = element("input");
+    deletes.type = "checkbox";
+    const button = new Button("bin", `Remove ${name} for good`, () => this.attempt(async () => {
+      this.tile.isUnwanted = true;
+      await remove(`/v1/devices/${encodeURIComponent(id)}?recordings=${deletes.checked ? "delete" : "keep"}`);
+      this.node.close();
+    }), "button danger");
+    this.removal.replaceChildren(...planWords(plan, name).map((text) => element("p", "", text)),
+      ...(plan.recordings.count > 0 ? [element("label", "check", deletes, " Delete its recordings too")] : []),
+      button.node);
+    button.node.focus();
+  }
+
+  /** @param {() => Promise<unknown>} run */
+  async attempt(run) {
+    this.fault.say("");
+    try {
+      await run();
+    } catch (error) {
+      const { message, details } = inWords(error, "change");
+      this.fault.say([message, details].filter(Boolean).join(" "));
+    }
+  }
+}

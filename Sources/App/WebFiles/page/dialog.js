@@ -1,0 +1,63 @@
+import { Button, element } from "./dom.js";
+
+/**
+ * Opens a dialog with a heading and a button that closes it. It exists only while it is open.
+ * @param {string} title
+ * @param {string} className
+ * @param {() => void} [closed]
+ * @returns {{ node: HTMLDialogElement, heading: HTMLElement, body: HTMLElement }}
+ */
+export function openDialog(title, className, closed = () => {}) {
+  const heading = element("h2", "", title);
+  const body = element("div", "dialog-body");
+  const node = element("dialog", `sheet ${className}`);
+  node.setAttribute("aria-label", title);
+  node.append(element("header", "recordings-head", heading,
+    new Button("close", "Close", () => node.close(), "button compact").node), body);
+  node.addEventListener("close", () => {
+    node.remove();
+    closed();
+  });
+  // A press beside the dialog closes it.
+  node.addEventListener("click", (event) => { if (event.target === node) node.close(); });
+  document.body.append(node);
+  node.showModal();
+  return { node, heading, body };
+}
+
+/**
+ * A form with one field and a button.
+ * @param {{ label: string, value?: string, button: string, run: (value: string) => Promise<unknown> }} options
+ */
+export function lineForm({ label, value = "", button, run }) {
+  const input = element("input");
+  input.value = value;
+  input.required = true;
+  input.maxLength = 60;
+  input.autocomplete = "off";
+  input.setAttribute("aria-label", label);
+  input.placeholder = label;
+  const save = element("button", "button", button);
+  save.type = "submit";
+  const form = element("form", "line", input, save);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    run(input.value.trim());
+  });
+  return form;
+}
+
+/** What went wrong in a dialog. */
+export class DialogFault {
+  constructor() {
+    this.node = element("div", "error");
+    this.node.setAttribute("role", "alert");
+    this.node.hidden = true;
+  }
+
+  /** @param {string} text "" for nothing */
+  say(text) {
+    this.node.textContent = text;
+    this.node.hidden = text === "";
+  }
+}

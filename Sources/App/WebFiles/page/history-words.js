@@ -1,0 +1,79 @@
+import { happenedWords } from "./status.js";
+
+/** @typedef {import("./types").HistoryItem} HistoryItem */
+
+/** @type {Record<string, string>} */
+const kinds = { cameraEvent: "At cameras", press: "Presses", stateChange: "Changes", recording: "Recordings" };
+
+/** @param {string} kind */
+export function historyKind(kind) { return kinds[kind] ?? kind; }
+
+/**
+ * A name in code, as words: `currentLevel` is "Current level".
+ * @param {string} name
+ */
+export function plain(name) {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+/**
+ * The value of an attribute, in words.
+ * @param {string | undefined} trait
+ * @param {string | undefined} attribute
+ * @param {unknown} value
+ */
+export function valueWords(trait, attribute, value) {
+  if (value === null || value === undefined) return "not known";
+  if (attribute === "onOff") return value ? "on" : "off";
+  if (trait === "BooleanState") return value ? "closed" : "open";
+  if (trait === "OccupancySensing") return Number(value) % 2 === 1 ? "somebody is there" : "nobody is there";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") {
+    const isHundredths = trait === "TemperatureMeasurement" || (trait === "Thermostat" && /Setpoint$|emperature$/.test(attribute ?? ""));
+    if (isHundredths) return `${(value / 100).toFixed(1)} °C`;
+    if (trait === "RelativeHumidityMeasurement") return `${Math.round(value / 100)} %`;
+    if (trait === "LevelControl") return `${Math.round(value / 254 * 100)} %`;
+    if (attribute === "currentPositionLiftPercent100ths") return `${100 - Math.round(value / 100)} % open`;
+    if (/[pP]ercent/.test(attribute ?? "")) return `${value} %`;
+    return value.toLocaleString();
+  }
+  if (typeof value === "string") return plain(value).toLowerCase();
+  return "changed";
+}
+
+/**
+ * What happened, as a line.
+ * @param {HistoryItem} item
+ */
+export function historyWords({ kind, trait, attribute, from, to, event }) {
+  if (kind === "recording") return "Recorded";
+  if (kind === "stateChange") {
+    const before = from === undefined || from === null ? "" : ` (was ${valueWords(trait, attribute, from)})`;
+    const name = attribute && !["onOff", "stateValue", "occupancy", "lockState"].includes(attribute)
+      ? `${plain(attribute)}: ` : "";
+    const text = `${name}${valueWords(trait, attribute, to)}`;
+    return text.slice(0, 1).toUpperCase() + text.slice(1) + before;
+  }
+  return happenedWords(event ?? "") || plain(event ?? kind);
+}
+
+/**
+ * The query for a page of the history.
+ * @param {{ device: string, kind: string, day: string }} filter a day as yyyy-mm-dd in the viewer's time, or ""
+ * @param {string} [cursor]
+ */
+export function historyQuery({ device, kind, day }, cursor) {
+  const query = new URLSearchParams({ pageSize: "50" });
+  if (device) query.set("device", device);
+  if (kind) query.set("kind", kind);
+  if (day) {
+    const from = new Date(`${day}T00:00:00`);
+    const until = new Date(from);
+    until.setDate(until.getDate() + 1);
+    query.set("since", from.toISOString());
+    query.set("until", until.toISOString());
+  }
+  if (cursor) query.set("cursor", cursor);
+  return query;
+}

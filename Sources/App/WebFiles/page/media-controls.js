@@ -1,0 +1,113 @@
+import { accepts } from "./accepted.js";
+import { Choice, Slider, Toggle } from "./control-fields.js";
+import { Button, element } from "./dom.js";
+
+/** @typedef {import("./controls.js").ControlKind} ControlKind */
+
+/** @type {ControlKind} */
+const playback = {
+  name: "playback",
+  fits: ({ MediaPlayback }) => MediaPlayback !== undefined,
+  make: (part) => {
+    /** @param {import("./dom.js").Shape} shape @param {string} label @param {() => void} action */
+    const button = (shape, label, action) => {
+      const made = new Button(shape, label, action, "button round");
+      made.node.setAttribute("aria-label", `${part.name}: ${label.toLowerCase()}`);
+      return made;
+    };
+    const isPlaying = () => ["playing", "buffering"].includes(part.traits().MediaPlayback?.currentState);
+    const previous = button("back", "Previous", () => part.send("MediaPlayback", "previous", {}, {}));
+    const play = button("play", "Play", () => {
+      const wasPlaying = isPlaying();
+      part.send("MediaPlayback", wasPlaying ? "pause" : "play", {},
+        { MediaPlayback: { currentState: wasPlaying ? "paused" : "playing" } });
+    });
+    const stop = button("stop", "Stop", () => {
+      part.send("MediaPlayback", "stop", {}, { MediaPlayback: { currentState: "notPlaying" } });
+    });
+    const next = button("forward", "Next", () => part.send("MediaPlayback", "next", {}, {}));
+    return {
+      node: element("div", "buttons", previous.node, play.node, stop.node, next.node),
+      update: ({ MediaPlayback }, isEnabled) => {
+        const label = isPlaying() ? "Pause" : "Play";
+        play.shape = isPlaying() ? "pause" : "play";
+        play.label = label;
+        play.node.title = label;
+        play.node.setAttribute("aria-label", `${part.name}: ${label.toLowerCase()}`);
+        play.node.disabled = !isEnabled;
+        stop.node.disabled = !isEnabled || MediaPlayback?.currentState === "notPlaying";
+        for (const [one, number] of /** @type {const} */ ([[previous, 4], [next, 5]])) {
+          one.node.hidden = !accepts(MediaPlayback, number);
+          one.node.disabled = !isEnabled;
+        }
+      },
+    };
+  },
+};
+
+/** @type {ControlKind} */
+const volume = {
+  name: "volume",
+  fits: ({ Volume }) => Volume?.currentVolume !== undefined && accepts(Volume, 0),
+  make: (part) => {
+    const slider = new Slider({
+      title: "Volume", label: `${part.name}: volume`, minimum: 0, maximum: part.traits().Volume?.maxVolume ?? 100,
+      words: (value) => `${value} %`,
+      changed: (value) => part.send("Volume", "setVolume", { volumeLevel: value },
+        { Volume: { currentVolume: value, isMuted: false } }),
+    });
+    return {
+      node: slider.node,
+      update: ({ Volume }, isEnabled) => slider.show(Volume?.isMuted ? 0 : Volume?.currentVolume ?? null, isEnabled),
+    };
+  },
+};
+
+/** @type {ControlKind} */
+const chime = {
+  name: "chime",
+  fits: ({ Chime }) => Chime !== undefined,
+  make: (part) => {
+    const ring = new Button("bell", "Ring", () => part.send("Chime", "playChimeSound", {}, {}));
+    ring.node.setAttribute("aria-label", `Ring ${part.name}`);
+    const sounds = new Choice("Sound", `${part.name}: sound`, (sound) => {
+      part.write("Chime", { selectedChime: Number(sound) });
+    });
+    return {
+      node: element("div", "buttons", ring.node, sounds.node),
+      update: ({ Chime }, isEnabled) => {
+        ring.node.hidden = !accepts(Chime, 0);
+        ring.node.disabled = !isEnabled || Chime?.enabled === false;
+        /** @type {{ chimeID: number, name: string }[]} */
+        const installed = Chime?.installedChimeSounds ?? [];
+        sounds.node.hidden = installed.length < 2;
+        sounds.show(String(Chime?.selectedChime ?? 0), installed.map(({ chimeID, name }) => [String(chimeID), name]),
+          isEnabled);
+      },
+    };
+  },
+};
+
+/** @type {ControlKind} */
+const chimeEnabled = {
+  name: "chime-enabled", isMain: true,
+  fits: ({ Chime }) => typeof Chime?.enabled === "boolean",
+  make: (part) => {
+    const toggle = new Toggle(`${part.name}: sound`, (enabled) => part.write("Chime", { enabled }));
+    return { node: toggle.node, update: ({ Chime }, isEnabled) => toggle.show(Chime?.enabled === true, isEnabled) };
+  },
+};
+
+/** @type {ControlKind} */
+const alarmTest = {
+  name: "alarm-test",
+  fits: ({ SmokeCoAlarm }) => SmokeCoAlarm?.acceptedCommandList?.includes(0) === true,
+  make: (part) => {
+    const button = new Button("sound", "Test", () => part.send("SmokeCoAlarm", "selfTestRequest", {}, {}));
+    button.node.setAttribute("aria-label", `Test ${part.name}`);
+    return { node: button.node, update: (_, isEnabled) => { button.node.disabled = !isEnabled; } };
+  },
+};
+
+/** @type {ControlKind[]} */
+export const mediaControls = [playback, volume, chimeEnabled, chime, alarmTest];

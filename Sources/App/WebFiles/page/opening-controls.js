@@ -1,0 +1,90 @@
+import { accepts } from "./accepted.js";
+import { ask } from "./ask.js";
+import { Slider } from "./control-fields.js";
+import { Button, element } from "./dom.js";
+import { loweredPercent } from "./readings.js";
+
+/** @typedef {import("./controls.js").ControlKind} ControlKind */
+
+/** @param {number} hundredths of a percent that a blind is to be lowered */
+function position(hundredths) {
+  return {
+    WindowCovering: { targetPositionLiftPercent100ths: hundredths, currentPositionLiftPercent100ths: hundredths },
+  };
+}
+
+/** @type {ControlKind} */
+const cover = {
+  name: "cover",
+  fits: ({ WindowCovering }) => WindowCovering !== undefined,
+  make: (part) => {
+    const open = new Button("up", "Open", () => part.send("WindowCovering", "upOrOpen", {}, position(0)));
+    const stop = new Button("stop", "Stop", () => part.send("WindowCovering", "stopMotion", {}, {}));
+    const close = new Button("down", "Close", () => part.send("WindowCovering", "downOrClose", {}, position(10000)));
+    for (const [button, word] of /** @type {const} */ ([[open, "open"], [stop, "stop"], [close, "close"]])) {
+      button.node.setAttribute("aria-label", `${part.name}: ${word}`);
+    }
+    const slider = new Slider({
+      title: "Open", label: `${part.name}: position`, minimum: 0, maximum: 100, words: (value) => `${value} %`,
+      changed: (value) => {
+        const hundredths = (100 - value) * 100;
+        part.send("WindowCovering", "goToLiftPercentage", { liftPercent100thsValue: hundredths }, position(hundredths));
+      },
+    });
+    return {
+      node: element("div", "cover", element("div", "buttons", open.node, stop.node, close.node), slider.node),
+      update: ({ WindowCovering }, isEnabled) => {
+        const lowered = loweredPercent(WindowCovering);
+        slider.node.hidden = lowered === null || !accepts(WindowCovering, 5);
+        slider.show(lowered === null ? null : 100 - lowered, isEnabled);
+        open.node.disabled = !isEnabled || lowered === 0;
+        close.node.disabled = !isEnabled || lowered === 100;
+        stop.node.disabled = !isEnabled;
+        stop.node.hidden = !accepts(WindowCovering, 2);
+      },
+    };
+  },
+};
+
+/**
+ * The JSON form of octets: Base64.
+ * @param {string} text
+ */
+export function octets(text) { return btoa(String.fromCharCode(...new TextEncoder().encode(text))); }
+
+/** @type {ControlKind} */
+const lock = {
+  name: "lock",
+  fits: ({ DoorLock }) => DoorLock !== undefined && (accepts(DoorLock, 0) || accepts(DoorLock, 1)),
+  make: (part) => {
+    const needsPIN = () => part.traits().DoorLock?.requirePINforRemoteOperation === true;
+    /** @type {(question: string, yes: string) => Promise<object | null>} */
+    const question = async (text, yes) => {
+      const pin = await ask({ question: text, yes, isDangerous: true,
+        ...(needsPIN() ? { field: { label: "PIN", type: /** @type {const} */ ("password") } } : {}) });
+      return pin === null ? null : needsPIN() ? { pinCode: octets(pin) } : {};
+    };
+    const button = new Button("unlock", "Unlock", async () => {
+      const isLocked = part.traits().DoorLock?.lockState === "locked";
+      const parameters = isLocked ? await question(`Unlock ${part.name}?`, "Unlock")
+        : needsPIN() ? await question(`Lock ${part.name}?`, "Lock") : {};
+      if (!parameters) return;
+      part.send("DoorLock", isLocked ? "unlockDoor" : "lockDoor", parameters,
+        { DoorLock: { lockState: isLocked ? "unlocked" : "locked" } });
+    });
+    return {
+      node: button.node,
+      update: ({ DoorLock }, isEnabled) => {
+        const isLocked = DoorLock?.lockState === "locked";
+        button.shape = isLocked ? "unlock" : "lock";
+        button.label = isLocked ? "Unlock" : "Lock";
+        button.node.title = isLocked ? "Unlock" : "Lock";
+        button.node.setAttribute("aria-label", `${isLocked ? "Unlock" : "Lock"} ${part.name}`);
+        button.node.disabled = !isEnabled || !accepts(DoorLock, isLocked ? 1 : 0);
+      },
+    };
+  },
+};
+
+/** @type {ControlKind[]} */
+export const openingControls = [cover, lock];

@@ -1,0 +1,107 @@
+import { make, patch, remove } from "./api.js";
+import { ask } from "./ask.js";
+import { DialogFault, lineForm, openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { byName } from "./places.js";
+import { inWords } from "./words.js";
+
+/**
+ * Opens the dialog of a structure.
+ * @param {import("./home.js").Home} home
+ * @param {string} structureID
+ * @param {import("./rights.js").Rights} rights
+ */
+export function openPlaces(home, structureID, rights) { return new PlacesDialog(home, structureID, rights); }
+
+/** The rooms of a structure, and the structures: they are made, renamed and removed here. */
+class PlacesDialog {
+  /**
+   * @param {import("./home.js").Home} home
+   * @param {string} structureID
+   * @param {import("./rights.js").Rights} rights
+   */
+  constructor(home, structureID, rights) {
+    this.home = home;
+    this.id = structureID;
+    this.rights = rights;
+    const { node, heading, body } = openDialog("Rooms", "places-dialog");
+    this.node = node;
+    this.heading = heading;
+    this.body = body;
+    this.fault = new DialogFault();
+    this.show();
+  }
+
+  show() {
+    const structure = this.home.structures.get(this.id);
+    if (!structure) {
+      this.node.close();
+      return;
+    }
+    this.heading.textContent = structure.name;
+    const path = `/v1/structures/${encodeURIComponent(this.id)}`;
+    const rooms = [...this.home.rooms.values()].filter((room) => room.structureID === this.id).sort(byName);
+    const list = element("ul", "rooms", ...rooms.map((room) => this.room(room)));
+    this.body.replaceChildren(
+      element("h3", "", "Name of this home"),
+      lineForm({ label: "Name of this home", value: structure.name, button: "Save",
+        run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.structures, this.id, { ...structure, name }); }) }),
+      element("h3", "", "Rooms"), list,
+      lineForm({ label: "New room", button: "Add", run: (name) => this.change(async () => {
+        const made = await make(`${path}/rooms`, { name });
+        this.home.place(this.home.rooms, made.id, { id: made.id, name, structureID: this.id });
+      }) }),
+      this.fault.node);
+    if (!this.rights.may("admin", {})) return;
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "Etc/UTC";
+    this.body.append(
+      element("h3", "", "Another home"),
+      lineForm({ label: "Name of the new home", button: "Add", run: (name) => this.change(async () => {
+        const made = await make("/v1/structures", { name, timeZone: zone });
+        this.home.place(this.home.structures, made.id, { id: made.id, name });
+      }) }),
+      new Button("bin", `Remove ${structure.name}`, () => this.removeStructure(structure.name, path),
+        "button danger").node);
+  }
+
+  /** @param {import("./types").Room} room */
+  room(room) {
+    const path = `/v1/rooms/${encodeURIComponent(room.id)}`;
+    const form = lineForm({ label: `Name of ${room.name}`, value: room.name, button: "Rename",
+      run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.rooms, room.id, { ...room, name }); }) });
+    const bin = new Button("bin", "Remove", async () => {
+      const details = ["Its devices stay, and are in no room then."];
+      if (await ask({ question: `Remove the room ${room.name}?`, details, yes: "Remove", isDangerous: true }) === null) return;
+      await this.change(() => remove(path), () => { this.home.place(this.home.rooms, room.id, null); });
+    }, "button plain");
+    bin.node.setAttribute("aria-label", `Remove ${room.name}`);
+    form.append(bin.node);
+    return element("li", "", form);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} path
+   */
+  async removeStructure(name, path) {
+    if (await ask({ question: `Remove ${name}?`, details: ["Its rooms are removed with it."], yes: "Remove",
+      isDangerous: true }) === null) return;
+    await this.change(() => remove(path), () => { this.home.place(this.home.structures, this.id, null); });
+  }
+
+  /**
+   * @param {() => Promise<unknown>} run
+   * @param {() => void} [done]
+   */
+  async change(run, done = () => {}) {
+    this.fault.say("");
+    try {
+      await run();
+      done();
+      this.show();
+    } catch (error) {
+      const { message, details } = inWords(error, "change");
+      this.fault.say([message, details].filter(Boolean).join(" "));
+    }
+  }
+}

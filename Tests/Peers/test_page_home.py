@@ -1,0 +1,339 @@
+"""The home on the page in Chromium: rooms, devices of every type with their controls, tokens, a thousand devices."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.gateway import DOORBELL, Gateway
+from peers.polling import eventually
+from playwright.sync_api import Browser, Locator, Page, expect
+
+PHONE = {"width": 390, "height": 844}
+JSON = {"Content-Type": "application/json"}
+TYPES = {
+    "OnOffLight": "Light",
+    "DimmableLight": "Dimmable light",
+    "ColorTemperatureLight": "White light",
+    "ExtendedColorLight": "Colour light",
+    "OnOffPluginUnit": "Plug",
+    "DimmablePlugInUnit": "Dimmable plug",
+    "OnOffLightSwitch": "Light switch",
+    "Fan": "Fan",
+    "WindowCovering": "Blind",
+    "DoorLock": "Lock",
+    "Thermostat": "Thermostat",
+    "TemperatureSensor": "Temperature sensor",
+    "HumiditySensor": "Humidity sensor",
+    "OccupancySensor": "Occupancy sensor",
+    "ContactSensor": "Contact sensor",
+    "MotionSensor": "Motion sensor",
+    "SmokeCOAlarm": "Smoke and CO alarm",
+    "AirQualitySensor": "Air quality sensor",
+    "Chime": "Chime",
+    "Speaker": "Speaker",
+    "GoogleTV": "Television",
+    "GoogleDisplay": "Display",
+    "Doorbell": "Doorbell",
+}
+
+
+@pytest.fixture(scope="module")
+def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """A home with a virtual device of every type."""
+    devices: dict[str, object] = {name.lower(): {"name": f"My {name}", "type": name} for name in TYPES}
+    devices["party"] = {"name": "Party box", "types": ["Speaker", "DimmableLight"]}
+    running = Gateway(binary, tmp_path_factory.mktemp("home"), [DOORBELL], {"devices": devices})
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+def send(home: Gateway, method: str, path: str, **body: Any) -> dict[str, Any]:
+    answer = home.client.request(method, path, json.dumps(body) if body else None, JSON)
+    assert answer.status < 300, answer.text
+    return dict(answer.json) if answer.text else {}
+
+
+def report(home: Gateway, device: str, trait: str, **values: Any) -> None:
+    send(home, "POST", f"/v1/devices/{device}/traits/{trait}/report", **values)
+
+
+def trait(home: Gateway, device: str, name: str, endpoint: int = 1) -> dict[str, Any]:
+    for part in home.client.get(f"/v1/devices/{device}")["endpoints"]:
+        if part["id"] == endpoint:
+            return dict(part["traits"][name])
+    raise AssertionError(f"{device} has no endpoint {endpoint}")
+
+
+@contextmanager
+def opened(browser: Browser, home: Gateway, token: str | None = None) -> Iterator[Page]:
+    """The page, signed in by its address. Errors of its scripts fail the test."""
+    problems: list[str] = []
+    page = browser.new_page(viewport=PHONE)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    try:
+        page.goto(f"http://127.0.0.1:{home.port}/#token={token or home.token}")
+        yield page
+        assert not problems
+    finally:
+        page.close()
+
+
+@pytest.fixture
+def page(browser: Browser, home: Gateway) -> Iterator[Page]:
+    with opened(browser, home) as page:
+        expect(tile(page, "onofflight")).to_be_visible()
+        yield page
+
+
+def tile(page: Page, key: str) -> Locator:
+    return page.locator(f"#device-{key}")
+
+
+def near(page: Page, key: str) -> Locator:
+    """A tile that has been scrolled to, so that it has its controls."""
+    found = tile(page, key)
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def slide(slider: Locator, value: int) -> None:
+    """Moves a slider as a finger does that lets go there."""
+    slider.evaluate(
+        "(node, value) => { node.value = value; for (const name of ['input', 'change'])"
+        " node.dispatchEvent(new Event(name, { bubbles: true })); }",
+        value,
+    )
+
+
+def test_every_type_has_a_tile_that_says_what_it_is(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
+    for name, words in TYPES.items():
+        expect(tile(page, name.lower())).to_contain_text(words, ignore_case=True)
+    expect(page.locator("#camera-front-door")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_controls_change_the_devices(page: Page, home: Gateway) -> None:
+    near(page, "onofflight").get_by_role("switch").click()
+    eventually(lambda: trait(home, "onofflight", "OnOff")["onOff"], "the light is on")
+    expect(tile(page, "onofflight")).to_contain_text("On")
+
+    slide(near(page, "dimmablelight").get_by_role("slider", name="brightness"), 40)
+    eventually(lambda: trait(home, "dimmablelight", "LevelControl")["currentLevel"] == 102, "the light is dimmed")
+    expect(tile(page, "dimmablelight")).to_contain_text("Brightness 40 %")
+    expect(tile(page, "dimmablelight").get_by_role("switch")).to_have_attribute("aria-checked", "true")
+
+    light = near(page, "extendedcolorlight")
+    light.get_by_text("Colour", exact=True).click()
+    slide(light.get_by_role("slider", name="colour temperature"), 4000)
+    eventually(
+        lambda: trait(home, "extendedcolorlight", "ColorControl")["colorTemperatureMireds"] == 250, "the light is white"
+    )
+    slide(light.get_by_role("slider", name="hue"), 240)
+    eventually(lambda: trait(home, "extendedcolorlight", "ColorControl")["currentHue"] == 169, "the light is blue")
+
+    blind = near(page, "windowcovering")
+    blind.get_by_role("button", name="close").click()
+    expect(blind).to_contain_text("Closed")
+    slide(blind.get_by_role("slider"), 30)
+    eventually(
+        lambda: trait(home, "windowcovering", "WindowCovering")["currentPositionLiftPercent100ths"] == 7000,
+        "the blind is up by 30 %",
+    )
+    slide(near(page, "fan").get_by_role("slider"), 50)
+    eventually(lambda: trait(home, "fan", "FanControl")["fanMode"] == "medium", "the fan runs")
+
+    thermostat = near(page, "thermostat")
+    thermostat.get_by_role("combobox", name="mode").select_option("heat")
+    expect(thermostat.get_by_role("button", name="cool to: lower")).to_be_hidden()
+    for _ in range(3):
+        thermostat.get_by_role("button", name="heat to: higher").click()
+    eventually(lambda: trait(home, "thermostat", "Thermostat")["occupiedHeatingSetpoint"] == 2150, "it heats to 21.5")
+
+    near(page, "googletv").get_by_role("button", name="play").click()
+    expect(tile(page, "googletv")).to_contain_text("Playing")
+    near(page, "chime").get_by_role("switch").click()
+    expect(tile(page, "chime").get_by_role("button", name="Ring")).to_be_disabled()
+
+
+def test_each_part_of_a_device_has_its_own_controls(page: Page, home: Gateway) -> None:
+    near(page, "party").get_by_role("switch", name="Party box, Dimmable light").click()
+    eventually(lambda: trait(home, "party", "OnOff", 2)["onOff"], "the light is on")
+    assert trait(home, "party", "OnOff", 1)["onOff"] is False
+
+
+def test_unlocking_asks_once(page: Page, home: Gateway) -> None:
+    lock = near(page, "doorlock")
+    lock.get_by_role("button", name="Unlock").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert trait(home, "doorlock", "DoorLock")["lockState"] == "locked"
+    lock.get_by_role("button", name="Unlock").click()
+    page.get_by_role("dialog").get_by_role("button", name="Unlock").click()
+    eventually(lambda: trait(home, "doorlock", "DoorLock")["lockState"] == "unlocked", "the lock opens")
+    lock.get_by_role("button", name="Lock My DoorLock").click()
+    eventually(lambda: trait(home, "doorlock", "DoorLock")["lockState"] == "locked", "the lock closes, unasked")
+    report(home, "doorlock", "DoorLock", requirePINforRemoteOperation=True)
+    lock.get_by_role("button", name="Unlock").click()
+    page.get_by_role("dialog").get_by_label("PIN").fill("1234")
+    page.get_by_role("dialog").get_by_role("button", name="Unlock").click()
+    eventually(lambda: trait(home, "doorlock", "DoorLock")["lockState"] == "unlocked", "the lock takes the PIN")
+
+
+def test_a_refusal_puts_the_control_back_and_says_why(page: Page, home: Gateway) -> None:
+    plug = near(page, "onoffpluginunit")
+    page.route("**/commands/on?*", lambda route: route.abort())
+    plug.get_by_role("switch").click()
+    expect(plug.get_by_role("alert")).to_contain_text("The gateway does not answer")
+    expect(plug.get_by_role("switch")).to_have_attribute("aria-checked", "false")
+    page.unroute("**/commands/on?*")
+    # What happens elsewhere is shown without a touch.
+    send(home, "POST", "/v1/devices/onoffpluginunit/traits/OnOff/commands/on")
+    expect(plug.get_by_role("switch")).to_have_attribute("aria-checked", "true")
+
+
+def test_sensors_show_their_values_with_units(page: Page, home: Gateway) -> None:
+    report(home, "temperaturesensor", "TemperatureMeasurement", measuredValue=2153)
+    report(home, "humiditysensor", "RelativeHumidityMeasurement", measuredValue=4500)
+    report(home, "contactsensor", "BooleanState", stateValue=True)
+    report(home, "motionsensor", "OccupancySensing", occupancy=1)
+    report(home, "smokecoalarm", "SmokeCoAlarm", smokeState="critical", coState="normal")
+    report(home, "airqualitysensor", "AirQuality", airQuality="good")
+    for key, words in {
+        "temperaturesensor": "21.5 °C",
+        "humiditysensor": "45 %",
+        "contactsensor": "Closed",
+        "motionsensor": "Motion",
+        "smokecoalarm": "Smoke!",
+        "airqualitysensor": "Good",
+    }.items():
+        expect(tile(page, key)).to_contain_text(words)
+    expect(tile(page, "smokecoalarm")).to_have_attribute("data-level", "alarm")
+
+
+def test_rooms_are_made_named_filled_and_removed(page: Page, home: Gateway) -> None:
+    page.get_by_role("button", name="Rooms of Home").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("New room").fill("Kitchn")
+    dialog.get_by_role("button", name="Add").first.click()
+    dialog.get_by_label("Name of Kitchn").fill("Kitchen")
+    dialog.get_by_role("button", name="Rename").click()
+    expect(dialog.get_by_label("Name of Kitchen")).to_be_visible()
+    dialog.get_by_role("button", name="Close").click()
+    kitchen = page.get_by_role("region", name="Kitchen")
+    page.get_by_role("button", name="More about My Fan").click()
+    dialog.get_by_label("Name").fill("Hood")
+    dialog.get_by_label("Room").select_option(label="Kitchen")
+    dialog.get_by_role("button", name="Save").click()
+    expect(kitchen.locator("#device-fan")).to_contain_text("Hood")
+    assert home.client.get("/v1/devices/fan")["name"] == "Hood"
+    page.get_by_role("button", name="Rooms of Home").click()
+    dialog.get_by_role("button", name="Remove Kitchen").click()
+    page.get_by_role("dialog").last.get_by_role("button", name="Remove", exact=True).click()
+    expect(kitchen).to_have_count(0)
+    dialog.get_by_role("button", name="Close").click()
+    expect(tile(page, "fan")).to_be_visible()
+
+
+def test_removing_a_device_says_first_what_would_happen(page: Page, home: Gateway) -> None:
+    page.get_by_role("button", name="More about My GoogleDisplay").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Remove").click()
+    plan = home.client.get("/v1/devices/googledisplay/decommission")
+    if plan["isEligible"]:
+        expect(dialog).to_contain_text("It has no recordings.")
+        dialog.get_by_role("button", name="Remove My GoogleDisplay for good").click()
+        expect(tile(page, "googledisplay")).to_have_count(0)
+    else:
+        expect(dialog).to_contain_text(plan["reason"])
+    send(home, "PUT", "/v1/cameras/shed", name="Shed", source="builtin:silent", type="camera")
+    camera = page.locator("#camera-shed")
+    if plan["isEligible"] is False:
+        dialog.get_by_role("button", name="Close").click()
+    camera.get_by_role("button", name="More about Shed").click()
+    dialog.get_by_role("button", name="Remove", exact=True).click()
+    expect(dialog).to_contain_text("Shed leaves the home")
+    dialog.get_by_role("button", name="Remove Shed for good").click()
+    expect(camera).to_have_count(0)
+
+
+def test_a_limited_token_shows_only_what_it_may(browser: Browser, home: Gateway) -> None:
+    lamp = home.client.get("/v1/devices/onofflight")["id"]
+    plug = home.client.get("/v1/devices/onoffpluginunit")["id"]
+    grants = [{"scopes": ["read"], "deviceID": lamp}, {"scopes": ["read", "control"], "deviceID": plug}]
+    made = send(home, "POST", "/v1/tokens", name="guest", grants=grants)
+    with opened(browser, home, made["token"]) as page:
+        expect(tile(page, "onofflight")).to_be_visible()
+        expect(tile(page, "onoffpluginunit").get_by_role("switch")).to_be_visible()
+        expect(tile(page, "onofflight").get_by_role("switch")).to_have_count(0)
+        expect(page.locator("article")).to_have_count(2)
+        for hidden in ("#add", "#access"):
+            expect(page.locator(hidden)).to_be_hidden()
+        expect(page.get_by_role("button", name="Rooms of")).to_have_count(0)
+        # What it loses is gone at once, and so is the page when the token is.
+        send(home, "PATCH", f"/v1/tokens/{made['id']}", grants=grants[1:])
+        expect(tile(page, "onofflight")).to_have_count(0)
+        send(home, "DELETE", f"/v1/tokens/{made['id']}")
+        expect(page.get_by_label("Token")).to_be_visible()
+
+
+def test_tokens_are_made_changed_and_revoked(page: Page, home: Gateway) -> None:
+    page.get_by_text("Who may use this home").click()
+    form = page.locator("#access-add")
+    form.get_by_label("Name of the app or person").fill("Tablet")
+    form.get_by_label("Where").select_option(label="All of Home")
+    form.get_by_label("Days until it ends").fill("7")
+    form.get_by_role("button", name="Save").click()
+    made = page.locator("#access-made")
+    expect(made).to_contain_text("The token is shown only now")
+    assert re.search(r"gatehouse_\S+", made.inner_text())
+    listed = page.locator(".token", has_text="Tablet")
+    expect(listed).to_contain_text("read, media")
+    expect(listed).to_contain_text("Ends on")
+    expect(listed).to_contain_text("not used since the gateway started")
+    listed.get_by_role("button", name="Change what Tablet may do").click()
+    form.get_by_role("checkbox", name="Switch devices").check()
+    form.get_by_role("button", name="Another place").click()
+    form.get_by_label("Where").last.select_option(label="Front door")
+    form.get_by_role("button", name="Save").click()
+    expect(listed).to_contain_text("read, control, media")
+    expect(listed).to_contain_text("read for Front door")
+    assert "gatehouse_" not in page.locator("main").inner_text()
+    listed.get_by_role("button", name="Revoke the token of Tablet").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(listed).to_have_count(0)
+
+
+def test_the_page_comes_back_with_the_gateway(browser: Browser, home: Gateway) -> None:
+    with opened(browser, home) as page:
+        switch = near(page, "onofflightswitch").get_by_role("switch")
+        expect(switch).to_have_attribute("aria-checked", "false")
+        assert home.stop() == 0
+        expect(page.locator("#link-text")).to_have_text("Reconnecting")
+        home.start()
+        expect(page.locator("#link-text")).to_have_text("Connected")
+        send(home, "POST", "/v1/devices/onofflightswitch/traits/OnOff/commands/on")
+        expect(switch).to_have_attribute("aria-checked", "true")
+
+
+def test_a_thousand_devices_are_not_all_laid_out(browser: Browser, binary: Path, tmp_path: Path) -> None:
+    devices = {f"lamp-{number}": {"name": f"Lamp {number}", "type": "DimmableLight"} for number in range(1000)}
+    home = Gateway(binary, tmp_path, [], {"devices": devices})
+    try:
+        with opened(browser, home) as page:
+            expect(page.locator("article")).to_have_count(1000)
+            expect(page.locator("article").first.get_by_role("switch")).to_be_visible()
+            assert page.get_by_role("switch").count() < 100
+            # A device far away has its state, and its controls when somebody scrolls there.
+            send(home, "POST", "/v1/devices/lamp-999/traits/OnOff/commands/on")
+            expect(tile(page, "lamp-999")).to_contain_text("Brightness 100 %")
+            expect(near(page, "lamp-999").get_by_role("switch")).to_have_attribute("aria-checked", "true")
+            assert page.get_by_role("switch").count() < 200
+            # 77 to 977, and 770 to 779.
+            page.get_by_placeholder("Name, room or kind").fill("lamp 77")
+            expect(page.locator("article:visible")).to_have_count(19)
+    finally:
+        home.stop()
