@@ -69,6 +69,15 @@ test("a device that never reports is not believed for ever", () => {
   assert.deepEqual(shown(expectations, lamp(false)), [false, 254]);
 });
 
+test("the answer to one command says nothing about another", () => {
+  const expectations = new Expectations();
+  const first = expectations.expect(lamp(false), 1, { OnOff: { onOff: true } });
+  expectations.expect(lamp(false), 1, { LevelControl: { currentLevel: 20 } });
+  expectations.settle("lamp", first, 0);
+  expectations.expire(lingering);
+  assert.deepEqual(shown(expectations, lamp(false)), [false, 20]);
+});
+
 test("a part or a trait that is gone is not invented", () => {
   const expectations = new Expectations();
   expectations.expect(lamp(false), 1, { Volume: { currentVolume: 3 } });

@@ -276,8 +276,11 @@ def test_a_limited_token_shows_only_what_it_may(browser: Browser, home: Gateway)
         # What it loses is gone at once, and so is the page when the token is.
         send(home, "PATCH", f"/v1/tokens/{made['id']}", grants=grants[1:])
         expect(tile(page, "onofflight")).to_have_count(0)
+        page.get_by_role("button", name="More about My OnOffPluginUnit").click()
+        expect(page.get_by_role("dialog")).to_be_visible()
         send(home, "DELETE", f"/v1/tokens/{made['id']}")
         expect(page.get_by_label("Token")).to_be_visible()
+        expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_tokens_are_made_changed_and_revoked(page: Page, home: Gateway) -> None:

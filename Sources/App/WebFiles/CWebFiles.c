@@ -11,6 +11,9 @@ static const char index_html[] = {
 static const char style_css[] = {
 #embed "page/style.css"
 };
+static const char home_css[] = {
+#embed "page/home.css"
+};
 static const char icon_svg[] = {
 #embed "page/icon.svg"
 };
@@ -204,6 +207,7 @@ static const char openapi_yaml[] = {
 static const struct web_file page_files[] = {
     {"/", "text/html; charset=utf-8", index_html, sizeof index_html},
     {"/assets/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
+    {"/assets/home.css", "text/css; charset=utf-8", home_css, sizeof home_css},
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},

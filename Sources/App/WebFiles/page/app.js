@@ -7,6 +7,7 @@ import { ConfigurationWatch } from "./configuration.js";
 import { Connection } from "./connection.js";
 import { controlsPanel } from "./controls.js";
 import { openDevice } from "./device-dialog.js";
+import { closeDialogs } from "./dialog.js";
 import { Button, byID } from "./dom.js";
 import { doorbellPanel } from "./doorbell.js";
 import { Events } from "./events.js";
@@ -31,6 +32,8 @@ const link = { isUp: false };
 const snapshots = new Snapshots();
 const rights = new Rights();
 const expectations = new Expectations();
+// So many devices are asked what happened last. A home with more buttons has the history.
+const mostHistories = 50;
 
 // What the tile of a device holds. The order is that of the elements in the tile.
 const panels = new PanelRegistry();
@@ -45,7 +48,7 @@ panels.register(cameraSettingsPanel);
 const notice = new Notice();
 /** @type {Home} */
 const home = new Home({
-  kinds: panels.kinds, expectations, more: (tile) => { openDevice(home, tile, rights, (device) => { openHistory(home, device); }); },
+  kinds: panels.kinds, expectations, rights, more: (tile) => { openDevice(home, tile, rights, (device) => { openHistory(home, device); }); },
 }, notice, placeButtons);
 const visitors = new Visitors(home);
 const configuration = new ConfigurationWatch(home, notice);
@@ -93,8 +96,8 @@ async function load(options) {
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("add", HTMLElement).hidden = !rights.may("admin", {});
   await Promise.all([configuration.look(), access.look()]);
-  const cameras = [...home.tiles.values()].filter(({ isCamera }) => isCamera);
-  await Promise.all(cameras.map(({ reported }) => loadHistory(reported.id)));
+  const told = [...home.tiles.values()].map(({ reported }) => reported).filter(happeningPanel.fits);
+  await Promise.all(told.slice(0, mostHistories).map(({ id }) => loadHistory(id)));
 }
 
 /**
@@ -119,6 +122,7 @@ const connection = new Connection(gateway, link, notice, {
   changed: () => home.tick(true),
   closed: () => {
     home.suspend();
+    closeDialogs();
     byID("add", HTMLElement).hidden = true;
     access.hide();
   },

@@ -1,5 +1,4 @@
 import { getCameras, getConfiguration, statusOf } from "./api.js";
-import { emptyHome } from "./home.js";
 
 /**
  * What the page says about the config of the gateway, or null.
@@ -41,7 +40,7 @@ export class ConfigurationWatch {
       if (statusOf(error) !== "PERMISSION_DENIED") throw error;
     }
     if (fault) this.notice.show(fault.message, fault.details);
-    else this.notice.show(this.home.isEmpty ? emptyHome : "");
+    else this.notice.show(this.home.emptyWords);
   }
 
   /** Looks once after several changes; a gateway that does not answer is somebody else's news. */

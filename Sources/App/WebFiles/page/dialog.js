@@ -25,6 +25,11 @@ export function openDialog(title, className, closed = () => {}) {
   return { node, heading, body };
 }
 
+/** Closes every dialog: what they show is no longer for whoever looks. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+}
+
 /**
  * A form with one field and a button.
  * @param {{ label: string, value?: string, button: string, run: (value: string) => Promise<unknown> }} options

@@ -12,7 +12,8 @@ import { Tile } from "./tile.js";
  * @typedef {import("./types").Structure} Structure
  */
 
-export const emptyHome = "No device yet. Add a camera below, or devices in the gateway's config.";
+const emptyHome = "No device yet. Add a camera below, or devices in the gateway's config.";
+const nothingGranted = "Your token shows no device.";
 
 // With so many devices, a field to find one helps.
 const many = 12;
@@ -67,7 +68,11 @@ export class Home {
     }, { rootMargin: "600px" });
   }
 
-  get isEmpty() { return this.tiles.size === 0; }
+  /** What to say about a home without devices; "" for one that has some. */
+  get emptyWords() {
+    if (this.tiles.size > 0) return "";
+    return this.parts.rights.may("admin", {}) ? emptyHome : nothingGranted;
+  }
 
   get identifiers() { return new Set(this.tiles.keys()); }
 
@@ -124,7 +129,7 @@ export class Home {
     tile.suspend();
     this.observer.unobserve(tile.node);
     tile.remove();
-    if (this.isEmpty) this.notice.show(emptyHome);
+    if (this.tiles.size === 0) this.notice.show(this.emptyWords);
     this.arrangeSoon();
   }
 

@@ -160,7 +160,7 @@ const byTrait = {
   ],
   AirQuality: ({ airQuality }) => [{ name: "Air", value: airWords[airQuality] ?? "No value yet",
     ...(["veryPoor", "extremelyPoor"].includes(airQuality) ? { level: /** @type {const} */ ("warning") } : {}) }],
-  MediaPlayback: ({ currentState }, _, { OnOff }) => (OnOff?.onOff === false ? [] : [{ name: "Playback", value: playbackWords[currentState] ?? "No value yet" }]),
+  MediaPlayback: ({ currentState }, _, { OnOff }) => (OnOff?.onOff === false && currentState === "notPlaying" ? [] : [{ name: "Playback", value: playbackWords[currentState] ?? "No value yet" }]),
   Volume: ({ currentVolume, isMuted }) => {
     if (isMuted === true) return [{ name: "Volume", value: "Muted" }];
     return isNumber(currentVolume) ? [{ name: "Volume", value: `${currentVolume} %` }] : [];
@@ -227,7 +227,8 @@ export function deviceLine(device) {
   const kind = kindName(device.type);
   // A name such as "Kitchen blind" says it already.
   const isNamed = String(device.name).toLocaleLowerCase().includes(kind.toLocaleLowerCase());
-  if (!isNamed || said.length === 0) said.unshift(kind);
+  const isSaid = said.some((words) => words.startsWith(`${kind}: `));
+  if ((!isNamed && !isSaid) || said.length === 0) said.unshift(kind);
   return said.join(" · ");
 }
 

@@ -18,8 +18,12 @@ import { inWords } from "./words.js";
  * @typedef {object} TileParts
  * @property {readonly import("./panels.js").PanelKind[]} kinds
  * @property {import("./optimism.js").Expectations} expectations
+ * @property {import("./rights.js").Rights} rights
  * @property {(tile: Tile) => void} more opens what belongs to a device and does not fit in its tile
  */
+
+// Milliseconds in which a message about a command is read.
+const reading = 15000;
 
 /**
  * One device on the page: its name and state, what is wrong, and the room for its panels. A tile that is far away from the
@@ -43,6 +47,8 @@ export class Tile {
      * @type {Fault | null}
      */
     this.message = null;
+    // When the message may go, in milliseconds since 1970.
+    this.readUntil = 0;
     /**
      * What happened last, for panels that are made later.
      * @type {{ name: string, data: any } | null}
@@ -142,6 +148,8 @@ export class Tile {
   update(device) {
     this.reported = device;
     this.parts.expectations.report(device);
+    // A device that goes on has outlived what was wrong with a command.
+    if (Date.now() > this.readUntil) this.message = null;
     this.refresh();
   }
 
@@ -171,6 +179,7 @@ export class Tile {
   /** @param {Fault | null} fault */
   say(fault) {
     this.message = fault;
+    this.readUntil = this.isCamera ? Infinity : Date.now() + reading;
     this.renderShared();
   }
 
