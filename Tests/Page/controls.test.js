@@ -96,6 +96,7 @@ test("history reads as sentences", () => {
   assert.equal(change("DoorLock", "lockState", "locked", "notFullyLocked"), "Not fully locked (was locked)");
   assert.equal(change("BooleanState", "stateValue", null, true), "Closed");
   assert.equal(change("Vendor", "thing", undefined, { a: 1 }), "Thing: changed");
+  assert.equal(change(undefined, "connectivityState", "online", "offline"), "Offline (was online)");
   assert.equal(historyWords({ kind: "press", event: "DoorbellPressed" }), "Rang");
   assert.equal(historyWords({ kind: "cameraEvent", event: "FishSeen" }), "Fish seen");
   assert.equal(historyWords({ kind: "recording" }), "Recorded");

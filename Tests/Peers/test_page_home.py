@@ -46,7 +46,8 @@ def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gat
     """A home with a virtual device of every type."""
     devices: dict[str, object] = {name.lower(): {"name": f"My {name}", "type": name} for name in TYPES}
     devices["party"] = {"name": "Party box", "types": ["Speaker", "DimmableLight"]}
-    running = Gateway(binary, tmp_path_factory.mktemp("home"), [DOORBELL], {"devices": devices})
+    sections = {"devices": devices, "recording": {"trigger": "motion"}}
+    running = Gateway(binary, tmp_path_factory.mktemp("home"), [DOORBELL], sections)
     yield running
     assert running.stop() == 0, running.process.output()[-4000:]
 
@@ -308,6 +309,33 @@ def test_tokens_are_made_changed_and_revoked(page: Page, home: Gateway) -> None:
     listed.get_by_role("button", name="Revoke the token of Tablet").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(listed).to_have_count(0)
+
+
+def test_history_is_filtered_and_played(page: Page, home: Gateway) -> None:
+    home.wait_until_flowing("front-door")
+    send(home, "POST", "/v1/devices/front-door/events", type="person", active=True)
+    send(home, "POST", "/v1/devices/dimmablepluginunit/traits/OnOff/commands/on")
+
+    def is_recorded() -> bool:
+        items = home.client.get("/v1/history?device=front-door&kind=cameraEvent")["items"]
+        return any(item["event"] == "Person" and "recordingID" in item for item in items)
+
+    eventually(is_recorded, "the history knows the recording")
+    page.get_by_role("button", name="History", exact=True).click()
+    dialog = page.locator("dialog.history-dialog")
+    expect(dialog.locator(".happened", has_text="My DimmablePlugInUnit").first).to_contain_text("On (was off)")
+    dialog.get_by_label("Device").select_option(label="Front door")
+    dialog.get_by_label("What").select_option(label="At cameras")
+    expect(dialog.locator(".happened", has_text="My DimmablePlugInUnit")).to_have_count(0)
+    seen = dialog.get_by_role("button", name="Play: Person, Front door").first
+    eventually(lambda: seen.locator("img").evaluate("node => node.naturalWidth > 0"), "the moment has a picture")
+    dialog.get_by_label("Day").fill("2020-01-01")
+    expect(dialog).to_contain_text("Nothing has happened that fits.")
+    dialog.get_by_label("Day").fill("")
+    seen.click()
+    video = page.locator("dialog.recordings video")
+    eventually(lambda: video.evaluate("node => node.currentTime > 0 && !node.paused"), "the recording plays")
+    send(home, "POST", "/v1/devices/front-door/events", type="person", active=False)
 
 
 def test_the_page_comes_back_with_the_gateway(browser: Browser, home: Gateway) -> None:

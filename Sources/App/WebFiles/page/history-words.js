@@ -50,7 +50,7 @@ export function historyWords({ kind, trait, attribute, from, to, event }) {
   if (kind === "recording") return "Recorded";
   if (kind === "stateChange") {
     const before = from === undefined || from === null ? "" : ` (was ${valueWords(trait, attribute, from)})`;
-    const name = attribute && !["onOff", "stateValue", "occupancy", "lockState"].includes(attribute)
+    const name = attribute && !["onOff", "stateValue", "occupancy", "lockState", "connectivityState"].includes(attribute)
       ? `${plain(attribute)}: ` : "";
     const text = `${name}${valueWords(trait, attribute, to)}`;
     return text.slice(0, 1).toUpperCase() + text.slice(1) + before;
