@@ -287,6 +287,7 @@ def test_a_limited_token_shows_only_what_it_may(browser: Browser, home: Gateway)
 def test_tokens_are_made_changed_and_revoked(page: Page, home: Gateway) -> None:
     page.get_by_text("Who may use this home").click()
     form = page.locator("#access-add")
+    expect(form).to_be_visible()
     form.get_by_label("Name of the app or person").fill("Tablet")
     form.get_by_label("Where").select_option(label="All of Home")
     form.get_by_label("Days until it ends").fill("7")

@@ -36,9 +36,20 @@ export class AccessCard {
     this.rows = new GrantRows(byID("access-grants", HTMLElement));
     /** @type {{ structures: { id: string, name: string }[], devices: { id: string, name: string }[] }} */
     this.places = { structures: [], devices: [] };
+    // Counts how often the card was hidden, so that an answer that comes later does not show it.
+    this.hidings = 0;
     /** @type {Token | null} the token whose grants the form changes */
     this.changed = null;
-    this.card.addEventListener("toggle", () => { if (this.card.open) this.attempt(() => this.load()); });
+    this.card.addEventListener("toggle", () => {
+      if (!this.card.open) return;
+      // What somebody enters before the places are known would be lost.
+      this.form.hidden = true;
+      this.attempt(async () => {
+        await this.load();
+        this.edit(null);
+        this.form.hidden = false;
+      });
+    });
     this.cancel.addEventListener("click", () => this.edit(null));
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -48,9 +59,10 @@ export class AccessCard {
 
   /** Hides the card from those who may not use it. */
   async look() {
+    const { hidings } = this;
     try {
       await getTokens();
-      this.card.hidden = false;
+      if (hidings === this.hidings) this.card.hidden = false;
     } catch (error) {
       if (statusOf(error) !== "PERMISSION_DENIED") throw error;
       this.card.hidden = true;
@@ -59,6 +71,7 @@ export class AccessCard {
 
   /** Hides the card, and forgets what it showed. */
   hide() {
+    this.hidings += 1;
     this.card.hidden = true;
     this.card.open = false;
     this.made.hidden = true;
@@ -70,7 +83,6 @@ export class AccessCard {
     const [tokens, structures, devices] = await Promise.all([getTokens(), getStructures(), getDevices()]);
     this.places = { structures, devices: devices.sort(byName) };
     this.showTokens(tokens);
-    this.edit(null);
   }
 
   /** @param {Token[]} tokens */
@@ -121,6 +133,7 @@ export class AccessCard {
     const details = ["What it watches ends, and the tokens that were made with it end too."];
     if (await ask({ question, details, yes: "Revoke", isDangerous: true }) === null) return;
     await remove("/v1/tokens/" + encodeURIComponent(token.id));
+    if (this.changed?.id === token.id) this.edit(null);
     await this.load();
   }
 
@@ -134,6 +147,7 @@ export class AccessCard {
     if (this.changed) await changeToken(this.changed.id, settings);
     else secret = (await makeToken({ name: this.name.value.trim(), ...settings })).token ?? "";
     await this.load();
+    this.edit(null);
     this.made.textContent = `The token is shown only now: ${secret}`;
     this.made.hidden = secret === "";
   }

@@ -81,7 +81,7 @@ function placeButtons(structureID) {
 byID("open-history", HTMLButtonElement).addEventListener("click", () => openHistory(home, ""));
 
 /**
- * Reads what the token permits, the home, then their settings and their latest events. It also runs after a time without a connection.
+ * Reads what the token permits and the home, then what is around it. It also runs after a time without a connection.
  * @param {{ isFirst?: boolean }} [options]
  */
 async function load(options) {
@@ -95,6 +95,12 @@ async function load(options) {
   if (JSON.stringify(rights.grants) !== before) home.refresh();
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
   byID("add", HTMLElement).hidden = !rights.may("admin", {});
+  // The home is shown meanwhile. What fails here is read again when the event stream is connected, or with the next look.
+  lookAround().catch(() => {});
+}
+
+/** Reads what is around the devices: their settings, who may use them, and what happened last. */
+async function lookAround() {
   await Promise.all([configuration.look(), access.look()]);
   const told = [...home.tiles.values()].map(({ reported }) => reported).filter(happeningPanel.fits);
   await Promise.all(told.slice(0, mostHistories).map(({ id }) => loadHistory(id)));

@@ -56,14 +56,23 @@ const shapes = {
 /** @typedef {keyof typeof shapes} Shape */
 
 /**
+ * The icons that were asked for: a thousand devices have the same ones, and reading markup takes its time.
+ * @type {Map<Shape, HTMLTemplateElement>}
+ */
+const drawn = new Map();
+
+/**
  * @param {Shape} shape
  * @returns {Node}
  */
 export function icon(shape) {
+  const known = drawn.get(shape);
+  if (known) return known.content.cloneNode(true);
   const holder = document.createElement("template");
   holder.innerHTML = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"
     stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${shapes[shape]}</svg>`;
-  return holder.content;
+  drawn.set(shape, holder);
+  return holder.content.cloneNode(true);
 }
 
 /** A button with an icon and a label that can change. */
