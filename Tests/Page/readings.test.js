@@ -58,6 +58,10 @@ test("the line says what a device is, how it is, and why it does not answer", ()
   const party = device(on, "SpeakerDeviceType");
   party.endpoints.push({ id: 2, types: ["DimmableLightDeviceType"], traits: { OnOff: { onOff: false } } });
   assert.equal(deviceLine(party), "Speaker · Dimmable light: Off");
+  party.connectivityState = "partiallyOnline";
+  party.endpoints[2].connectivityState = "offline";
+  assert.equal(deviceLine(party), "Speaker · Partly offline · Dimmable light: offline");
+  assert.equal(deviceLine(device({ TemperatureMeasurement: { measuredValue: 2100 } })).split("\u00A0").length, 2);
 });
 
 test("a vendor's type is readable, and descriptions of a device are no parts", () => {

@@ -221,7 +221,8 @@ export function deviceLine(device) {
   if (device.connectivityState === "partiallyOnline") said.push("Partly offline");
   if (device.dataSourceLocality === "unspecified") said.push("Nothing serves it at the moment");
   for (const part of parts) {
-    const words = readingsOf(part).map(withName).join(" · ");
+    const isCutOff = part.connectivityState === "offline" && device.connectivityState !== "offline";
+    const words = isCutOff ? "offline" : readingsOf(part).map(withName).join(" · ");
     if (words) said.push(parts.length > 1 ? `${kindName(part.types[0] ?? "")}: ${words}` : words);
   }
   const kind = kindName(device.type);
@@ -229,7 +230,8 @@ export function deviceLine(device) {
   const isNamed = String(device.name).toLocaleLowerCase().includes(kind.toLocaleLowerCase());
   const isSaid = said.some((words) => words.startsWith(`${kind}: `));
   if ((!isNamed && !isSaid) || said.length === 0) said.unshift(kind);
-  return said.join(" · ");
+  // A number stays on the line of its unit.
+  return said.join(" · ").replaceAll(/(\d) (?=%|°C)/g, "$1\u00A0");
 }
 
 /**
