@@ -395,7 +395,8 @@ if !coreOnly {
         tests(
             "GatewayTests",
             [
-                "Gateway", "HomeHub", "HomeTypes", "Stations", "StationFakes", "Signalling", "HomeFakes", "Cameras",
+                "Gateway", "HomeHub", "HomeTypes", "MQTTDevices", "Stations", "StationFakes", "Signalling", "HomeFakes",
+                "Cameras",
                 "MediaRelay", "FragmentedMP4", "PushAvStreamTransport", "RecordingFakes",
                 "DatagramPort", "DTLS", "SDP", "Transport",
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -209,11 +209,22 @@ import Transport
             "homeassistant/device_tracker/anna/config",
             #"{"stat_t":"presence/anna","name":"Anna","pl_home":"here","pl_not_home":"away"}"#)
         for payload in ["here", "here", "Work", "away", "None", "here"] { table.receive("presence/anna", payload) }
+        let anna = MQTTTracker(id: "device_tracker.device_tracker/anna", name: "Anna", topic: "presence/anna")
         #expect(
             table.takeReports() == [
-                .presence(person: "Anna", isHome: true), .presence(person: "Anna", isHome: false),
-                .presence(person: "Anna", isHome: true),
+                .presence(anna, isHome: true), .presence(anna, isHome: false), .presence(anna, isHome: true),
             ])
+    }
+
+    @Test func `a device of an earlier run is the same one, whichever of its identifiers comes first`() {
+        var table = HomeOnTable()
+        table.home = MQTTHome(keys: ["mac:1": "plug", "plug": "plug"])
+        table.receive(
+            "homeassistant/switch/plug/config",
+            #"{"cmd_t":"c","uniq_id":"p","dev":{"ids":["mac:1","other"],"name":"Plug"}}"#)
+        table.settle()
+        #expect(table.devices.map(\.key) == ["plug"])
+        #expect(table.devices.first?.identifiers == ["mac:1", "other"])
     }
 
     @Test func `without a broker nothing can be reached`() {

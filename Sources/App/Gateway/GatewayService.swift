@@ -121,11 +121,12 @@ public struct GatewayService: Service {
         let webhooks = try WebhookTokens(
             openingOrCreatingIn: directory, devices: configuration.cameras.filter(\.acceptsWebhook).map(\.id))
         secrets.add(webhooks.secrets)
-        let mqtt = MQTTRunner(directory: directory, logger: logger)
+        let mqtt = MQTTRunner(directory: directory, store: storage.shared, logger: logger)
         self.mqtt = mqtt
         self.keeper = try ConfigurationKeeper(
             configuration: configuration, file: configurationFile, store: CameraStore(directory: directory),
             cameras: cameras, hub: self.hub, webhooks: webhooks, secrets: secrets, mqtt: mqtt,
+            virtual: VirtualHome(hub: self.hub, store: storage.shared, logger: logger),
             isKnown: storage.isKnown(recordings: recording?.folder ?? directory.file("recordings")),
             identified: { recording?.setRetention(of: $0) }, logger: logger)
         let access =
@@ -190,7 +191,6 @@ public struct GatewayService: Service {
         }
         await mqtt.use(hub)
         await keeper.begin()
-        await VirtualHome(hub: hub, store: storage.shared, logger: logger).apply(configuration.devices)
         await registry.observe { [enforcement = api.enforcement] in await enforcement.enforce($1, on: $0) }
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [

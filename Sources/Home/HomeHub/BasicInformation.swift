@@ -2,8 +2,8 @@ import HomeTypes
 
 extension Matter.BasicInformationTrait.Attributes {
     /// Describes a device within the lengths that Matter allows (Matter core specification, section 11.1.5): 32 bytes
-    /// for each text. Longer texts are cut, because a camera may report any.
-    init(describing deviceID: String, name: String, vendor: String?, product: String?) {
+    /// for each text. Longer texts are cut, because a device may report any.
+    public init(describing deviceID: String, name: String, vendor: String?, product: String?) {
         self.init(
             vendorName: vendor?.cut(toBytes: 32), productName: product?.cut(toBytes: 32),
             nodeLabel: name.cut(toBytes: 32),
@@ -14,7 +14,7 @@ extension Matter.BasicInformationTrait.Attributes {
 
 extension String {
     /// The longest beginning that takes at most `count` bytes in UTF-8.
-    func cut(toBytes count: Int) -> String {
+    public func cut(toBytes count: Int) -> String {
         guard utf8.count > count else { return self }
         var kept = self
         while kept.utf8.count > count { kept.removeLast() }

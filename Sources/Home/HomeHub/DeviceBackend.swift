@@ -12,6 +12,8 @@ public enum DeviceUpdate: Sendable, Equatable {
     case connectivity(endpoint: UInt16?, SourceConnectivity)
     /// Whether a single trait can be reached, and how; nil for the same as its endpoint.
     case traitConnectivity(endpoint: UInt16, trait: String, SourceConnectivity?)
+    /// Several of these at once. Watchers get them as one change. Only states belong here, no events.
+    case together([DeviceUpdate])
     /// A trait has sent an event.
     case event(TraitEvent)
 

@@ -81,6 +81,7 @@ struct DeviceState {
             for id in endpoint.map({ [$0] }) ?? Array(endpoints.keys) { endpoints[id]?.connectivity = connectivity }
         case .traitConnectivity(let endpoint, let trait, let connectivity):
             endpoints[endpoint]?.traitConnectivity[trait] = connectivity
+        case .together(let updates): for update in updates { self.update(update) }
         case .event, .source, .doorbellPressed, .detection, .eventSource, .attributes: break
         }
     }

@@ -182,7 +182,7 @@ public actor HomeHub {
             let event = publish(.detection(deviceID: deviceID, at: now(), detection))
             trigger(detection, of: deviceID, event: event.text)
             change(deviceID) { $0.updateCamera { $0.update(detection) } }
-        case .endpoints, .report, .connectivity, .traitConnectivity: change(deviceID) { $0.update(update) }
+        case .endpoints, .report, .connectivity, .traitConnectivity, .together: change(deviceID) { $0.update(update) }
         case .event(let event):
             guard states[deviceID] != nil else { return }
             publish(.traitEvent(deviceID: deviceID, at: now(), event))

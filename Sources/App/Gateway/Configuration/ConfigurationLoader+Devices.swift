@@ -22,7 +22,7 @@ extension ConfigurationLoader {
     }
 
     private func device(_ place: YAMLReader.Place, key: String) -> GatewayConfiguration.Device? {
-        let keys = reader.mapping(place, keys: ["name", "type", "types"])
+        let keys = reader.mapping(place, keys: ["name", "type", "types", "room"])
         guard place.node.mapping != nil else { return nil }
         var places = reader.sequence(keys["types"])
         if let one = keys["type"] {
@@ -40,7 +40,14 @@ extension ConfigurationLoader {
             if let fault = NameRules.fault(in: text) { reader.report(fault, at: place) }
             name = text
         }
-        return GatewayConfiguration.Device(key: key, name: name, types: types)
+        return GatewayConfiguration.Device(key: key, name: name, types: types, room: room(keys["room"]))
+    }
+
+    private func room(_ place: YAMLReader.Place?) -> String? {
+        guard let place, let text = reader.string(place) else { return nil }
+        if text.isEmpty { reader.report("expected the name of a room", at: place) }
+        if let fault = NameRules.fault(in: text) { reader.report(fault, at: place) }
+        return text
     }
 
     /// A type's own name; the ending `DeviceType` may be left out.

@@ -1,3 +1,4 @@
+import HomeTypes
 import Yams
 
 /// The section `mqtt`.
@@ -8,7 +9,7 @@ extension ConfigurationLoader {
             place,
             keys: [
                 "host", "port", "tls", "username", "password", "clientID", "discoveryPrefix", "zigbee2mqttPrefix",
-                "publish", "topicPrefix", "commands",
+                "publish", "topicPrefix", "commands", "presence",
             ])
         guard let host = reader.string(keys["host"]) else {
             if keys["host"] == nil { reader.report("host is missing; it names the MQTT broker", at: place) }
@@ -37,7 +38,31 @@ extension ConfigurationLoader {
         if let topic = topicLevel(keys["topicPrefix"], orElse: result.topicPrefix) { result.topicPrefix = topic }
         if let publishes = reader.boolean(keys["publish"]) { result.publishes = publishes }
         if let accepts = reader.boolean(keys["commands"]) { result.acceptsCommands = accepts }
+        if let place = keys["presence"] { result.presence = presence(place) }
         return result
+    }
+
+    /// `true`, `false`, or the trackers of each person.
+    private func presence(_ place: YAMLReader.Place) -> GatewayConfiguration.MQTT.Presence {
+        guard let mapping = place.node.mapping else {
+            guard let isOn = reader.boolean(place) else { return .everyTracker }
+            return isOn ? .everyTracker : .nobody
+        }
+        var persons: [String: Set<String>] = [:]
+        for (key, value) in mapping {
+            let name = key.string ?? ""
+            let person = YAMLReader.Place(node: value, path: "\(place.path).\(name)")
+            if let fault = NameRules.fault(in: name) { reader.report(fault, at: person) }
+            if !(1...60).contains(name.unicodeScalars.count) {
+                reader.report("expected a person's name of 1 to 60 characters", at: person)
+            }
+            let trackers = value.sequence == nil ? [person] : reader.sequence(person)
+            persons[name] = Set(trackers.compactMap { reader.string($0) })
+            if persons[name]?.isEmpty == true {
+                reader.report("expected the person's trackers, by name, unique_id or state topic", at: person)
+            }
+        }
+        return .persons(persons)
     }
 
     private func mqttTLS(_ place: YAMLReader.Place) -> GatewayConfiguration.MQTT.TLS? {

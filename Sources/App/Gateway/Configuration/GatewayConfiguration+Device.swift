@@ -7,12 +7,15 @@ extension GatewayConfiguration {
         public var name: String
         /// The names of its device types. Each gets an endpoint of its own, from 1; the first is the primary type.
         public var types: [String]
+        /// The name of its room; nil for a device that the config puts nowhere.
+        public var room: String?
 
         /// Describes a device.
-        public init(key: String, name: String, types: [String]) {
+        public init(key: String, name: String, types: [String], room: String? = nil) {
             self.key = key
             self.name = name
             self.types = types
+            self.room = room
         }
     }
 }

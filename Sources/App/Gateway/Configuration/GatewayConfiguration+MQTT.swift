@@ -12,6 +12,16 @@ extension GatewayConfiguration {
             public init() {}
         }
 
+        /// Whose presence the trackers of the broker say.
+        public enum Presence: Sendable, Equatable {
+            /// Nobody's: trackers are ignored.
+            case nobody
+            /// Each tracker is a person of its name.
+            case everyTracker
+            /// The trackers of each person, by name, `unique_id` or state topic. Others are ignored.
+            case persons([String: Set<String>])
+        }
+
         /// A name or an address.
         public var host: String
         /// The TCP port.
@@ -34,6 +44,8 @@ extension GatewayConfiguration {
         public var topicPrefix = "gatehouse"
         /// Whether messages on the broker may switch recording.
         public var acceptsCommands = false
+        /// Whose presence the trackers of the broker say.
+        public var presence = Presence.everyTracker
 
         /// Names a broker.
         public init(host: String, port: Int = 1883) {

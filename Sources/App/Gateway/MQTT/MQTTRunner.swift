@@ -15,7 +15,10 @@ actor MQTTRunner {
 
     private let logger: Logger
     private let directory: StateDirectory?
+    private let store: (any SharedStore)?
     private weak var hub: HomeHub?
+    private var list: MQTTDeviceList?
+    private var persons = TrackedPersons(.nobody)
     private var configuration: GatewayConfiguration.MQTT?
     private var bridge: MQTTBridge?
     private var problem: BrokerFailure?
@@ -26,34 +29,43 @@ actor MQTTRunner {
     private var lostAt: Instant?
     private var wasConnected = false
 
-    /// The devices that the broker describes, by their keys.
-    private(set) var devices: [String: MQTTDevice] = [:]
-
     /// Makes a runner that does nothing until it gets a config.
-    /// - Parameter directory: where the numbers of the parts of devices are kept; nil to forget them.
-    init(directory: StateDirectory?, logger: Logger) {
+    /// - Parameters:
+    ///   - directory: where the numbers of the parts of devices are kept; nil to forget them.
+    ///   - store: where the devices are kept; nil to forget them.
+    init(directory: StateDirectory?, store: (any SharedStore)? = nil, logger: Logger) {
         self.directory = directory
+        self.store = store
         self.logger = logger
     }
 
     /// Hands over the home.
-    func use(_ hub: HomeHub) { self.hub = hub }
+    func use(_ hub: HomeHub) {
+        self.hub = hub
+        list = MQTTDeviceList(hub: hub, kept: KeptMQTTDevices(store: store, logger: logger), logger: logger)
+    }
 
     /// Makes the bridge the one that the config asks for.
     func apply(_ wanted: GatewayConfiguration.MQTT?) async {
         guard wanted != configuration else { return }
         await stop()
         configuration = wanted
-        guard let wanted else { return }
+        guard let wanted else {
+            await list?.leave()
+            return
+        }
         readPartNumbers()
-        let (reports, reportsIn) = AsyncStream.makeStream(of: MQTTDeviceReport.self)
+        await list?.waitForDescriptions()
+        await list?.begin()
+        persons = TrackedPersons(wanted.presence)
+        let reports = Mailbox<[MQTTDeviceReport]>()
         let (states, statesIn) = AsyncStream.makeStream(of: BrokerState.self)
         let (messages, messagesIn) = AsyncStream.makeStream(of: MQTTMessage.self, bufferingPolicy: .bufferingNewest(64))
         do throws(BrokerFailure) {
             bridge = try MQTTBridge(
-                settings: wanted.bridge, partNumbers: partNumbers,
+                settings: wanted.bridge, partNumbers: partNumbers, keys: await list?.keys ?? [:],
                 observers: .init(
-                    home: { reportsIn.yield($0) }, connection: { statesIn.yield($0) },
+                    home: { reports.add($0) }, connection: { statesIn.yield($0) },
                     message: { messagesIn.yield($0) }))
         } catch {
             problem = error
@@ -62,26 +74,29 @@ actor MQTTRunner {
         }
         publisher = wanted.publishes ? CameraPublisher(settings: wanted.publisher) : nil
         tasks = [
-            Task { [weak self] in for await report in reports { await self?.take(report) } },
+            Task { [weak self] in for await _ in reports.arrivals { await self?.take(reports.takeAll()) } },
             Task { [weak self] in for await state in states { await self?.take(state) } },
             Task { [weak self] in for await message in messages { await self?.take(message) } },
         ]
         if publisher != nil { tasks.append(Task { [weak self] in await self?.followHome() }) }
+        list?.link.use(bridge)
         await bridge?.start()
     }
 
-    /// Ends the bridge. The broker learns that the gateway leaves.
+    /// Ends the bridge. The broker learns that the gateway leaves. The devices stay in the home; nothing reaches them.
     func stop() async {
         if let publisher { await bridge?.publish(publisher.farewell) }
         await bridge?.stop()
         for task in tasks { task.cancel() }
+        // What it has read already must not change the devices later.
+        await tasks.first?.value
         tasks = []
+        list?.link.use(nil)
         bridge = nil
         publisher = nil
         problem = nil
         lostAt = nil
         wasConnected = false
-        for key in devices.keys.sorted() { await take(.removed(key: key)) }
     }
 
     // MARK: The connection
@@ -106,15 +121,34 @@ actor MQTTRunner {
 
     // MARK: Devices
 
-    private func take(_ report: MQTTDeviceReport) async {
-        switch report {
-        case .described(let device):
-            devices[device.key] = device
-            await keepPartNumbers()
-        case .removed(let key): devices[key] = nil
-        case .values, .reachability, .event, .presence: break
+    private func take(_ groups: [[MQTTDeviceReport]]) async {
+        // A device's parts have their numbers for good before anybody sees it.
+        if groups.joined().contains(where: \.isDescription) { await keepPartNumbers() }
+        await list?.take(groups)
+        for case .presence(let tracker, let isHome) in groups.joined() {
+            for answer in persons.take(tracker, isHome: isHome) { await report(answer.person, isHome: answer.isHome) }
         }
     }
+
+    /// Reports who has come or gone. Trackers belong to the oldest structure.
+    private func report(_ person: String, isHome: Bool) async {
+        guard let hub, let structure = await hub.structures().first?.id else { return }
+        do throws(HomeError) {
+            try await hub.reportPresence(of: person, isHome: isHome, in: structure)
+        } catch {
+            logger.warning(
+                "what an MQTT tracker says of a person is lost",
+                metadata: ["person": "\(person)", "reason": "\(error.message)"])
+        }
+    }
+
+    /// Fails while the broker describes a device: it would come back at once.
+    func requireForgettable(_ homeKey: String) async throws(HomeError) {
+        try await list?.requireForgettable(homeKey)
+    }
+
+    /// Forgets a device that the broker does not describe any more.
+    func forget(_ homeKey: String) async throws(HomeError) { try await list?.forget(homeKey) }
 
     private func readPartNumbers() {
         do {
@@ -149,6 +183,9 @@ actor MQTTRunner {
         while !Task.isCancelled, let hub {
             do {
                 for await event in try await hub.changes(principal: Self.principal) {
+                    // Most changes are of other devices, and to read each of them would cost more than the rest.
+                    let isDevice = ["device", "deviceAdded"].contains(event.name)
+                    guard !isDevice || event.data.contains(Google.WebRtcLiveViewTrait.name) else { continue }
                     if let change = event.change { await publish(change) }
                 }
                 // The stream ends with the gateway, or when this reader was too slow. It begins with the present state.
@@ -201,7 +238,8 @@ actor MQTTRunner {
     var status: MQTTAnswer? {
         get async {
             guard let configuration else { return nil }
-            return MQTTAnswer(configuration, await bridge?.status, problem, Array(devices.values))
+            return MQTTAnswer(
+                configuration, await bridge?.status, problem, Array(await list?.described.values ?? [:].values))
         }
     }
 }

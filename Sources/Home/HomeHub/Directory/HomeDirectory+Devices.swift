@@ -10,11 +10,14 @@ extension HomeDirectory {
         public var key: String
         /// What it was called before; nil if it was not renamed.
         public var formerly: String?
+        /// The name of the room that it belongs to; nil leaves it where it is.
+        public var room: String?
 
         /// Names a device.
-        public init(_ key: String, formerly: String? = nil) {
+        public init(_ key: String, formerly: String? = nil, room: String? = nil) {
             self.key = key
             self.formerly = formerly
+            self.room = room
         }
     }
 
@@ -46,9 +49,27 @@ extension HomeDirectory {
                     DeviceRecord(
                         id: old ?? MintedID.device(), key: key.key, structureID: firstStructure.id))
             }
+            if let room = key.room, let record = result[key.key] { result[key.key] = try place(record, in: room) }
         }
         shareNames()
         return result
+    }
+
+    /// Moves a device to the room of its structure with this name. The room is made if there is none.
+    ///
+    /// Each name moves the device once, so it stays where somebody moves it afterwards. A name that a room cannot have
+    /// moves nothing.
+    private func place(_ record: DeviceRecord, in name: String) throws(HomeError) -> DeviceRecord {
+        guard record.suggestedRoom != name else { return record }
+        var record = record
+        record.suggestedRoom = name
+        if let wanted = try? StructureRules.name(name) {
+            let known = rooms.first {
+                $0.record.structureID == record.structureID && $0.record.name.lowercased() == wanted.lowercased()
+            }
+            if let room = known ?? (try? addRoom(wanted, in: record.structureID)) { record.roomID = room.record.id }
+        }
+        return try write(record)
     }
 
     /// Takes over devices that have identifiers already.

@@ -108,7 +108,16 @@ extension HomeHub {
     public func identify(
         _ keys: [HomeDirectory.DeviceKey], isKnown: @escaping @Sendable (String) -> Bool = { _ in false }
     ) async throws(HomeError) -> [String: DeviceRecord] {
-        try await directory.perform { (home) throws(HomeError) in try home.identify(keys, isKnown: isKnown) }
+        let records = try await directory.perform { (home) throws(HomeError) in
+            try home.identify(keys, isKnown: isKnown)
+        }
+        // Rooms may be new, and devices may have moved.
+        let hasMoved = records.values.contains { record in
+            record.roomID.map { knownRooms[$0] == nil } ?? false
+                || states[record.id].map { $0.record != record } ?? false
+        }
+        if hasMoved { readDirectory() }
+        return records
     }
 
     /// Changes what people call a device, and where it is.

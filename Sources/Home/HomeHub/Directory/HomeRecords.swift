@@ -12,6 +12,9 @@ public struct DeviceRecord: Sendable, Codable, Hashable {
     public var structureID: String
     /// The room that it is in; nil for none.
     public var roomID: String?
+    /// The room that its backend named last. The device moves when the backend names another one, and stays where
+    /// somebody has put it until then.
+    public var suggestedRoom: String?
     /// When it was decommissioned; nil for a device of the home.
     public var removedAt: Date?
 }

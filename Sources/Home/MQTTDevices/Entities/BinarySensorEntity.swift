@@ -46,10 +46,10 @@ struct BinarySensorEntity: Entity {
 
     var initial: TraitValues {
         switch meaning {
-        case .contact: TraitValues("BooleanState", [:])
-        case .occupancy: TraitValues("OccupancySensing", [:])
-        case .alarm: TraitValues("SmokeCoAlarm", [:])
-        case .battery: TraitValues("ExtendedPowerSource", [:])
+        case .contact: TraitValues("BooleanState", ["stateValue": .null])
+        case .occupancy: TraitValues("OccupancySensing", ["occupancy": .null])
+        case .alarm(let attribute): TraitValues("SmokeCoAlarm", [attribute: .null])
+        case .battery: TraitValues("ExtendedPowerSource", ["batChargeLevel": .null])
         }
     }
 

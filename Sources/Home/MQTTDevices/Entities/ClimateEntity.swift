@@ -64,14 +64,16 @@ struct ClimateEntity: Entity {
     private var cools: Bool { modes.contains("cool") || modes.contains("heat_cool") }
 
     var initial: TraitValues {
-        var values = TraitValues()
+        var values = TraitValues("Thermostat", ["localTemperature": .null, "systemMode": .null])
         let lowest = JSONValue.integer(hundredths(range.lowerBound)),
             highest = JSONValue.integer(hundredths(range.upperBound))
         if heats {
+            values["Thermostat", "occupiedHeatingSetpoint"] = .null
             values["Thermostat", "absMinHeatSetpointLimit"] = lowest
             values["Thermostat", "absMaxHeatSetpointLimit"] = highest
         }
         if cools {
+            values["Thermostat", "occupiedCoolingSetpoint"] = .null
             values["Thermostat", "absMinCoolSetpointLimit"] = lowest
             values["Thermostat", "absMaxCoolSetpointLimit"] = highest
         }

@@ -51,7 +51,11 @@ struct CoverEntity: Entity {
         // Lift, its exact position, tilt and its exact position (Matter application clusters, section 5.3.4).
         let lift = 1 | (position == nil && positionCommand == nil ? 0 : 4)
         let tilts = tiltCommand == nil ? 0 : 2 | 16
-        return TraitValues("WindowCovering", ["featureMap": .integer(lift | tilts)])
+        var values = TraitValues(
+            "WindowCovering",
+            ["featureMap": .integer(lift | tilts), "currentPositionLiftPercent100ths": .null])
+        if tilts != 0 { values["WindowCovering", "currentPositionTiltPercent100ths"] = .null }
+        return values
     }
 
     func read(

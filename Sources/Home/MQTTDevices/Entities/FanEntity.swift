@@ -40,9 +40,14 @@ struct FanEntity: Entity {
     var topics: Set<String> { Set(sources.map(\.topic)) }
 
     var initial: TraitValues {
-        var values = TraitValues("OnOff", [:])
-        values.merge(TraitValues("FanControl", ["fanModeSequence": "offHigh"]))
-        if percentage != nil { values["FanControl", "fanModeSequence"] = "offLowMedHigh" }
+        var values = TraitValues("OnOff", ["onOff": .null])
+        values.merge(
+            TraitValues(
+                "FanControl",
+                [
+                    "fanMode": .null, "fanModeSequence": percentage == nil ? "offHigh" : "offLowMedHigh",
+                    "percentSetting": .null, "percentCurrent": .null,
+                ]))
         return values
     }
 

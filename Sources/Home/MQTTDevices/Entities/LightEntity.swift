@@ -26,9 +26,9 @@ struct LightEntity: Entity {
     var isOptimistic: Bool { wire.isOptimistic }
 
     var initial: TraitValues {
-        var values = TraitValues("OnOff", [:])
+        var values = TraitValues("OnOff", ["onOff": .null])
         if abilities.hasBrightness || abilities.hasColour || abilities.temperatures != nil {
-            values.merge(TraitValues("LevelControl", ["minLevel": 1, "maxLevel": 254]))
+            values.merge(TraitValues("LevelControl", ["currentLevel": .null, "minLevel": 1, "maxLevel": 254]))
         }
         guard abilities.hasColour || abilities.temperatures != nil else { return values }
         // The bits of the cluster's features (section 3.2.4): hue and saturation 1, chromaticity 8, temperature 16.

@@ -38,7 +38,9 @@ struct LockEntity: Entity {
 
     var topics: Set<String> { Set([state?.topic].compactMap { $0 }) }
 
-    var initial: TraitValues { TraitValues("DoorLock", ["lockType": "deadBolt", "actuatorEnabled": true]) }
+    var initial: TraitValues {
+        TraitValues("DoorLock", ["lockState": .null, "lockType": "deadBolt", "actuatorEnabled": true])
+    }
 
     func read(
         _ payload: MQTTPayload, from topic: String, with known: TraitValues

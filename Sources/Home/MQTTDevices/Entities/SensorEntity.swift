@@ -53,12 +53,14 @@ struct SensorEntity: Entity {
 
     var initial: TraitValues {
         switch quantity {
-        case .temperature: return TraitValues("TemperatureMeasurement", [:])
-        case .humidity: return TraitValues("RelativeHumidityMeasurement", [:])
-        case .battery: return TraitValues("ExtendedPowerSource", [:])
+        case .temperature: return TraitValues("TemperatureMeasurement", ["measuredValue": .null])
+        case .humidity: return TraitValues("RelativeHumidityMeasurement", ["measuredValue": .null])
+        case .battery:
+            return TraitValues("ExtendedPowerSource", ["batPercentRemaining": .null, "batChargeLevel": .null])
         case .airQualityIndex: return TraitValues("AirQuality", ["airQuality": "unknown"])
         case .concentration(let trait, let standard):
             var values = TraitValues("AirQuality", ["airQuality": "unknown"])
+            values[trait, "measuredValue"] = .null
             values[trait, "measurementUnit"] = .string(Self.units[unit] ?? standard)
             values[trait, "measurementMedium"] = "air"
             return values

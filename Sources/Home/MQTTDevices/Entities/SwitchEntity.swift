@@ -28,7 +28,7 @@ struct SwitchEntity: Entity {
 
     var topics: Set<String> { Set([state?.topic].compactMap { $0 }) }
 
-    var initial: TraitValues { TraitValues("OnOff", [:]) }
+    var initial: TraitValues { TraitValues("OnOff", ["onOff": .null]) }
 
     func read(
         _ payload: MQTTPayload, from topic: String, with known: TraitValues

@@ -34,8 +34,13 @@ struct EntityRecord: Sendable {
     mutating func adopt(_ earlier: EntityRecord) {
         var kept = earlier.known
         kept.keep(traits: Set(known.traits.keys))
-        kept.merge(entity.initial)
-        known = kept
+        known = entity.initial
+        // What the description says of the device counts. What only messages say is still true.
+        for (trait, attributes) in kept.traits {
+            for (name, value) in attributes where [.null, "unknown"].contains(known[trait, name] ?? .null) {
+                known[trait, name] = value
+            }
+        }
         if earlier.described.availability == described.availability { availability = earlier.availability }
     }
 
@@ -56,8 +61,11 @@ struct TrackerRecord: Sendable {
     /// Whether the person is at home.
     var isHome: Bool?
 
-    /// The name of the person.
-    var person: String { described.name ?? described.device.name ?? described.id }
+    /// The tracker as it is reported.
+    var reported: MQTTTracker {
+        let unique = described.configuration["unique_id"]?.printed ?? described.id
+        return MQTTTracker(id: unique, name: described.name ?? described.device.name ?? unique, topic: tracker.topic)
+    }
 }
 
 /// A device of the home.

@@ -22,8 +22,8 @@ public actor MQTTBridge {
 
     /// What a bridge reports. The calls come in the order of what they report, and must not block.
     public struct Observers: Sendable {
-        /// The devices, persons and events.
-        public var home: @Sendable (MQTTDeviceReport) -> Void
+        /// The devices, persons and events. What one message or one loss of the broker has changed comes in one call.
+        public var home: @Sendable ([MQTTDeviceReport]) -> Void
         /// The connection to the broker.
         public var connection: @Sendable (BrokerState) -> Void
         /// Messages to topics that ``MQTTBridge/listen(to:)`` has added.
@@ -31,7 +31,7 @@ public actor MQTTBridge {
 
         /// Hands the reports to these functions.
         public init(
-            home: @escaping @Sendable (MQTTDeviceReport) -> Void,
+            home: @escaping @Sendable ([MQTTDeviceReport]) -> Void,
             connection: @escaping @Sendable (BrokerState) -> Void = { _ in },
             message: @escaping @Sendable (MQTTMessage) -> Void = { _ in }
         ) {
@@ -56,14 +56,17 @@ public actor MQTTBridge {
     private var alarm: (at: Instant, task: Task<Void, Never>)?
 
     /// Makes a bridge. ``start()`` connects it.
-    /// - Parameter partNumbers: the numbers of the parts of devices that an earlier run gave.
+    /// - Parameters:
+    ///   - partNumbers: the numbers of the parts of devices that an earlier run gave.
+    ///   - keys: the devices of an earlier run, by their identifiers.
     /// - Throws: ``BrokerFailure`` when the settings cannot be used.
     public init(
-        settings: Settings, partNumbers: [String: [String: Int]] = [:], observers: Observers
+        settings: Settings, partNumbers: [String: [String: Int]] = [:], keys: [String: String] = [:],
+        observers: Observers
     ) throws(BrokerFailure) {
         self.settings = settings
         self.observers = observers
-        home = MQTTHome(settings: settings.home, partNumbers: partNumbers)
+        home = MQTTHome(settings: settings.home, partNumbers: partNumbers, keys: keys)
         let (events, eventsIn) = AsyncStream.makeStream(of: BrokerConnection.Event.self)
         self.events = events
         self.eventsIn = eventsIn
@@ -120,7 +123,7 @@ public actor MQTTBridge {
             connection.unsubscribe(effects.endedSubscriptions.subtracting(ownTopics))
         }
         if !effects.subscriptions.isEmpty { connection.subscribe(effects.subscriptions) }
-        for report in effects.reports { observers.home(report) }
+        if !effects.reports.isEmpty { observers.home(effects.reports) }
         setAlarm(nil)
     }
 

@@ -2,6 +2,8 @@
 public struct MQTTDevice: Sendable, Hashable {
     /// Names the device for good: the first of its identifiers. It stays through renames and rediscovery.
     public var key: String
+    /// Everything that names it: a description with any of these means this device.
+    public var identifiers: Set<String>
     /// The name that people read.
     public var name: String
     /// The room that its description suggests.
@@ -55,6 +57,23 @@ public enum MQTTDeviceReport: Sendable, Hashable {
     case reachability(key: String, endpoint: Int, isReachable: Bool?)
     /// Something happened.
     case event(key: String, endpoint: Int, EntityEvent)
-    /// A person has come or gone.
-    case presence(person: String, isHome: Bool)
+    /// The person who carries a tracker has come or gone.
+    case presence(MQTTTracker, isHome: Bool)
+}
+
+/// What says whether a person is at home: a phone, a key.
+public struct MQTTTracker: Sendable, Hashable {
+    /// Names it for good: its `unique_id`, or the topic that describes it.
+    public var id: String
+    /// The name that people read.
+    public var name: String
+    /// The topic of its state.
+    public var topic: String
+
+    /// Describes a tracker.
+    public init(id: String, name: String, topic: String) {
+        self.id = id
+        self.name = name
+        self.topic = topic
+    }
 }

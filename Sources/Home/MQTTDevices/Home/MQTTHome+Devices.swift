@@ -39,8 +39,10 @@ extension MQTTHome {
                 MQTTEndpoint(
                     number: number, types: types, values: values, isReachable: isReachable(members.map(\.record))))
         }
+        let identifiers = used.flatMap(\.record.described.device.identifiers)
         let device = MQTTDevice(
-            key: record.key, name: main.name ?? record.key, suggestedRoom: main.suggestedRoom, product: main.product,
+            key: record.key, identifiers: Set(identifiers), name: main.name ?? record.key,
+            suggestedRoom: main.suggestedRoom, product: main.product,
             endpoints: endpoints.sorted { $0.number < $1.number })
         return (device, endpointOfEntity, numbers)
     }

@@ -67,10 +67,15 @@ public struct MQTTHome: Sendable {
     public private(set) var counts = MQTTCounts()
 
     /// A home in which nothing is known.
-    /// - Parameter partNumbers: the numbers that an earlier run gave to the parts of devices.
-    public init(settings: Settings = Settings(), partNumbers: [String: [String: Int]] = [:]) {
+    /// - Parameters:
+    ///   - partNumbers: the numbers that an earlier run gave to the parts of devices.
+    ///   - keys: the devices of an earlier run, by their identifiers.
+    public init(
+        settings: Settings = Settings(), partNumbers: [String: [String: Int]] = [:], keys: [String: String] = [:]
+    ) {
         self.settings = settings
         self.partNumbers = partNumbers
+        self.keys = keys
     }
 
     private var zigbee: ZigbeeDevices? { settings.zigbee2mqttPrefix.map(ZigbeeDevices.init) }
@@ -278,7 +283,7 @@ public struct MQTTHome: Sendable {
                 guard let isHome = try tracker.tracker.isHome(payload), tracker.isHome != isHome else { return }
                 tracker.isHome = isHome
                 trackers[id] = tracker
-                effects.reports.append(.presence(person: tracker.person, isHome: isHome))
+                effects.reports.append(.presence(tracker.reported, isHome: isHome))
             } catch {
                 counts.couldNotRead(topic, error.description)
             }

@@ -9,6 +9,8 @@ extension ConfigurationKeeper {
     func requireRemovable(_ record: DeviceRecord) async throws(HomeError) {
         if entries.contains(where: { $0.camera.id == record.key }) {
             _ = try changeable(record.key)
+        } else if let mqtt, MQTTDeviceList.isKey(record.key) {
+            try await mqtt.requireForgettable(record.key)
         } else if (try? await hub.requireDevice(record.id)) != nil {
             throw HomeError.failedPrecondition(
                 "\(record.key) is not a camera: remove it where it is declared, and then here")
@@ -28,6 +30,7 @@ extension ConfigurationKeeper {
         if entries.contains(where: { $0.camera.id == record.key }) {
             try await store(try changeable(record.key).filter { $0.camera.id != record.key })
         }
+        if MQTTDeviceList.isKey(record.key) { try await mqtt?.forget(record.key) }
         do {
             try webhooks.remove(record.key, in: store.directory)
         } catch {

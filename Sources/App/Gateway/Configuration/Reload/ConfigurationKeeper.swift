@@ -38,7 +38,8 @@ public actor ConfigurationKeeper {
     private let secrets: SecretList
     private let isKnown: @Sendable (String) -> Bool
     private let identified: @Sendable ([String: String]) -> Void
-    private let mqtt: MQTTRunner?
+    let mqtt: MQTTRunner?
+    private let virtual: VirtualHome?
 
     /// The last config that was read without a problem.
     var current: GatewayConfiguration
@@ -69,10 +70,12 @@ public actor ConfigurationKeeper {
     ///   - identified: gets the identifiers of the cameras' devices, by their keys, before the cameras run.
     ///   - secrets: receives the passwords of cameras that are added later.
     ///   - mqtt: runs the bridge to the MQTT broker.
+    ///   - virtual: runs the virtual devices.
     /// - Throws: what is wrong with the file of the API's cameras.
     init(
         configuration: GatewayConfiguration, file: String?, store: CameraStore, cameras: any CameraRunning,
         hub: HomeHub, webhooks: WebhookTokens = WebhookTokens(), secrets: SecretList, mqtt: MQTTRunner? = nil,
+        virtual: VirtualHome? = nil,
         isKnown: @escaping @Sendable (String) -> Bool = { _ in false },
         identified: @escaping @Sendable ([String: String]) -> Void = { _ in }, logger: Logger,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -87,6 +90,7 @@ public actor ConfigurationKeeper {
         self.isKnown = isKnown
         self.identified = identified
         self.mqtt = mqtt
+        self.virtual = virtual
         self.logger = logger
         self.environment = environment
         self.current = configuration
@@ -221,7 +225,9 @@ public actor ConfigurationKeeper {
         let cameras = self.entries.map(\.camera)
         secrets.add(cameras.flatMap(\.secrets) + current.media.iceServers.compactMap(\.credential))
         secrets.add([current.mqtt?.password].compactMap { $0 })
+        // The broker's devices come first: watchers that come back know them, and learn of no end of theirs.
         await mqtt?.apply(current.mqtt)
+        await virtual?.apply(current.devices)
         let needsRestart = current.keysThatNeedRestart(comparedTo: started)
         if needsRestart != status.needsRestart, !needsRestart.isEmpty {
             logger.warning(

@@ -42,7 +42,7 @@ extension GatewayConfiguration {
             ("stateDirectory", stateDirectory == other.stateDirectory),
             ("sessions", sessions == other.sessions), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),
-            ("recording", recording == other.recording), ("devices", devices == other.devices),
+            ("recording", recording == other.recording),
         ]
         return pairs.filter { !$0.1 }.map(\.0)
     }

@@ -1,0 +1,213 @@
+import HomeHub
+import HomeTypes
+import Logging
+import MQTTDevices
+
+/// The devices of the MQTT broker as devices of the home.
+///
+/// A device that the broker describes is there. One that it stops describing leaves; if it is described again it has its
+/// old identifier, name and room. A device that an earlier run knew is offline until the broker describes it.
+actor MQTTDeviceList {
+    /// The way to the broker.
+    nonisolated let link = MQTTLink()
+    /// How many devices may join during a run. The home keeps the identifier of each for good, so a broker that describes
+    /// devices without end would fill the disk.
+    private let maximumDevices: Int
+    private let hub: HomeHub
+    private let kept: KeptMQTTDevices
+    private let logger: Logger
+    private var known: [String: KeptMQTTDevice] = [:]
+    private var ids: [String: String] = [:]
+    private var backends: [String: MQTTBackend] = [:]
+    private var hasRead = false
+    /// The keys of all devices that have joined during this run.
+    private var admitted: Set<String> = []
+    private var hasRefused = false
+    /// The devices that the broker describes, by their keys.
+    private(set) var described: [String: MQTTDevice] = [:]
+
+    /// Makes an empty list.
+    init(hub: HomeHub, kept: KeptMQTTDevices, maximumDevices: Int = 4_000, logger: Logger) {
+        self.maximumDevices = maximumDevices
+        self.hub = hub
+        self.kept = kept
+        self.logger = logger
+    }
+
+    /// The keys of all devices by their identifiers, for the next bridge.
+    var keys: [String: String] {
+        Dictionary(known.values.flatMap { device in device.identifiers.map { ($0, device.key) } }) { first, _ in first }
+    }
+
+    /// Shows the devices that are known from before, until the broker describes them.
+    func begin() async {
+        if !hasRead { known = kept.read() }
+        hasRead = true
+        await identify(known.keys.map { ($0, nil) })
+        await share()
+    }
+
+    /// Takes all devices out of the home: there is no broker any more. They stay known in case it comes back.
+    func leave() async {
+        described = [:]
+        for backend in backends.values { backend.finish() }
+        backends = [:]
+        await hub.setDevices([], drivers: [], of: .mqtt)
+    }
+
+    /// Marks every device as not described: the config names the broker in another way now.
+    func waitForDescriptions() {
+        for key in described.keys {
+            backends[key]?.report(.connectivity(endpoint: nil, .notDescribedYet))
+        }
+        described = [:]
+    }
+
+    // MARK: Reports
+
+    /// Adopts what the bridge has reported.
+    /// - Parameter groups: the reports in their order. What is in one group changed at once.
+    func take(_ groups: [[MQTTDeviceReport]]) async {
+        // Many descriptions at once cost one change of the home's list. The reports of one device keep their order.
+        var waiting: [String: MQTTDevice?] = [:]
+        for group in groups {
+            if group.contains(where: { $0.key.map { waiting[$0] != nil } ?? false && !$0.isDescription }) {
+                await describe(waiting)
+                waiting = [:]
+            }
+            for report in group {
+                switch report {
+                case .described(let device): waiting[device.key] = .some(device)
+                case .removed(let key): waiting[key] = .some(nil)
+                default: break
+                }
+            }
+            pass(group)
+        }
+        await describe(waiting)
+    }
+
+    /// Hands the devices what was reported of them at once.
+    private func pass(_ group: [MQTTDeviceReport]) {
+        var states: [String: [DeviceUpdate]] = [:]
+        var order: [String] = []
+        for report in group {
+            guard let key = report.key, let update = report.update, let backend = backends[key] else { continue }
+            if report.isEvent {
+                backend.report(update)
+                continue
+            }
+            if states[key] == nil { order.append(key) }
+            states[key, default: []].append(update)
+            guard case .reachability(_, let endpoint, let isReachable) = report else { continue }
+            adopt(isReachable, ofPart: endpoint, of: key)
+            states[key]?.append(
+                .connectivity(
+                    endpoint: EndpointDescription.root, SourceConnectivity(mqtt: described[key]?.isReachable)))
+        }
+        for key in order { backends[key]?.report(.together(states[key] ?? [])) }
+    }
+
+    private func adopt(_ isReachable: Bool?, ofPart number: Int, of key: String) {
+        guard let position = described[key]?.endpoints.firstIndex(where: { $0.number == number }) else { return }
+        described[key]?.endpoints[position].isReachable = isReachable
+    }
+
+    /// Adopts descriptions, and that devices are not described any more (nil).
+    private func describe(_ changes: [String: MQTTDevice?]) async {
+        guard !changes.isEmpty else { return }
+        for (key, device) in changes where device == nil { remove(key) }
+        let arrivals = changes.values.compactMap { $0 }.filter { admit($0.key) }
+        await identify(arrivals)
+        for device in arrivals {
+            described[device.key] = device
+            guard let id = ids[device.key] else { continue }
+            let keeping = KeptMQTTDevice(device, id: id)
+            if known[device.key] != keeping { kept.write(keeping, key: device.key) }
+            known[device.key] = keeping
+            backends[device.key]?.report(.endpoints(device.endpointDescriptions(id: id)))
+        }
+        await share()
+    }
+
+    private func admit(_ key: String) -> Bool {
+        if known[key] != nil || admitted.contains(key) { return true }
+        guard admitted.count < maximumDevices else {
+            if !hasRefused {
+                logger.warning(
+                    "the MQTT broker describes too many devices; further ones do not join the home",
+                    metadata: ["joined": "\(admitted.count)"])
+            }
+            hasRefused = true
+            return false
+        }
+        admitted.insert(key)
+        return true
+    }
+
+    private func remove(_ key: String) {
+        described[key] = nil
+        known[key] = nil
+        ids[key] = nil
+        backends.removeValue(forKey: key)?.finish()
+        kept.write(nil, key: key)
+    }
+
+    /// Gives devices their identifiers and rooms.
+    private func identify(_ devices: [MQTTDevice]) async {
+        await identify(devices.map { ($0.key, $0.suggestedRoom) })
+    }
+
+    private func identify(_ devices: [(key: String, room: String?)]) async {
+        do throws(HomeError) {
+            let records = try await hub.identify(
+                devices.map { .init(MQTTDevice.homeKey($0.key), room: $0.room) })
+            for device in devices { ids[device.key] = records[MQTTDevice.homeKey(device.key)]?.id }
+        } catch {
+            logger.error(
+                "MQTT devices cannot join the home until they are described again",
+                metadata: ["reason": "\(error.message)"])
+        }
+    }
+
+    /// Makes the home's list the present one.
+    private func share() async {
+        var drivers: [MQTTBackend] = []
+        var descriptions: [DeviceDescription] = []
+        for device in known.values.sorted(by: { ($0.name, $0.key) < ($1.name, $1.key) }) {
+            guard let id = ids[device.key] else { continue }
+            var description = DeviceDescription(id: id, name: device.name)
+            if backends[device.key] == nil {
+                let backend = MQTTBackend(deviceID: id, key: device.key, link: link)
+                backends[device.key] = backend
+                drivers.append(backend)
+                description.endpoints =
+                    described[device.key]?.endpointDescriptions(id: id) ?? device.endpointDescriptions
+            }
+            descriptions.append(description)
+        }
+        await hub.setDevices(descriptions, drivers: drivers, of: .mqtt)
+    }
+
+    // MARK: Decommissioning
+
+    /// Whether the device is one of the broker's.
+    static func isKey(_ homeKey: String) -> Bool { homeKey.hasPrefix(MQTTDevice.homeKey("")) }
+
+    /// Fails while the broker describes the device: it would come back at once.
+    /// - Parameter homeKey: what the home calls the device.
+    func requireForgettable(_ homeKey: String) throws(HomeError) {
+        guard let device = described.values.first(where: { MQTTDevice.homeKey($0.key) == homeKey }) else { return }
+        throw HomeError.failedPrecondition(
+            "the MQTT broker still describes \(device.name): remove it there, and then here")
+    }
+
+    /// Forgets a device that the broker does not describe any more.
+    /// - Throws: see ``requireForgettable(_:)``.
+    func forget(_ homeKey: String) async throws(HomeError) {
+        try requireForgettable(homeKey)
+        guard let key = known.keys.first(where: { MQTTDevice.homeKey($0) == homeKey }) else { return }
+        remove(key)
+        await share()
+    }
+}
