@@ -68,6 +68,7 @@ var targets: [Target] = [
     .target(
         name: "HomeTypes", path: "Sources/Wire/HomeTypes", exclude: ["Traits", "Types"],
         swiftSettings: settings + coverage),
+    module("AutomationGraph", floor: "Wire", ["HomeTypes"]),
 
     // Floor 2: protocol state machines without I/O.
     module("ICE", floor: "Peer", ["Transport", "STUN"]),
@@ -115,6 +116,7 @@ var targets: [Target] = [
 
     // Of floor 5 what needs no package.
     module("MQTTDevices", floor: "Home", ["HomeTypes", "DatagramPort", "Transport", "CMosquitto"]),
+    module("Automation", floor: "Home", ["AutomationGraph", "HomeTypes"]),
 
     // Test support that is not a test.
     .target(
@@ -140,7 +142,7 @@ var targets: [Target] = [
         "FuzzTargets", floor: "Testing",
         [
             "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "SCTP",
-            "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices",
+            "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph",
         ]),
 
     tests("TransportTests", ["Transport"]),
@@ -199,6 +201,8 @@ var targets: [Target] = [
             "Codecs", "DatagramPort", "DTLS", "Stations", "SDP", "RTP", "Transport",
         ]),
     tests("HomeTypesTests", ["HomeTypes", "ExampleOrganization"]),
+    tests("AutomationGraphTests", ["AutomationGraph", "HomeTypes", "Transport"]),
+    tests("AutomationTests", ["Automation", "AutomationGraph", "HomeTypes"]),
     tests("MQTTDevicesTests", ["MQTTDevices", "HomeTypes", "Transport"]),
     tests("FuzzTargetsTests", ["FuzzTargets", "Transport"]),
 ]
@@ -289,13 +293,13 @@ if !coreOnly {
         module(
             "HomeSDK", floor: "Client",
             [
-                "GatewayClient", "HomeTypes", "Transport",
+                "AutomationGraph", "GatewayClient", "HomeTypes", "Transport",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
             ]),
         module(
             "GoogleHomeSDK", floor: "Client",
             [
-                "HomeSDK", "HomeTypes",
+                "AutomationGraph", "HomeSDK", "HomeTypes",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
                 .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: [.linux])),
                 .product(name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(platforms: [.linux])),
@@ -417,7 +421,7 @@ if !coreOnly {
         tests(
             "HomeSDKTests",
             [
-                "HomeSDK", "GatewayClient", "HomeTypes", "ExampleOrganization", "Transport",
+                "HomeSDK", "AutomationGraph", "GatewayClient", "HomeTypes", "ExampleOrganization", "Transport",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
             ]),
         // App code as the documents print it, with the warnings that it gives. It imports nothing but the two modules that

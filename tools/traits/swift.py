@@ -304,7 +304,8 @@ def update(trait: Trait) -> list[str]:
         "",
         *setters("self", trait.writable),
     )
-    return record("Update", summary, trait.writable, trait, constant)
+    owner = (f"public static let trait: any Trait.Type = {trait.swift}.self",)
+    return record("Update", summary, trait.writable, trait, owner + constant, "TraitUpdate")
 
 
 def update_method() -> list[str]:
@@ -317,6 +318,13 @@ def update_method() -> list[str]:
         "    var update = Update()",
         "    change(&update)",
         "    return try await self.sendUpdate(update)",
+        "}",
+        "",
+        "/// An update as a value, for an automation's action.",
+        "public static func update(_ change: (inout Update) -> Void) -> Update {",
+        "    var update = Update()",
+        "    change(&update)",
+        "    return update",
         "}",
     ]
 
@@ -487,6 +495,11 @@ def event_type(event: Event, trait: Trait) -> list[str]:
         f"public static let id: UInt32 = {event.id}",
     )
     fields = PAYLOADS[event.payload] if event.payload else event.fields
+    for field in fields:
+        extra += ("", *doc(f"Starts an automation only for this value. {field.summary or ''}".rstrip()))
+        value = f'EventParameter("{field.name}", value)'
+        kind = base_type(field)
+        extra += (f"public static func {field.name}(_ value: {kind}) -> EventParameter<Self> {{ {value} }}",)
     return record(f"{event.name}Event", event.summary, fields, trait, extra, "Event")
 
 

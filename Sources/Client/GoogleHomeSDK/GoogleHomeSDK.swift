@@ -1,6 +1,7 @@
 // The module that app code imports for the objects of the home. Apps were written for a platform where importing it also
 // brings Combine, Dispatch and parts of Foundation, so those come with it here, too.
 
+@_exported import AutomationGraph
 @_exported import Dispatch
 @_exported import Foundation
 @_exported import HomeSDK

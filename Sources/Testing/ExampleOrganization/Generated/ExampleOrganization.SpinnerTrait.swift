@@ -86,7 +86,8 @@ extension ExampleOrganization.SpinnerTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["rpm", "acceptedCommandList"]
 
@@ -137,6 +138,13 @@ extension ExampleOrganization.SpinnerTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Makes it spin.
@@ -225,6 +233,9 @@ extension ExampleOrganization.SpinnerTrait {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         public static let name = "Jammed"
         public static let id: UInt32 = 0
+
+        /// Starts an automation only for this value. The turns a minute before.
+        public static func rpm(_ value: UInt16) -> EventParameter<Self> { EventParameter("rpm", value) }
 
         /// The turns a minute before.
         public var rpm: UInt16

@@ -41,6 +41,15 @@ extension Google.CameraAnimalTrait {
         public static let name = "Animal"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. Whether it began, ended or is momentary.
+        public static func phase(_ value: DetectionPhase) -> EventParameter<Self> { EventParameter("phase", value) }
+
+        /// Starts an automation only for this value. The same from the beginning to the end.
+        public static func eventSessionId(_ value: String) -> EventParameter<Self> { EventParameter("eventSessionId", value) }
+
+        /// Starts an automation only for this value. The camera's own time of it (RFC 3339), where it gave one.
+        public static func cameraTimestamp(_ value: String) -> EventParameter<Self> { EventParameter("cameraTimestamp", value) }
+
         /// Whether it began, ended or is momentary.
         public var phase: DetectionPhase
         /// The same from the beginning to the end.

@@ -284,7 +284,8 @@ extension Google.CameraAvStreamManagementTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Google.CameraAvStreamManagementTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "acceptedCommandList"]
 
@@ -411,6 +412,13 @@ extension Google.CameraAvStreamManagementTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Orders the usages. Those left out are not permitted.

@@ -141,6 +141,12 @@ extension Google.CameraHistoryTrait {
         public static let name = "HistoryItem"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. What happened.
+        public static func eventTracks(_ value: [EventTrackStruct]) -> EventParameter<Self> { EventParameter("eventTracks", value) }
+
+        /// Starts an automation only for this value. Where pictures of it are.
+        public static func mediaUrl(_ value: MediaUrlStruct) -> EventParameter<Self> { EventParameter("mediaUrl", value) }
+
         /// What happened.
         public var eventTracks: [EventTrackStruct]
         /// Where pictures of it are.

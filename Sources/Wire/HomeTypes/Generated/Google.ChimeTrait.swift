@@ -109,7 +109,8 @@ extension Google.ChimeTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Google.ChimeTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["installedChimeSounds", "acceptedCommandList"]
 
@@ -149,6 +150,13 @@ extension Google.ChimeTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Makes the sound.

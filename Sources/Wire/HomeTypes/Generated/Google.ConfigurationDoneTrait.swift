@@ -46,7 +46,8 @@ extension Google {
 
 extension Google.ConfigurationDoneTrait {
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Google.ConfigurationDoneTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = []
 
@@ -70,5 +71,12 @@ extension Google.ConfigurationDoneTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 }

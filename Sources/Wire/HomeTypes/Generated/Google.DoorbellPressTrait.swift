@@ -79,6 +79,15 @@ extension Google.DoorbellPressTrait {
         public static let name = "DoorbellPressed"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. The ring tone that goes with the press.
+        public static func complementaryToneId(_ value: String) -> EventParameter<Self> { EventParameter("complementaryToneId", value) }
+
+        /// Starts an automation only for this value. The length of the press in seconds.
+        public static func doorbellPressTimeSeconds(_ value: Int64) -> EventParameter<Self> { EventParameter("doorbellPressTimeSeconds", value) }
+
+        /// Starts an automation only for this value. The priority of the event.
+        public static func priority(_ value: Int64) -> EventParameter<Self> { EventParameter("priority", value) }
+
         /// The ring tone that goes with the press.
         public var complementaryToneId: String?
         /// The length of the press in seconds.

@@ -195,6 +195,15 @@ extension Google.TimeTrait {
         public static let name = "Scheduled"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. The time of day.
+        public static func clockTime(_ value: TimeOfDay) -> EventParameter<Self> { EventParameter("clockTime", value) }
+
+        /// Starts an automation only for this value. The moment of the sun.
+        public static func solarTime(_ value: SolarTime) -> EventParameter<Self> { EventParameter("solarTime", value) }
+
+        /// Starts an automation only for this value. The days; every day without them.
+        public static func daysOfWeek(_ value: [DayOfWeek]) -> EventParameter<Self> { EventParameter("daysOfWeek", value) }
+
         /// The time of day.
         public var clockTime: TimeOfDay?
         /// The moment of the sun.
@@ -223,6 +232,9 @@ extension Google.TimeTrait {
         public static let name = "RecurringClockTimeScheduled"
         public static let id: UInt32 = 1
 
+        /// Starts an automation only for this value. The rule, in the form of cron.
+        public static func cronExpression(_ value: String) -> EventParameter<Self> { EventParameter("cronExpression", value) }
+
         /// The rule, in the form of cron.
         public var cronExpression: String
 
@@ -241,6 +253,12 @@ extension Google.TimeTrait {
         public static let trait: any Trait.Type = Google.TimeTrait.self
         public static let name = "RecurringSolarTimeScheduled"
         public static let id: UInt32 = 2
+
+        /// Starts an automation only for this value. The moment of the sun.
+        public static func solarTime(_ value: SolarTime) -> EventParameter<Self> { EventParameter("solarTime", value) }
+
+        /// Starts an automation only for this value. The days, in the form of cron.
+        public static func cronExpression(_ value: String) -> EventParameter<Self> { EventParameter("cronExpression", value) }
 
         /// The moment of the sun.
         public var solarTime: SolarTime

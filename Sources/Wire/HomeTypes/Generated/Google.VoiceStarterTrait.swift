@@ -41,6 +41,9 @@ extension Google.VoiceStarterTrait {
         public static let name = "OkGoogle"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. The sentence.
+        public static func query(_ value: String) -> EventParameter<Self> { EventParameter("query", value) }
+
         /// The sentence.
         public var query: String
 

@@ -297,7 +297,8 @@ extension Matter.BasicInformationTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion"]
 
@@ -340,11 +341,21 @@ extension Matter.BasicInformationTrait {
         return try await self.sendUpdate(update)
     }
 
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
+    }
+
     /// The device has started.
     public struct StartUpEvent: Event {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "StartUp"
         public static let id: UInt32 = 0
+
+        /// Starts an automation only for this value. The version of the software.
+        public static func softwareVersion(_ value: UInt32) -> EventParameter<Self> { EventParameter("softwareVersion", value) }
 
         /// The version of the software.
         public var softwareVersion: UInt32
@@ -371,6 +382,9 @@ extension Matter.BasicInformationTrait {
         public static let name = "Leave"
         public static let id: UInt32 = 2
 
+        /// Starts an automation only for this value. The home's number.
+        public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
+
         /// The home's number.
         public var fabricIndex: UInt8
 
@@ -389,6 +403,9 @@ extension Matter.BasicInformationTrait {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "ReachableChanged"
         public static let id: UInt32 = 3
+
+        /// Starts an automation only for this value. Whether it can be reached.
+        public static func reachableNewValue(_ value: Bool) -> EventParameter<Self> { EventParameter("reachableNewValue", value) }
 
         /// Whether it can be reached.
         public var reachableNewValue: Bool

@@ -50,6 +50,9 @@ extension Matter.BooleanStateTrait {
         public static let name = "StateChange"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. The state.
+        public static func stateValue(_ value: Bool) -> EventParameter<Self> { EventParameter("stateValue", value) }
+
         /// The state.
         public var stateValue: Bool
 

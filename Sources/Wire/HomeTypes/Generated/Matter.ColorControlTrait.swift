@@ -550,7 +550,8 @@ extension Matter.ColorControlTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "featureMap", "acceptedCommandList"]
 
@@ -696,6 +697,13 @@ extension Matter.ColorControlTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Changes to a hue.

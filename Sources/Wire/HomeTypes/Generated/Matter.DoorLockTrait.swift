@@ -841,7 +841,8 @@ extension Matter.DoorLockTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["lockState", "lockType", "actuatorEnabled", "doorState", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "supportedOperatingModes", "defaultConfigurationRegister", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList"]
 
@@ -977,6 +978,13 @@ extension Matter.DoorLockTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Locks.
@@ -2278,6 +2286,9 @@ extension Matter.DoorLockTrait {
         public static let name = "DoorLockAlarm"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. What it is.
+        public static func alarmCode(_ value: AlarmCodeEnum) -> EventParameter<Self> { EventParameter("alarmCode", value) }
+
         /// What it is.
         public var alarmCode: AlarmCodeEnum
 
@@ -2297,6 +2308,9 @@ extension Matter.DoorLockTrait {
         public static let name = "DoorStateChange"
         public static let id: UInt32 = 1
 
+        /// Starts an automation only for this value. Its state.
+        public static func doorState(_ value: DoorStateEnum) -> EventParameter<Self> { EventParameter("doorState", value) }
+
         /// Its state.
         public var doorState: DoorStateEnum
 
@@ -2315,6 +2329,24 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockOperation"
         public static let id: UInt32 = 2
+
+        /// Starts an automation only for this value. What it did.
+        public static func lockOperationType(_ value: LockOperationTypeEnum) -> EventParameter<Self> { EventParameter("lockOperationType", value) }
+
+        /// Starts an automation only for this value. What made it move.
+        public static func operationSource(_ value: OperationSourceEnum) -> EventParameter<Self> { EventParameter("operationSource", value) }
+
+        /// Starts an automation only for this value. The user's place.
+        public static func userIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("userIndex", value) }
+
+        /// Starts an automation only for this value. The number of the home that sent the command.
+        public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
+
+        /// Starts an automation only for this value. The node that sent the command.
+        public static func sourceNode(_ value: UInt64) -> EventParameter<Self> { EventParameter("sourceNode", value) }
+
+        /// Starts an automation only for this value. What the user presented.
+        public static func credentials(_ value: [CredentialStruct]) -> EventParameter<Self> { EventParameter("credentials", value) }
 
         /// What it did.
         public var lockOperationType: LockOperationTypeEnum
@@ -2375,6 +2407,27 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockOperationError"
         public static let id: UInt32 = 3
+
+        /// Starts an automation only for this value. What it should have done.
+        public static func lockOperationType(_ value: LockOperationTypeEnum) -> EventParameter<Self> { EventParameter("lockOperationType", value) }
+
+        /// Starts an automation only for this value. What asked for it.
+        public static func operationSource(_ value: OperationSourceEnum) -> EventParameter<Self> { EventParameter("operationSource", value) }
+
+        /// Starts an automation only for this value. Why it refused.
+        public static func operationError(_ value: OperationErrorEnum) -> EventParameter<Self> { EventParameter("operationError", value) }
+
+        /// Starts an automation only for this value. The user's place.
+        public static func userIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("userIndex", value) }
+
+        /// Starts an automation only for this value. The number of the home that sent the command.
+        public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
+
+        /// Starts an automation only for this value. The node that sent the command.
+        public static func sourceNode(_ value: UInt64) -> EventParameter<Self> { EventParameter("sourceNode", value) }
+
+        /// Starts an automation only for this value. What the user presented.
+        public static func credentials(_ value: [CredentialStruct]) -> EventParameter<Self> { EventParameter("credentials", value) }
 
         /// What it should have done.
         public var lockOperationType: LockOperationTypeEnum
@@ -2441,6 +2494,27 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockUserChange"
         public static let id: UInt32 = 4
+
+        /// Starts an automation only for this value. What kind of entry it is.
+        public static func lockDataType(_ value: LockDataTypeEnum) -> EventParameter<Self> { EventParameter("lockDataType", value) }
+
+        /// Starts an automation only for this value. What happened to it.
+        public static func dataOperationType(_ value: DataOperationTypeEnum) -> EventParameter<Self> { EventParameter("dataOperationType", value) }
+
+        /// Starts an automation only for this value. What changed it.
+        public static func operationSource(_ value: OperationSourceEnum) -> EventParameter<Self> { EventParameter("operationSource", value) }
+
+        /// Starts an automation only for this value. The user's place.
+        public static func userIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("userIndex", value) }
+
+        /// Starts an automation only for this value. The number of the home that sent the command.
+        public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
+
+        /// Starts an automation only for this value. The node that sent the command.
+        public static func sourceNode(_ value: UInt64) -> EventParameter<Self> { EventParameter("sourceNode", value) }
+
+        /// Starts an automation only for this value. The entry's place.
+        public static func dataIndex(_ value: UInt16) -> EventParameter<Self> { EventParameter("dataIndex", value) }
 
         /// What kind of entry it is.
         public var lockDataType: LockDataTypeEnum

@@ -262,7 +262,8 @@ extension Matter.FanControlTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.FanControlTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["fanModeSequence", "percentCurrent", "speedMax", "speedCurrent", "rockSupport", "windSupport", "featureMap", "acceptedCommandList"]
 
@@ -347,6 +348,13 @@ extension Matter.FanControlTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Changes the speed by one step.

@@ -138,7 +138,8 @@ extension Matter.IdentifyTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.IdentifyTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["identifyType", "acceptedCommandList"]
 
@@ -162,6 +163,13 @@ extension Matter.IdentifyTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Makes it show itself.

@@ -181,7 +181,8 @@ extension Matter.LevelControlTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["currentLevel", "remainingTime", "minLevel", "maxLevel", "currentFrequency", "minFrequency", "maxFrequency", "featureMap", "acceptedCommandList"]
 
@@ -272,6 +273,13 @@ extension Matter.LevelControlTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Changes to a level.

@@ -1010,6 +1010,33 @@ extension Matter.MediaPlaybackTrait {
         public static let name = "StateChanged"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. What it does.
+        public static func currentState(_ value: PlaybackStateEnum) -> EventParameter<Self> { EventParameter("currentState", value) }
+
+        /// Starts an automation only for this value. When the programme began.
+        public static func startTime(_ value: UInt64) -> EventParameter<Self> { EventParameter("startTime", value) }
+
+        /// Starts an automation only for this value. The length of the programme.
+        public static func duration(_ value: UInt64) -> EventParameter<Self> { EventParameter("duration", value) }
+
+        /// Starts an automation only for this value. The position at a moment.
+        public static func sampledPosition(_ value: PlaybackPositionStruct) -> EventParameter<Self> { EventParameter("sampledPosition", value) }
+
+        /// Starts an automation only for this value. The speed.
+        public static func playbackSpeed(_ value: Double) -> EventParameter<Self> { EventParameter("playbackSpeed", value) }
+
+        /// Starts an automation only for this value. The last position that can be sought.
+        public static func seekRangeEnd(_ value: UInt64) -> EventParameter<Self> { EventParameter("seekRangeEnd", value) }
+
+        /// Starts an automation only for this value. The first position that can be sought.
+        public static func seekRangeStart(_ value: UInt64) -> EventParameter<Self> { EventParameter("seekRangeStart", value) }
+
+        /// Starts an automation only for this value. The program's own data.
+        public static func data(_ value: Data) -> EventParameter<Self> { EventParameter("data", value) }
+
+        /// Starts an automation only for this value. Whether the sound is heard.
+        public static func audioAdvanceUnmuted(_ value: Bool) -> EventParameter<Self> { EventParameter("audioAdvanceUnmuted", value) }
+
         /// What it does.
         public var currentState: PlaybackStateEnum
         /// When the programme began.

@@ -214,7 +214,8 @@ extension Matter.OccupancySensingTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.OccupancySensingTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTimeLimits", "featureMap"]
 
@@ -335,11 +336,21 @@ extension Matter.OccupancySensingTrait {
         return try await self.sendUpdate(update)
     }
 
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
+    }
+
     /// Somebody has come, or everybody has gone.
     public struct OccupancyChangedEvent: Event {
         public static let trait: any Trait.Type = Matter.OccupancySensingTrait.self
         public static let name = "OccupancyChanged"
         public static let id: UInt32 = 0
+
+        /// Starts an automation only for this value. What is sensed.
+        public static func occupancy(_ value: OccupancyBitmap) -> EventParameter<Self> { EventParameter("occupancy", value) }
 
         /// What is sensed.
         public var occupancy: OccupancyBitmap

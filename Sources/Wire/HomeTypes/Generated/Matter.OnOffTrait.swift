@@ -192,7 +192,8 @@ extension Matter.OnOffTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.OnOffTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["onOff", "globalSceneControl", "featureMap", "acceptedCommandList"]
 
@@ -250,6 +251,13 @@ extension Matter.OnOffTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Switches off.

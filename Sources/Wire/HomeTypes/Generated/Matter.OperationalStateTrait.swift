@@ -345,6 +345,9 @@ extension Matter.OperationalStateTrait {
         public static let name = "OperationalError"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. What it is.
+        public static func errorState(_ value: ErrorStateStruct) -> EventParameter<Self> { EventParameter("errorState", value) }
+
         /// What it is.
         public var errorState: ErrorStateStruct
 
@@ -363,6 +366,15 @@ extension Matter.OperationalStateTrait {
         public static let trait: any Trait.Type = Matter.OperationalStateTrait.self
         public static let name = "OperationCompletion"
         public static let id: UInt32 = 1
+
+        /// Starts an automation only for this value. Whether something was wrong.
+        public static func completionErrorCode(_ value: ErrorStateEnum) -> EventParameter<Self> { EventParameter("completionErrorCode", value) }
+
+        /// Starts an automation only for this value. Seconds of work, with pauses.
+        public static func totalOperationalTime(_ value: UInt32) -> EventParameter<Self> { EventParameter("totalOperationalTime", value) }
+
+        /// Starts an automation only for this value. Seconds of pauses.
+        public static func pausedTime(_ value: UInt32) -> EventParameter<Self> { EventParameter("pausedTime", value) }
 
         /// Whether something was wrong.
         public var completionErrorCode: ErrorStateEnum

@@ -1241,6 +1241,24 @@ extension Matter.PushAvStreamTransportTrait {
         public static let name = "PushTransportBegin"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. The connection.
+        public static func connectionID(_ value: UInt16) -> EventParameter<Self> { EventParameter("connectionID", value) }
+
+        /// Starts an automation only for this value. What began it.
+        public static func triggerType(_ value: TransportTriggerTypeEnum) -> EventParameter<Self> { EventParameter("triggerType", value) }
+
+        /// Starts an automation only for this value. Why, if a command began it.
+        public static func activationReason(_ value: TriggerActivationReasonEnum) -> EventParameter<Self> { EventParameter("activationReason", value) }
+
+        /// Starts an automation only for this value. The container.
+        public static func containerType(_ value: ContainerFormatEnum) -> EventParameter<Self> { EventParameter("containerType", value) }
+
+        /// Starts an automation only for this value. The number of the session.
+        public static func cmafSessionNumber(_ value: UInt64) -> EventParameter<Self> { EventParameter("cmafSessionNumber", value) }
+
+        /// Starts an automation only for this value. What the caller gave.
+        public static func vendorSpecificContext(_ value: Data) -> EventParameter<Self> { EventParameter("vendorSpecificContext", value) }
+
         /// The connection.
         public var connectionID: UInt16
         /// What began it.
@@ -1277,6 +1295,15 @@ extension Matter.PushAvStreamTransportTrait {
         public static let trait: any Trait.Type = Matter.PushAvStreamTransportTrait.self
         public static let name = "PushTransportEnd"
         public static let id: UInt32 = 1
+
+        /// Starts an automation only for this value. The connection.
+        public static func connectionID(_ value: UInt16) -> EventParameter<Self> { EventParameter("connectionID", value) }
+
+        /// Starts an automation only for this value. The container.
+        public static func containerType(_ value: ContainerFormatEnum) -> EventParameter<Self> { EventParameter("containerType", value) }
+
+        /// Starts an automation only for this value. The number of the session.
+        public static func cmafSessionNumber(_ value: UInt64) -> EventParameter<Self> { EventParameter("cmafSessionNumber", value) }
 
         /// The connection.
         public var connectionID: UInt16

@@ -274,7 +274,8 @@ extension Matter.SmokeCoAlarmTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "expiryDate", "featureMap", "acceptedCommandList"]
 
@@ -302,6 +303,13 @@ extension Matter.SmokeCoAlarmTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Makes it test itself.
@@ -339,6 +347,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let name = "SmokeAlarm"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. How serious it is.
+        public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
+
         /// How serious it is.
         public var alarmSeverityLevel: AlarmStateEnum
 
@@ -358,6 +369,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let name = "COAlarm"
         public static let id: UInt32 = 1
 
+        /// Starts an automation only for this value. How serious it is.
+        public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
+
         /// How serious it is.
         public var alarmSeverityLevel: AlarmStateEnum
 
@@ -376,6 +390,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "LowBattery"
         public static let id: UInt32 = 2
+
+        /// Starts an automation only for this value. How low it is.
+        public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
         /// How low it is.
         public var alarmSeverityLevel: AlarmStateEnum
@@ -446,6 +463,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let name = "InterconnectSmokeAlarm"
         public static let id: UInt32 = 8
 
+        /// Starts an automation only for this value. How serious it is.
+        public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
+
         /// How serious it is.
         public var alarmSeverityLevel: AlarmStateEnum
 
@@ -464,6 +484,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "InterconnectCOAlarm"
         public static let id: UInt32 = 9
+
+        /// Starts an automation only for this value. How serious it is.
+        public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
         /// How serious it is.
         public var alarmSeverityLevel: AlarmStateEnum

@@ -89,6 +89,9 @@ extension Matter.SwitchTrait {
         public static let name = "SwitchLatched"
         public static let id: UInt32 = 0
 
+        /// Starts an automation only for this value. The position.
+        public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
+
         /// The position.
         public var newPosition: UInt8
 
@@ -103,6 +106,9 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "InitialPress"
         public static let id: UInt32 = 1
+
+        /// Starts an automation only for this value. The position.
+        public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
 
         /// The position.
         public var newPosition: UInt8
@@ -119,6 +125,9 @@ extension Matter.SwitchTrait {
         public static let name = "LongPress"
         public static let id: UInt32 = 2
 
+        /// Starts an automation only for this value. The position.
+        public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
+
         /// The position.
         public var newPosition: UInt8
 
@@ -133,6 +142,9 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "ShortRelease"
         public static let id: UInt32 = 3
+
+        /// Starts an automation only for this value. The position before.
+        public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
 
         /// The position before.
         public var previousPosition: UInt8
@@ -149,6 +161,9 @@ extension Matter.SwitchTrait {
         public static let name = "LongRelease"
         public static let id: UInt32 = 4
 
+        /// Starts an automation only for this value. The position before.
+        public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
+
         /// The position before.
         public var previousPosition: UInt8
 
@@ -163,6 +178,12 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "MultiPressOngoing"
         public static let id: UInt32 = 5
+
+        /// Starts an automation only for this value. The position.
+        public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
+
+        /// Starts an automation only for this value. How many presses so far.
+        public static func currentNumberOfPressesCounted(_ value: UInt8) -> EventParameter<Self> { EventParameter("currentNumberOfPressesCounted", value) }
 
         /// The position.
         public var newPosition: UInt8
@@ -185,6 +206,12 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "MultiPressComplete"
         public static let id: UInt32 = 6
+
+        /// Starts an automation only for this value. The position before.
+        public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
+
+        /// Starts an automation only for this value. How many presses in all.
+        public static func totalNumberOfPressesCounted(_ value: UInt8) -> EventParameter<Self> { EventParameter("totalNumberOfPressesCounted", value) }
 
         /// The position before.
         public var previousPosition: UInt8

@@ -1116,7 +1116,8 @@ extension Matter.ThermostatTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.ThermostatTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["localTemperature", "outdoorTemperature", "occupancy", "absMinHeatSetpointLimit", "absMaxHeatSetpointLimit", "absMinCoolSetpointLimit", "absMaxCoolSetpointLimit", "piCoolingDemand", "piHeatingDemand", "thermostatRunningMode", "startOfWeek", "numberOfWeeklyTransitions", "numberOfDailyTransitions", "thermostatRunningState", "setpointChangeSource", "setpointChangeAmount", "setpointChangeSourceTimestamp", "occupiedSetbackMin", "occupiedSetbackMax", "unoccupiedSetbackMin", "unoccupiedSetbackMax", "acCoilTemperature", "presetTypes", "scheduleTypes", "numberOfPresets", "numberOfSchedules", "numberOfScheduleTransitions", "numberOfScheduleTransitionPerDay", "activePresetHandle", "activeScheduleHandle", "setpointHoldExpiryTimestamp", "featureMap", "acceptedCommandList"]
 
@@ -1404,6 +1405,13 @@ extension Matter.ThermostatTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Changes setpoints.

@@ -375,7 +375,8 @@ extension Matter.WindowCoveringTrait {
     }
 
     /// What a client writes. Attributes that are absent stay as they are.
-    public struct Update: VocabularyRecord {
+    public struct Update: TraitUpdate {
+        public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         /// The attributes that clients cannot write.
         public static let readOnly: Set<String> = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "safetyStatus", "featureMap", "acceptedCommandList"]
 
@@ -399,6 +400,13 @@ extension Matter.WindowCoveringTrait {
         var update = Update()
         change(&update)
         return try await self.sendUpdate(update)
+    }
+
+    /// An update as a value, for an automation's action.
+    public static func update(_ change: (inout Update) -> Void) -> Update {
+        var update = Update()
+        change(&update)
+        return update
     }
 
     /// Opens it.

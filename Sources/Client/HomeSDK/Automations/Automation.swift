@@ -1,0 +1,89 @@
+import AutomationGraph
+import HomeTypes
+
+/// What a draft and an automation have in common (Home APIs, `BaseAutomation`).
+public protocol BaseAutomation: Sendable {
+    /// The identifier; empty for a draft.
+    var id: String { get }
+    /// The structure that it belongs to; empty for a draft that does not name one.
+    var structureID: String { get }
+    /// The name that people gave it.
+    var name: String { get }
+    /// What it does, in the words of its author.
+    var description: String { get }
+    /// Whether its starters start it.
+    var isActive: Bool { get }
+    /// Its nodes; nil for a graph that this version of the library does not know.
+    var automationGraph: SequentialFlow? { get }
+}
+
+/// An automation that has not been created (Home APIs, `DraftAutomation`).
+public protocol DraftAutomation: BaseAutomation {}
+
+/// An automation of a structure (Home APIs, `Automation`).
+public protocol Automation: BaseAutomation, Identifiable where ID == String {
+    /// Whether all of it can run. Parts of an automation whose device has been removed cannot.
+    var isValid: Bool { get }
+    /// Whether it runs now.
+    var isRunning: Bool { get }
+    /// What is wrong with it.
+    var validationIssues: [ValidationIssue] { get }
+    /// Whether `execute()` can start it.
+    var manuallyExecutable: Bool { get }
+    /// Whether this version of the library knows all of its nodes.
+    var compatibleWithSdk: Bool { get }
+    /// How often it runs at most; nil for no limit.
+    var maxExecutionCount: Int32? { get }
+
+    /// Runs it.
+    func execute() async throws
+    /// Stops its run.
+    func stop() async throws
+    /// Changes its name, description, activity or count.
+    @discardableResult
+    func update(_ change: (MutableAutomationData) -> Void) async throws -> any Automation
+}
+
+/// What `update` can change (Home APIs, `MutableAutomationData`).
+public final class MutableAutomationData {
+    /// The name.
+    public var name: String
+    /// The description.
+    public var description: String
+    /// Whether its starters start it.
+    public var isActive: Bool
+    /// How often it runs at most; nil for no limit.
+    public var maxExecutionCount: Int32?
+    /// Its nodes. A new graph is validated like a new automation.
+    public var automationGraph: SequentialFlow?
+
+    init(_ automation: any Automation) {
+        name = automation.name
+        description = automation.description
+        isActive = automation.isActive
+        maxExecutionCount = automation.maxExecutionCount
+        automationGraph = automation.automationGraph
+    }
+}
+
+/// Describes an automation. `structure.createAutomation` creates it.
+public func automation(
+    id: String = "", structureID: String = "", name: String = "", description: String = "", isActive: Bool = true,
+    @FlowBuilder _ body: () -> FlowContent
+) -> any DraftAutomation {
+    Draft(
+        id: id, structureID: structureID, name: name, description: description, isActive: isActive,
+        graph: Graph(body().nodes).numbered)
+}
+
+/// A draft as `automation` makes it.
+struct Draft: DraftAutomation {
+    let id: String
+    let structureID: String
+    let name: String
+    let description: String
+    let isActive: Bool
+    let graph: Graph
+
+    var automationGraph: SequentialFlow? { SequentialFlow(graph.nodes) }
+}

@@ -1,0 +1,52 @@
+import AutomationGraph
+import HomeTypes
+
+/// Nodes that run in order (Home APIs, `SequentialFlow`).
+public struct SequentialFlow: Flow {
+    let content: [GraphNode]
+    public var graphNode: GraphNode { .sequential(content) }
+    public var nodes: [any Node] { content.map(\.view) }
+
+    init(_ content: [GraphNode]) { self.content = content }
+}
+
+/// Nodes that run at the same time (Home APIs, `ParallelFlow`). What comes next waits for all of them.
+public struct ParallelFlow: Flow {
+    let content: [GraphNode]
+    public var graphNode: GraphNode { .parallel(content) }
+    public var nodes: [any Node] { content.map(\.view) }
+
+    init(_ content: [GraphNode]) { self.content = content }
+}
+
+/// Starters, each of which starts what comes next (Home APIs, `SelectFlow`).
+public struct SelectFlow: Flow {
+    let content: [GraphNode]
+    public var graphNode: GraphNode { .select(content) }
+    public var nodes: [any Node] { content.map(\.view) }
+
+    init(_ content: [GraphNode]) { self.content = content }
+}
+
+/// A flow with the condition under which it runs (Home APIs, `IfThen`).
+public struct IfThen: Sendable, Hashable {
+    let branch: GraphIf.Branch
+    /// When it runs.
+    public var condition: any AutomationExpression { branch.condition.view }
+    /// What runs.
+    public var then: SequentialFlow { SequentialFlow(branch.nodes) }
+}
+
+/// A choice between flows (Home APIs, `IfFlow`): the first whose condition is true runs, and then what comes next.
+public struct IfFlow: Node {
+    var choice: GraphIf
+    public var graphNode: GraphNode { .ifThen(choice) }
+    /// The first flow.
+    public var ifThen: IfThen { IfThen(branch: choice.ifThen) }
+    /// The flows after it.
+    public var elseIfThens: [IfThen] { choice.elseIfThens.map { IfThen(branch: $0) } }
+    /// What runs if no condition is true; nil for nothing.
+    public var elseThen: SequentialFlow? { choice.elseThen.map { SequentialFlow($0) } }
+
+    init(_ choice: GraphIf) { self.choice = choice }
+}

@@ -1,0 +1,173 @@
+import AutomationGraph
+import Foundation
+import HomeTypes
+
+extension GraphValidator {
+    /// The commands of locks that do not open anything.
+    private static let harmlessLockCommands: Set<String> = ["lockDoor"]
+
+    mutating func validateAction(_ action: GraphAction, _ path: String) {
+        guard let found = find(action.target, path) else { return }
+        let entity = action.target.entity.id
+        if startingTraits.contains(action.target.withoutType) {
+            report(path, .triggersItself(entityID: entity, trait: found.trait.name), .warning)
+        }
+        switch action.behaviour {
+        case .command(let name, let parameters):
+            guard let command = Vocabulary.command(named: name, of: found.trait) else {
+                return report(path, .invalidCommand(id: name, trait: found.trait.name))
+            }
+            if found.trait.name == "DoorLock", !Self.harmlessLockCommands.contains(command.name),
+                !home.permitsBlockedActions
+            {
+                report(path, .blockedAction(id: command.name))
+            }
+            if let accepted = found.state?.acceptedCommands, !accepted.contains(command.id) {
+                report(path, .unsupportedEntityCommand(id: command.name, entityID: entity))
+            }
+            validate(
+                parameters, Schema.fields(of: command), .command(command.name), path, entity: entity, record: command)
+        case .update(let attributes): validateUpdate(attributes, found, entity, path)
+        }
+    }
+
+    private mutating func validateUpdate(
+        _ attributes: [String: JSONObject.Value], _ found: Found, _ entity: String, _ path: String
+    ) {
+        let id = ValidationIssueType.BehaviourID.trait(found.trait.name)
+        if attributes.isEmpty { report(path, .missingRequiredParameters(parameterNames: ["an attribute"], id)) }
+        let writable = Schema.attributes(of: found.trait).filter { found.trait.writableAttributes.contains($0.name) }
+        let supported = found.state?.supportedAttributes
+        for name in attributes.keys.sorted() where writable.contains(where: { $0.name == name }) {
+            if let supported, !supported.contains(name) {
+                report(path, .unsupportedEntityParameter(parameterName: name, id, entityID: entity), .warning)
+            }
+        }
+        // Which attributes may be null is the device's to say.
+        let values = attributes.filter { name, value in
+            value != .null || !writable.contains { $0.name == name }
+        }
+        validate(values, writable, id, path, entity: entity, record: found.trait)
+    }
+
+    mutating func validateEvent(_ event: any Event.Type, _ starter: GraphEventStarter, _ path: String) {
+        let id = ValidationIssueType.BehaviourID.event(event.name)
+        let entity = starter.source.entity.id
+        let isClock = event.trait.name == "Time"
+        // A clock cannot run without its rule. Other events start for all values of the fields that are not named.
+        let fields = Schema.fields(of: event)
+        if isClock, event.name == "Scheduled", starter.parameters["clockTime"] == nil,
+            starter.parameters["solarTime"] == nil
+        {
+            report(path, .missingRequiredParameters(parameterNames: ["clockTime or solarTime"], id))
+        }
+        validate(
+            starter.parameters, fields, id, path, entity: entity, record: event, mayBePartial: !isClock)
+        if isClock, starter.parameters["solarTime"] != nil, !home.hasCoordinates {
+            report(path, .missingStructureAddress(structureID: entity), .warning)
+        }
+    }
+
+    /// Checks values against the fields that they are for.
+    private mutating func validate(
+        _ values: [String: JSONObject.Value], _ fields: [FieldSchema], _ id: ValidationIssueType.BehaviourID,
+        _ path: String, entity: String, record: any VocabularyRecord.Type, mayBePartial: Bool = false
+    ) {
+        let before = issues.count
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let field = fields.first(where: { $0.name == name }) else {
+                report(path, .invalidParameter(parameterName: name, id))
+                continue
+            }
+            if value == .null {
+                if !field.isNullable { report(path, .invalidNullParameterValue(parameterName: name, id)) }
+            } else if !field.kind.accepts(value) {
+                report(
+                    path,
+                    .invalidParameterType(
+                        parameterName: name, id, expected: field.kind.words, actual: value.words))
+            }
+        }
+        let missing = fields.filter { $0.isRequired && values[$0.name] == nil }.map(\.name)
+        if !missing.isEmpty, !mayBePartial { report(path, .missingRequiredParameters(parameterNames: missing, id)) }
+        // The vocabulary's own constraints need a whole record of the right kinds.
+        guard issues.count == before, !mayBePartial || missing.isEmpty else { return }
+        if let fault = record.fault(in: values) {
+            report(path, .unsupportedEntityParameterValue(constraint: fault, id, entityID: entity))
+        }
+    }
+}
+
+extension VocabularyRecord {
+    /// What is wrong with the values of a record; nil if nothing is.
+    fileprivate static func fault(in values: [String: JSONObject.Value]) -> String? {
+        do {
+            let record = try JSONDecoder().decode(Self.self, from: JSONEncoder().encode(values))
+            try record.validate()
+            return nil
+        } catch let error as HomeError {
+            return error.message
+        } catch let error as DecodingError {
+            return HomeError(error).message
+        } catch {
+            return "\(error)"
+        }
+    }
+}
+
+extension Trait {
+    fileprivate var json: [String: JSONObject.Value]? {
+        (try? JSONEncoder().encode(attributes)).flatMap { try? JSONDecoder().decode(JSONObject.self, from: $0).members }
+    }
+
+    /// The names of the attributes that the device supports; nil if it has not reported any.
+    fileprivate var supportedAttributes: Set<String>? {
+        json.flatMap { $0.isEmpty ? nil : Set($0.keys) }
+    }
+
+    /// The numbers of the commands that the device accepts; nil if it does not list them.
+    fileprivate var acceptedCommands: Set<UInt32>? {
+        guard case .list(let numbers) = json?["acceptedCommandList"] else { return nil }
+        return Set(
+            numbers.compactMap { if case .integer(let number) = $0 { UInt32(exactly: number) } else { nil } })
+    }
+}
+
+extension FieldKind {
+    /// Whether a value of JSON is of this kind.
+    func accepts(_ value: JSONObject.Value) -> Bool {
+        switch (self, value) {
+        case (.bool, .bool), (.text, .text), (.octets, .text), (.number, .integer), (.number, .number),
+            (.number, .large):
+            true
+        case (.signed(let bits), .integer(let number)):
+            bits == 64 || (-(Int64(1) << (bits - 1))..<Int64(1) << (bits - 1)).contains(number)
+        case (.unsigned(let bits), .integer(let number)): number >= 0 && (bits == 64 || number < Int64(1) << bits)
+        case (.bitmap, .integer(let number)): number >= 0 && number <= Int64(UInt32.max)
+        case (.unsigned(64), .large): true
+        case (.choice(let names), .text(let name)): names.contains(name)
+        case (.list(let kind), .list(let items)): items.allSatisfy { kind.accepts($0) }
+        case (.record(let fields), .object(let members)):
+            members.allSatisfy { name, value in
+                fields.contains { $0.name == name && (value == .null ? $0.isNullable : $0.kind.accepts(value)) }
+            } && fields.allSatisfy { !$0.isRequired || members[$0.name] != nil }
+        default: false
+        }
+    }
+}
+
+extension JSONObject.Value {
+    /// The value in a few words.
+    var words: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .large(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .text(let value): "the string \(value.prefix(40))"
+        case .list: "a list"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import HomeTypes
+import Synchronization
+
+/// What the fields of the vocabulary are, as the types themselves say when they are decoded. It therefore knows the traits
+/// of vendors, too.
+public enum Schema {
+    private struct Known {
+        var fields: [ObjectIdentifier: [FieldSchema]] = [:]
+        /// For each type of attributes, a value for each attribute that has only this one.
+        var probes: [ObjectIdentifier: [(name: String, attributes: any TraitAttributes)]] = [:]
+    }
+
+    private static let known = Mutex(Known())
+
+    /// The fields of a record, in the order in which they are read.
+    public static func fields(of record: any VocabularyRecord.Type) -> [FieldSchema] {
+        let key = ObjectIdentifier(record)
+        if let fields = known.withLock({ $0.fields[key] }) { return fields }
+        let node = SchemaNode()
+        // A type that cannot be read from samples has the fields that it has asked for until then.
+        _ = try? record.init(from: SchemaDecoder(node))
+        var fields: [FieldSchema] = []
+        if case .record(let found) = node.kind { fields = found }
+        known.withLock { $0.fields[key] = fields }
+        return fields
+    }
+
+    /// The attributes of a trait.
+    public static func attributes(of trait: any Trait.Type) -> [FieldSchema] {
+        func fields<Kind: Trait>(_ trait: Kind.Type) -> [FieldSchema] { Self.fields(of: Kind.Attributes.self) }
+        return fields(trait)
+    }
+
+    /// The name of an attribute; nil for a path that leads to something else.
+    ///
+    /// A path does not say its name. So it is applied to values that have one attribute each.
+    public static func name<Kind: Trait, Value>(
+        of path: KeyPath<Kind.Attributes, Value?>, in trait: Kind.Type
+    ) -> String? {
+        probes(of: Kind.Attributes.self).first { probe in
+            (probe.attributes as? Kind.Attributes)?[keyPath: path] != nil
+        }?.name
+    }
+
+    private static func probes<Attributes: TraitAttributes>(
+        of attributes: Attributes.Type
+    ) -> [(name: String, attributes: any TraitAttributes)] {
+        let key = ObjectIdentifier(attributes)
+        if let probes = known.withLock({ $0.probes[key] }) { return probes }
+        let probes = Attributes.names.compactMap { name -> (name: String, attributes: any TraitAttributes)? in
+            let decoder = SchemaDecoder(SchemaNode(), only: name)
+            return (try? Attributes(from: decoder)).map { (name, $0) }
+        }
+        known.withLock { $0.probes[key] = probes }
+        return probes
+    }
+}

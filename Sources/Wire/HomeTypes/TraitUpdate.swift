@@ -1,0 +1,5 @@
+/// Values to write to the attributes of a trait. The attributes that it lacks stay as they are.
+public protocol TraitUpdate: VocabularyRecord {
+    /// The trait.
+    static var trait: any Trait.Type { get }
+}
