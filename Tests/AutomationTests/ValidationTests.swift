@@ -119,12 +119,15 @@ import Testing
             Self.issues([starter, .condition(GraphCondition(.constant(.bool(false)))), Self.time, Self.time])
                 .filter { $0.contains("Unreachable") } == ["warning UnreachableBranch .nodes[2]"])
         let always = GraphIf.Branch(.constant(.bool(true)), [])
+        let perhaps = GraphIf.Branch(isOn, [])
         #expect(
-            Self.issues([starter, .ifThen(GraphIf(always, elseIfThens: [always], elseThen: []))])
-                == [
-                    "warning UnreachableBranch .nodes[1].elseIfThens[0]",
-                    "warning UnreachableBranch .nodes[1].elseThen",
-                ])
+            Self.issues([
+                starter, .ifThen(GraphIf(always, elseIfThens: [perhaps], elseThen: [.delay(.seconds(0)), Self.time])),
+            ]) == [
+                "warning UnreachableBranch .nodes[1].elseIfThens[0]", "warning UnreachableBranch .nodes[1].elseThen",
+                "DelayDurationOutOfRange .nodes[1].elseThen.nodes[0]",
+            ])
+        #expect(Self.issues([starter, .parallel((0..<100).map { _ in .sequential([]) })]) == [])
         #expect(
             Self.issues([starter, .parallel((0...100).map { _ in .sequential([]) })])
                 == ["TooManyBranches .nodes[1]"])

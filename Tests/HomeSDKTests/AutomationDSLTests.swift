@@ -210,15 +210,15 @@ import Testing
             parallel { toggle() }
         }
         let nodes = try #require(draft.automationGraph).nodes
-        let select = try #require(nodes[0] as? SelectFlow)
-        let starter = try #require(select.nodes[0] as? AttributeStarter)
-        #expect(starter.entity.description == "device@lamp")
-        #expect(starter.deviceType == OnOffLightDeviceType.self)
-        #expect(starter.trait == Matter.OnOffTrait.self)
-        #expect(select.nodes[1] is ManualStarter)
-        let condition = try #require(nodes[1] as? Condition)
-        #expect(condition.duration == .seconds(10))
-        let or = try #require(condition.expression as? Or)
+        let choice = try #require(nodes[0] as? SelectFlow)
+        let first = try #require(choice.nodes[0] as? AttributeStarter)
+        #expect(first.entity.description == "device@lamp")
+        #expect(first.deviceType == OnOffLightDeviceType.self)
+        #expect(first.trait == Matter.OnOffTrait.self)
+        #expect(choice.nodes[1] is ManualStarter)
+        let check = try #require(nodes[1] as? Condition)
+        #expect(check.duration == .seconds(10))
+        let or = try #require(check.expression as? Or)
         let and = try #require(or.operand1 as? And)
         let equals = try #require(and.operand1 as? Equals)
         let field = try #require(equals.operand1 as? FieldSelect)
@@ -226,8 +226,8 @@ import Testing
         #expect((equals.operand2 as? Constant)?.value == .bool(true))
         #expect((and.operand2 as? Between)?.operand3 is Constant)
         #expect((or.operand2 as? Not)?.operand1 is FieldSelect)
-        let action = try #require((nodes[2] as? ParallelFlow)?.nodes.first as? Action)
-        #expect((action.behavior as? AutomationCommand)?.command == Matter.OnOffTrait.ToggleCommand.self)
+        let last = try #require((nodes[2] as? ParallelFlow)?.nodes.first as? Action)
+        #expect((last.behavior as? AutomationCommand)?.command == Matter.OnOffTrait.ToggleCommand.self)
         #expect(draft.automationGraph?.graphNode.view as? SequentialFlow == draft.automationGraph)
     }
 }

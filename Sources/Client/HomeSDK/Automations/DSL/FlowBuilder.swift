@@ -5,8 +5,10 @@ public struct FlowContent: Sendable {
     var nodes: [GraphNode]
 }
 
-/// Builds the body of an automation or a flow. Loops, choices and lists of nodes put their nodes in order.
-@resultBuilder public enum FlowBuilder {
+/// What the builders of bodies have in common.
+public protocol NodeBuilder {}
+
+extension NodeBuilder {
     /// Takes a node.
     public static func buildExpression(_ node: some Node) -> FlowContent { FlowContent(nodes: [node.graphNode]) }
 
@@ -29,44 +31,21 @@ public struct FlowContent: Sendable {
 
     /// Takes a branch that may be absent.
     public static func buildOptional(_ part: FlowContent?) -> FlowContent { part ?? FlowContent(nodes: []) }
-
-    /// Joins the passes of a loop.
-    public static func buildArray(_ parts: [FlowContent]) -> FlowContent { FlowContent(nodes: parts.flatMap(\.nodes)) }
 
     /// Takes statements that need a newer system.
     public static func buildLimitedAvailability(_ part: FlowContent) -> FlowContent { part }
 }
 
+/// Builds the body of an automation or a flow. Loops, choices and lists of nodes put their nodes in order.
+@resultBuilder public enum FlowBuilder: NodeBuilder {
+    /// Joins the passes of a loop.
+    public static func buildArray(_ parts: [FlowContent]) -> FlowContent { FlowContent(nodes: parts.flatMap(\.nodes)) }
+}
+
 /// Builds the body of a parallel flow. One pass of a loop with several nodes is one branch, whose nodes run in order.
-@resultBuilder public enum ParallelFlowBuilder {
-    /// Takes a node.
-    public static func buildExpression(_ node: some Node) -> FlowContent { FlowContent(nodes: [node.graphNode]) }
-
-    /// Takes a node of any kind.
-    public static func buildExpression(_ node: any Node) -> FlowContent { FlowContent(nodes: [node.graphNode]) }
-
-    /// Takes several nodes.
-    public static func buildExpression(_ nodes: [any Node]) -> FlowContent {
-        FlowContent(nodes: nodes.map(\.graphNode))
-    }
-
-    /// Joins the statements of a body.
-    public static func buildBlock(_ parts: FlowContent...) -> FlowContent { FlowContent(nodes: parts.flatMap(\.nodes)) }
-
-    /// Takes the first of two branches.
-    public static func buildEither(first part: FlowContent) -> FlowContent { part }
-
-    /// Takes the second of two branches.
-    public static func buildEither(second part: FlowContent) -> FlowContent { part }
-
-    /// Takes a branch that may be absent.
-    public static func buildOptional(_ part: FlowContent?) -> FlowContent { part ?? FlowContent(nodes: []) }
-
+@resultBuilder public enum ParallelFlowBuilder: NodeBuilder {
     /// Makes each pass of a loop a branch.
     public static func buildArray(_ parts: [FlowContent]) -> FlowContent {
         FlowContent(nodes: parts.flatMap { $0.nodes.count > 1 ? [.sequential($0.nodes)] : $0.nodes })
     }
-
-    /// Takes statements that need a newer system.
-    public static func buildLimitedAvailability(_ part: FlowContent) -> FlowContent { part }
 }

@@ -1,0 +1,54 @@
+import Foundation
+
+/// The wall clock of a place, with its changes to and from summer time.
+public struct WallClock: Sendable {
+    private let zone: TimeZone
+
+    /// The clock of a time zone.
+    public init(_ zone: TimeZone) { self.zone = zone }
+
+    private func offset(_ seconds: Int) -> Int {
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
+    }
+
+    /// The day on which a moment is there.
+    public func date(at seconds: Int) -> CivilDate {
+        let local = seconds + offset(seconds)
+        return CivilDate(day: (local - Self.remainder(local)) / 86_400)
+    }
+
+    private static func remainder(_ seconds: Int) -> Int { (seconds % 86_400 + 86_400) % 86_400 }
+
+    /// The moments of several times of a day.
+    func moments(of times: [Int], on date: CivilDate) -> [Int] {
+        let midnight = date.day * 86_400
+        let before = offset(midnight - Self.margin)
+        // On most days nothing changes, and two questions answer all.
+        guard before != offset(midnight + 86_400 + Self.margin) else { return times.map { midnight + $0 - before } }
+        return times.map { moment(of: $0, on: date) }
+    }
+
+    /// A change may leave out a whole day, as Samoa did in 2011.
+    private static let margin = 36 * 3600
+
+    /// The moment of a time of day, in seconds since 1970.
+    ///
+    /// A time that comes twice is the first one. One that the clock leaves out is the moment at which it goes on.
+    /// - Parameter time: seconds since midnight on the wall clock, up to 86,400.
+    public func moment(of time: Int, on date: CivilDate) -> Int {
+        let local = date.day * 86_400 + time
+        let before = offset(local - Self.margin)
+        let after = offset(local + Self.margin)
+        let first = local - before
+        if offset(first) == before { return first }
+        let second = local - after
+        if offset(second) == after { return second }
+        // The first moment with the new offset.
+        var (low, high) = (local - Self.margin, local + Self.margin)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if offset(middle) == before { low = middle } else { high = middle }
+        }
+        return high
+    }
+}
