@@ -44,6 +44,7 @@ import Transport
         #"{"type":"condition","expression":{"not":[{"constant":true}],"strict" : true}}"#,
         #"{"type":"action","entity":{"device":"d1","room":"r"},"trait":"OnOff","command":"on"}"#,
         #"{"type":"if","ifThen":{"condition":{"constant":true},"nodes":[],"note":1.0}}"#,
+        #"{"type":"if","ifThen":{"condition":{"constant":true},"nodes":[]},"elseThen":{"nodes":[],"note":1}}"#,
         #"{"type":"sequential","nodes":[{"type":"whenever"}]}"#,
     ])
     func `what a later version adds is kept byte for byte and not understood`(_ later: String) throws {
@@ -177,5 +178,16 @@ import Transport
         }
         // Most damage breaks a graph; some only changes a value.
         #expect((2_000..<5_000).contains(refused))
+    }
+
+    @Test func `nodes are numbered in the order of the graph, with the references to them`() throws {
+        let text = Samples.everything.json
+        let shuffled = try Graph(
+            json: text.replacing(#""n1""#, with: #""x""#).replacing(#""n2""#, with: #""n1""#)
+                .replacing(#""n3""#, with: #""y""#))
+        #expect(shuffled != Samples.everything)
+        #expect(shuffled.numbered == Samples.everything)
+        let lost = Graph([.condition(GraphCondition(.field("a", of: .reference("gone"))))])
+        #expect(lost.numbered == lost)
     }
 }

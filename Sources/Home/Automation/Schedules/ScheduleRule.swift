@@ -1,5 +1,4 @@
 import AutomationGraph
-import Foundation
 import HomeTypes
 
 /// When a scheduled starter starts: a time of day, a moment of the sun, or a rule in the form of cron.

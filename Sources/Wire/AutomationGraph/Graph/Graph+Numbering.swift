@@ -32,11 +32,7 @@ private struct GraphNumbering {
         case .select(let nodes): .select(nodes.map(renamed))
         case .attributeStarter(let reader): .attributeStarter(renamed(reader))
         case .stateReader(let reader): .stateReader(renamed(reader))
-        case .eventStarter(var starter):
-            {
-                starter.id = names[starter.id] ?? starter.id
-                return .eventStarter(starter)
-            }()
+        case .eventStarter(let starter): .eventStarter(renamed(starter))
         case .condition(let condition):
             .condition(GraphCondition(renamed(condition.expression), for: condition.duration))
         case .ifThen(let choice):
@@ -50,6 +46,12 @@ private struct GraphNumbering {
 
     private func renamed(_ reader: GraphReader) -> GraphReader {
         GraphReader(id: names[reader.id] ?? reader.id, reader.source)
+    }
+
+    private func renamed(_ starter: GraphEventStarter) -> GraphEventStarter {
+        var result = starter
+        result.id = names[starter.id] ?? starter.id
+        return result
     }
 
     private func renamed(_ branch: GraphIf.Branch) -> GraphIf.Branch {
