@@ -15,7 +15,7 @@ from peers.mqtt_descriptions import BELL, CLIMATE_SENSOR, DESCRIPTIONS, LAMP, bu
 from peers.polling import PATIENCE, eventually
 
 JSON = {"Content-Type": "application/json"}
-NAMES = "Lamp Blind Lock Fan Heating Bell Weather Motion Door Smoke bulb air"
+NAMES = "Lamp Blind Lock Fan Heating Bell Weather Motion Door Smoke Pair bulb air"
 
 
 @dataclass
@@ -196,6 +196,20 @@ def test_commands_and_writes_become_messages(house: House) -> None:
         assert float(listener.wait_for("heating/target/set")) == 22.5
         house.command("bulb", "LevelControl", "moveToLevelWithOnOff", level=100, optionsMask=0, optionsOverride=0)
         assert json.loads(listener.wait_for("zigbee2mqtt/bulb/set"))["brightness"] == 100
+    finally:
+        listener.stop()
+
+
+def test_a_command_reaches_the_part_that_it_names(house: House) -> None:
+    listener = Subscriber(house.broker, "left/set", "right/set", "probe")
+    path = f"/v1/devices/{house.device('Pair')['id']}/traits/OnOff/commands/on"
+    try:
+        while not listener.payloads("probe"):
+            house.broker.publish("probe", "x")
+        # The parts are numbered in the order of their ids: left is 1, right is 2.
+        assert house.gateway.client.request("POST", f"{path}?endpoint=2", "{}", JSON).status == 200
+        listener.wait_for("right/set", "ON")
+        assert not listener.payloads("left/set")
     finally:
         listener.stop()
 

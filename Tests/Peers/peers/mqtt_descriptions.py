@@ -44,6 +44,10 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
     f"binary_sensor/{kind}": {
         "unique_id": kind, "device_class": kind, "state_topic": f"{kind}/state", "device": device(kind.title()),
     } for kind in ["motion", "door", "smoke"]
+} | {
+    f"switch/{side}": {
+        "unique_id": side, "state_topic": f"{side}/state", "command_topic": f"{side}/set", "device": device("Pair"),
+    } for side in ["left", "right"]
 }  # fmt: skip
 """By the middle of the topics of discovery."""
 
