@@ -30,16 +30,33 @@ import Transport
         let held = try (0..<3).map { _ in try #require(try enter(ledger, host)) }
         let foreign = try #require(try enter(ledger, other))
         ledger.vouch(for: held[0], principal: "owner")
+        // Those that have signed in do not count for the host: a proxy's clients are many.
         let fourth = try #require(try enter(ledger, host))
+        #expect(held.allSatisfy { !$0.hasGivenWay })
+        _ = try #require(try enter(ledger, host))
         #expect(held.map(\.hasGivenWay) == [false, true, false])
         #expect(!foreign.hasGivenWay)
-        // If all have signed in, none is closed.
         for connection in [held[2], fourth] { ledger.vouch(for: connection, principal: "owner") }
-        #expect(try enter(ledger, host) == nil)
-        ledger.leave(fourth)
         #expect(try enter(ledger, host) != nil)
-        #expect(ledger.counts.gaveWay == 1 && ledger.counts.refused == 1)
-        #expect(ledger.counts.connections == 4 && ledger.counts.signedIn == 2)
+        #expect(ledger.counts.gaveWay == 1 && ledger.counts.refused == 0)
+        #expect(ledger.counts.connections == 6 && ledger.counts.signedIn == 3)
+    }
+
+    @Test func thousandsOfSignedInConnectionsLeaveTheStrangersTheirPlaces() throws {
+        let ledger = ConnectionLedger(limits: .init(total: 2_000, strangers: 40, perHost: 20, perPrincipal: 1_500))
+        var kept: [Connection] = []
+        for _ in 0..<1_500 {
+            let connection = try #require(try enter(ledger, "192.0.2.1"))
+            ledger.vouch(for: connection, principal: "owner")
+            kept.append(connection)
+        }
+        // Strangers replace one another long before the connections run out.
+        for number in 0..<200 { kept.append(try #require(try enter(ledger, "198.51.100.\(number)"))) }
+        #expect(kept[..<1_500].allSatisfy { !$0.hasGivenWay })
+        #expect(ledger.counts.connections == 1_540 && ledger.counts.gaveWay == 160)
+        // Beyond its share, a principal's connections are like a stranger's.
+        let more = try #require(try enter(ledger, "192.0.2.1"))
+        #expect(!ledger.vouch(for: more, principal: "owner"))
     }
 
     @Test func theOldestOfTheHostWithTheMostStrangersIsReplacedFirst() throws {
@@ -130,7 +147,8 @@ import Transport
     }
 
     @Test func aProcessWithFewDescriptorsKeepsSomeForItsCameras() {
-        #expect(ConnectionLedger.Limits(descriptors: 16_384).total == 640)
+        let plenty = ConnectionLedger.Limits(descriptors: 16_384)
+        #expect(plenty.total == 4_096 && plenty.strangers == 640 && plenty.perHost == 128)
         #expect(ConnectionLedger.Limits(descriptors: 1_024).total == 640)
         #expect(ConnectionLedger.Limits(descriptors: 512).total == 128)
         #expect(ConnectionLedger.Limits(descriptors: 64).total == 32)

@@ -116,6 +116,7 @@ public struct GatewayService: Service {
             transports: HomeTransports(service: self.transports, setOutputs: { await outputs?.set($1, of: $0) }),
             directory: storage.directory(names: names, logger: logger), log: storage.log,
             history: storage.history,
+            watchers: configuration.events.watchers,
             observer: { log.note($1, of: $0) })
         if let recording { Self.report(recording.alarms, to: self.hub) }
         let webhooks = try WebhookTokens(

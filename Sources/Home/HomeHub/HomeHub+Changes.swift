@@ -18,8 +18,11 @@ extension HomeHub {
         principal: String, access: Access = .everything, after cursor: String? = nil,
         onCutOff: @escaping @Sendable () -> Void = {}
     ) async throws(HomeError) -> HomeEvents {
-        let sees: @Sendable (String) -> Bool = { [directory] in
-            access.permits(.read, directory.object(ofSubject: $0))
+        let sees: @Sendable (String) -> Bool
+        if access.permitsInWholeHome(.read) {
+            sees = { _ in true }
+        } else {
+            sees = { [directory] in access.permits(.read, directory.object(ofSubject: $0)) }
         }
         // Refuse first: a watcher that is refused anyway should not cost a look at the log.
         try requirePlace(principal)
@@ -36,9 +39,9 @@ extension HomeHub {
         let reader = log.addReader(
             principal: principal, after: newest.sequence, sees: sees, onCutOff: onCutOff)
         guard !log.isFinished else { return HomeEvents(initial: [], reader: reader) }
-        var initial = presentState(of: principal, sees).map { HomeEvent($0) }
+        var initial = presentState(of: principal, sees)
         // Only with the last of the state does the watcher have all of it.
-        if !initial.isEmpty { initial[initial.count - 1].id = newest.text }
+        if let last = initial.popLast() { initial.append(last.with(id: newest.text)) }
         if cursor != nil { initial.append(.missed(Self.gap)) }
         return HomeEvents(initial: initial, reader: reader)
     }
@@ -47,17 +50,35 @@ extension HomeHub {
         "not all changes since Last-Event-ID are still kept, so the present state was sent again; "
         + "GET /v1/devices/{device}/events lists the events of a device"
 
-    private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeChange] {
-        let home =
+    private func presentState(of principal: String, _ sees: (String) -> Bool) -> [HomeEvent] {
+        let places: [HomeChange] =
             directory.structures.map { .structure(directory.snapshot(of: $0.record)) } + rooms().map(HomeChange.room)
-            + devices().map(HomeChange.device)
-        return home.filter { sees($0.encoded().subject) }
-            + knownSessions.values
+        let sessions = knownSessions.values
             .filter { $0.session.principal == principal }
             .sorted { $0.session.mediaSessionId < $1.session.mediaSessionId }
-            .map { HomeChange.session(.started, $0) }
-            + self.lastingAlarms.filter { sees(HomeChange.subject(of: $0)) }.map(HomeChange.alarm)
+        let alarms = self.lastingAlarms.filter { sees(HomeChange.subject(of: $0)) }
+        return places.map { $0.encoded() }.filter { sees($0.subject) }
+            .map { HomeEvent(id: "", name: $0.name, data: $0.data) }
+            + order.filter { sees(HomeChange.subject(ofDevice: $0)) }.compactMap(presentEvent)
+            + sessions.map { HomeEvent(.session(.started, $0)) } + alarms.map { HomeEvent(.alarm($0)) }
     }
+
+    /// The present state of a device for a watcher. It is encoded once for all watchers that come before the next change.
+    private func presentEvent(ofDevice id: String) -> HomeEvent? {
+        if let known = presentEvents[id] { return known }
+        guard let device = states[id]?.snapshot else { return nil }
+        let encoded = HomeChange.device(device).encoded()
+        keep(encoded.data, of: device)
+        return presentEvents[id] ?? HomeEvent(id: "", name: encoded.name, data: encoded.data)
+    }
+
+    /// Keeps the present state of a device for the next watchers.
+    func keep(_ data: String, of device: DeviceSnapshot) {
+        presentEvents[device.id] =
+            states[device.id]?.camera == nil ? HomeEvent(id: "", name: Self.deviceEvent, data: data) : nil
+    }
+
+    private static let deviceEvent = "device"
 
     private func requirePlace(_ principal: String) throws(HomeError) {
         guard let refusal = places.refusal(of: principal, holders: log.readers) else { return }

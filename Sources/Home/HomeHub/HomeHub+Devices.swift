@@ -54,8 +54,9 @@ extension HomeHub {
         self.orders[origin] = order
         directory.adopt(devices)
         if origin == .cameras { setConnections(of: devices) }
+        let drivers = Dictionary(drivers.map { ($0.deviceID, $0) }, uniquingKeysWith: { first, _ in first })
         for device in devices where wanted.remove(device.id) != nil {
-            let driver = drivers.first { $0.deviceID == device.id }
+            let driver = drivers[device.id]
             guard let known = states[device.id] else {
                 var state = DeviceState(
                     description: device, record: directory.record(ofDevice: device.id), backend: driver)

@@ -11,8 +11,8 @@ import Transport
 /// Commands of the trait `WebRtcLiveView` go to the signalling services. The button goes to the camera's driver. The
 /// hub is for control: no packet passes through it.
 public actor HomeHub {
-    /// How many watchers of the changes may be connected at once. Principals share them; see ``PlaceShares``.
-    public static let maximumWatchers = 64
+    /// How many watchers of the changes may be connected at once, unless the config says otherwise.
+    public static let standardWatchers = 2_048
 
     /// Live views, talks, clips, publishers and pictures.
     public nonisolated let signalling: SignallingServices
@@ -40,7 +40,11 @@ public actor HomeHub {
     nonisolated let log: ChangeLog
     /// Keeps what happened; nil for a home without a history.
     nonisolated let historyKeeper: History?
-    let places = PlaceShares(total: HomeHub.maximumWatchers)
+    /// How watchers share the places that there are.
+    let places: PlaceShares
+    /// The present state of devices as watchers get it first, as far as it was already encoded. A camera's is not kept: it
+    /// depends on what its driver knows at the time.
+    var presentEvents: [String: HomeEvent] = [:]
     /// The devices that an earlier run knew, by their identifiers, and where they may come from, until the first list of
     /// devices from there replaces them.
     var recalledDevices: [String: DeviceOrigin] = [:]
@@ -64,6 +68,8 @@ public actor HomeHub {
     ///   - directory: keeps structures, rooms and the identifiers of devices.
     ///   - log: takes every change. What an earlier run left in it is brought up to date: its sessions have ended.
     ///   - history: keeps what happened; nil for a home without a history.
+    ///   - watchers: how many watchers of the changes may be connected at once. Principals share them; see
+    ///     ``PlaceShares``.
     ///   - observer: gets each camera's reports, and nil once a device is gone, for the log. It must not block.
     ///   - now: the wall clock.
     ///   - clock: the clock of deadlines.
@@ -71,11 +77,13 @@ public actor HomeHub {
         devices: [DeviceDescription], drivers: [any DeviceBackend], signalling: SignallingServices,
         transports: HomeTransports? = nil, directory: HomeDirectory = HomeDirectory(), log: ChangeLog = ChangeLog(),
         history: History? = nil,
+        watchers: Int = HomeHub.standardWatchers,
         observer: @escaping @Sendable (_ deviceID: String, CameraUpdate?) -> Void = { _, _ in },
         now: @escaping @Sendable () -> Date = { Date() },
         clock: @escaping @Sendable () -> Instant = { MonotonicClock.now }
     ) {
         self.directory = directory
+        self.places = PlaceShares(total: watchers)
         directory.adopt(devices)
         var order: [String] = []
         for device in devices where self.states[device.id] == nil {
@@ -207,7 +215,13 @@ public actor HomeHub {
     func publish(_ change: HomeChange) -> LogCursor {
         let now = self.now()
         historyKeeper?.take(change, at: now)
-        return log.append(change, at: now)
+        let encoded = change.encoded()
+        switch change {
+        case .device(let device), .deviceAdded(let device): keep(encoded.data, of: device)
+        case .deviceRemoved(let id): presentEvents[id] = nil
+        default: break
+        }
+        return log.append(encoded, at: now)
     }
 
     func state(of id: String) throws(HomeError) -> DeviceState {

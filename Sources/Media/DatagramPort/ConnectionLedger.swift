@@ -10,14 +10,18 @@ public final class ConnectionLedger: Sendable {
     public struct Limits: Sendable, Equatable {
         /// From all hosts, at all listeners.
         public var total: Int
-        /// From one host, at all listeners. This machine is exempt: its proxies act for all clients.
+        /// Of strangers from all hosts, at all listeners.
+        public var strangers: Int
+        /// Of strangers from one host, at all listeners. This machine is exempt: its proxies act for all clients.
         public var perHost: Int
         /// How many connections of one principal are never closed for others.
         public var perPrincipal: Int
 
-        /// The limits of a process with enough descriptors.
-        public init(total: Int = 640, perHost: Int = 128, perPrincipal: Int = 160) {
+        /// Limits that the process's descriptors allow.
+        /// - Parameter strangers: the most strangers; nil for as many as there are connections.
+        public init(total: Int = 640, strangers: Int? = nil, perHost: Int = 128, perPrincipal: Int = 160) {
             self.total = total
+            self.strangers = strangers ?? total
             self.perHost = perHost
             self.perPrincipal = perPrincipal
         }
@@ -31,10 +35,15 @@ public final class ConnectionLedger: Sendable {
         /// Descriptors that are reserved from clients: for cameras, files and the process itself.
         public static let reservedDescriptors = 384
 
-        /// The most connections that a process with this many descriptors can have besides its cameras.
+        /// The most connections that a process has, however many descriptors there are.
+        public static let most = 4_096
+
+        /// The most connections that a process with this many descriptors can have besides its cameras. Only those that
+        /// have signed in can be more than 640.
         public init(descriptors: Int) {
-            let total = min(640, max(32, descriptors - Self.reservedDescriptors))
-            self.init(total: total, perHost: min(128, total / 2), perPrincipal: total / 4)
+            let total = min(Self.most, max(32, descriptors - Self.reservedDescriptors))
+            self.init(
+                total: total, strangers: min(640, total), perHost: min(128, total / 2), perPrincipal: total / 4)
         }
     }
 
@@ -148,11 +157,11 @@ public final class ConnectionLedger: Sendable {
         let limits = limits
         let (isAdmitted, giveWay) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             var victim: ObjectIdentifier?
-            let present = state.hosts[host]?.count ?? 0
+            let present = host.isLoopback ? 0 : state.hosts[host]?.strangers.count ?? 0
             if !host.isLoopback, present >= limits.perHost {
                 victim = state.hosts[host]?.strangers.first?.key
-            } else if state.entries.count
-                >= limits.room(forHostWith: host.isLoopback ? 0 : present, ofTotal: state.total(limits, at: now))
+            } else if state.strangerCount >= limits.room(forHostWith: present, ofTotal: limits.strangers)
+                || state.entries.count >= limits.room(forHostWith: present, ofTotal: state.total(limits, at: now))
             {
                 victim = Self.strangerOfTheLargestHost(state.hosts)
             } else {

@@ -72,6 +72,11 @@ public struct Access: Sendable, Codable, Hashable {
         grants.contains { $0.scopes.contains(scope) && $0.covers(object) }
     }
 
+    /// Whether a scope is granted for everything there is.
+    public func permitsInWholeHome(_ scope: Caller.Scope) -> Bool {
+        grants.contains { $0.scopes.contains(scope) && $0.structureID == nil && $0.deviceID == nil }
+    }
+
     /// Whether the principal may know that the object exists.
     public func sees(_ object: Object) -> Bool {
         grants.contains { !$0.scopes.isEmpty && $0.covers(object) }

@@ -82,7 +82,7 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "stateDirectory", "sessions", "log", "rtsp", "recording", "history", "oauth", "mqtt",
+        "http", "media", "stateDirectory", "sessions", "events", "log", "rtsp", "recording", "history", "oauth", "mqtt",
         "cameras", "devices",
     ]
 
@@ -97,6 +97,7 @@ struct ConfigurationLoader {
         if let place = keys["media"] { result.media = media(place) }
         if let path = reader.string(keys["stateDirectory"]) { result.stateDirectory = self.path(path) }
         if let place = keys["sessions"] { result.sessions = sessions(place) }
+        if let place = keys["events"] { result.events = events(place) }
         if let place = keys["log"] { result.log = log(place) }
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
         if let place = keys["recording"] { result.recording = recording(place) }
@@ -212,6 +213,15 @@ struct ConfigurationLoader {
                 "maximumDurationSeconds (\(result.maximumDurationSeconds)) is less than durationSeconds "
                     + "(\(result.durationSeconds))", at: place)
         }
+        return result
+    }
+
+    private func events(_ place: YAMLReader.Place) -> GatewayConfiguration.Events {
+        let keys = reader.mapping(place, keys: ["watchers"])
+        var result = GatewayConfiguration.Events()
+        // The rest of the connections is for requests.
+        let most = ConnectionLedger.Limits.most * 3 / 4
+        if let value = reader.integer(keys["watchers"], in: 4...most) { result.watchers = value }
         return result
     }
 

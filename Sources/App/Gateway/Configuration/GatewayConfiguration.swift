@@ -1,3 +1,4 @@
+import HomeHub
 import HomeTypes
 
 /// The settings of the config file, checked, with every default filled in.
@@ -10,6 +11,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var stateDirectory: String?
     /// The lease of a live view and how many there may be.
     public var sessions = Sessions()
+    public var events = Events()
     /// The settings of the log.
     public var log = Log()
     /// The RTSP server that hands the cameras on, or nil when it is off.
@@ -117,6 +119,15 @@ extension GatewayConfiguration {
         public var perCamera = 32
         /// Sessions that one principal may have at once.
         public var perPrincipal = 64
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The event stream of the HTTP API.
+    public struct Events: Sendable, Equatable {
+        /// How many watchers may be connected at once. Principals share them (``PlaceShares``).
+        public var watchers = HomeHub.standardWatchers
 
         /// The defaults.
         public init() {}

@@ -25,8 +25,8 @@ extension GatewayAPI {
                 body: ResponseBody { writer in
                     try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
                     // It ends when the client disconnects, when the gateway ends, or when the client reads too slowly.
-                    for await event in events.cancelOnGracefulShutdown() {
-                        try await writer.write(ByteBuffer(string: ServerSentEvents.encode(event)))
+                    for await batch in events.batches.cancelOnGracefulShutdown() {
+                        for block in ServerSentEvents.blocks(batch) { try await writer.write(block) }
                     }
                     try await writer.finish(nil)
                 })

@@ -36,10 +36,12 @@ extension HomeDirectory {
     ) throws(HomeError) -> [String: DeviceRecord] {
         var result: [String: DeviceRecord] = [:]
         let present = Set(keys.map(\.key))
+        var byKey = recordsByKey
         for key in keys where result[key.key] == nil {
-            if let known = device(withKey: key.key) {
+            if let known = byKey[key.key] {
                 result[key.key] = known
-            } else if let former = key.formerly, !present.contains(former), var record = device(withKey: former) {
+            } else if let former = key.formerly, !present.contains(former), var record = byKey[former] {
+                byKey[former] = nil
                 record.key = key.key
                 result[key.key] = try write(record)
             } else {
@@ -95,8 +97,8 @@ extension HomeDirectory {
         state.withLock { $0.devices.values.map(\.record) }.filter { $0.removedAt == nil }.sorted { $0.id < $1.id }
     }
 
-    private func device(withKey key: String) -> DeviceRecord? {
-        state.withLock { $0.devices.values.first { $0.record.key == key && $0.record.removedAt == nil }?.record }
+    private var recordsByKey: [String: DeviceRecord] {
+        Dictionary(deviceRecords.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Whether the identifier belongs, or belonged, to a device.

@@ -155,7 +155,8 @@ extension HomeHub {
         for change in changes where !change.isRemoval { publish(change) }
         for id in order {
             let record = directory.record(ofDevice: id)
-            change(id) { $0.record = record }
+            // Most changes are of one device, and a look at another's whole state costs far more than this.
+            if states[id]?.record != record { change(id) { $0.record = record } }
         }
         for change in changes where change.isRemoval { publish(change) }
     }

@@ -47,7 +47,7 @@ public final class ChangeLog: Sendable {
         var unwritten: [LogEntry] = []
         var isWriting = false
         /// The newest entries that readers may have, oldest first.
-        var tail: [LogEntry] = []
+        var tail: [PublishedEntry] = []
         var tailBytes = 0
         /// The number of the newest entry that readers may have.
         var committed: Int64
@@ -105,7 +105,13 @@ public final class ChangeLog: Sendable {
     /// - Returns: its cursor.
     @discardableResult
     public func append(_ change: HomeChange, at timestamp: Date) -> LogCursor {
-        let encoded = change.encoded()
+        append(change.encoded(), at: timestamp)
+    }
+
+    /// Adds a change whose JSON is there already.
+    /// - Returns: its cursor.
+    @discardableResult
+    func append(_ encoded: HomeChange.Encoded, at timestamp: Date) -> LogCursor {
         let (sequence, mustStart) = self.state.withLock { state in
             let sequence = state.next
             state.next += 1
@@ -192,14 +198,15 @@ public final class ChangeLog: Sendable {
     /// Lets the readers have a batch.
     private func publish(_ batch: [LogEntry]) {
         guard let last = batch.last else { return }
+        let published = batch.map { PublishedEntry($0, log: identity.log) }
         let waiting = self.state.withLock { state in
-            state.tail += batch
+            state.tail += published
             state.tailBytes += batch.reduce(0) { $0 + $1.size }
             // While the store fails, what it lacks stays readable from here as far as it waits.
             let capacity = Self.tailCapacity + state.unwritten.count
             if state.tail.count > 2 * capacity || state.tailBytes > Self.tailBytes {
                 let excess = max(state.tail.count - capacity, state.tail.count / 2)
-                for entry in state.tail[..<excess] { state.tailBytes -= entry.size }
+                for published in state.tail[..<excess] { state.tailBytes -= published.entry.size }
                 state.tail.removeFirst(excess)
             }
             state.committed = last.sequence

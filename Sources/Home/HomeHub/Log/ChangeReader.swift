@@ -33,7 +33,7 @@ public final class ChangeReader: Sendable {
     }
 
     private enum Step {
-        case entries(ArraySlice<LogEntry>, Place)
+        case entries([PublishedEntry], Place)
         case heartbeat
         case store(Int64)
         case wait
@@ -70,7 +70,7 @@ public final class ChangeReader: Sendable {
             case .store(let sequence):
                 guard let entries = await log.read(after: sequence) else { return tell() }
                 guard let place = take(entries, after: sequence) else { return tell() }
-                let events = visible(entries[...], to: place)
+                let events = visible(entries.map { PublishedEntry($0, log: log.identity.log) }, to: place)
                 if !events.isEmpty { return events }
             case .wait:
                 await wait()
@@ -86,12 +86,13 @@ public final class ChangeReader: Sendable {
             guard var place = state.readers[id] else { return state.isFinished ? .end : .cutOff }
             defer { state.readers[id] = place }
             if place.sequence < state.committed {
-                guard let first = state.tail.first, place.sequence >= first.sequence - 1 else {
+                guard let first = state.tail.first?.entry, place.sequence >= first.sequence - 1 else {
                     return .store(place.sequence)
                 }
-                let start = state.tail.partitioningIndex { $0.sequence > place.sequence }
-                let entries = state.tail[start...].prefix(ChangeLog.batch)
-                place.sequence = entries.last?.sequence ?? place.sequence
+                let start = state.tail.partitioningIndex { $0.entry.sequence > place.sequence }
+                // A copy of the few: a slice would have the log copy all of its newest part with its next entry.
+                let entries = Array(state.tail[start...].prefix(ChangeLog.batch))
+                place.sequence = entries.last?.entry.sequence ?? place.sequence
                 place.heartbeats = min(place.heartbeats, 1)
                 return .entries(entries, place)
             }
@@ -109,7 +110,7 @@ public final class ChangeReader: Sendable {
     private func take(_ entries: [LogEntry], after sequence: Int64) -> Place? {
         log.state.withLock { state in
             guard var place = state.readers[id] else { return nil }
-            let next = entries.first?.sequence ?? state.tail.first?.sequence ?? state.next
+            let next = entries.first?.sequence ?? state.tail.first?.entry.sequence ?? state.next
             let last = entries.last?.sequence ?? sequence
             guard next == sequence + 1, last == sequence + Int64(entries.count) else { return nil }
             // The store may lack what it failed to take; the newest part in memory may have it.
@@ -120,11 +121,12 @@ public final class ChangeReader: Sendable {
         }
     }
 
-    private func visible(_ entries: ArraySlice<LogEntry>, to place: Place) -> [HomeEvent] {
-        entries.compactMap { entry in
+    private func visible(_ entries: [PublishedEntry], to place: Place) -> [HomeEvent] {
+        entries.compactMap { published in
+            let entry = published.entry
             // An entry of a principal's own belongs to nobody else, and needs no grant.
             guard entry.principal.map({ $0 == place.principal }) ?? place.sees(entry.subject) else { return nil }
-            return HomeEvent(entry, log: log.identity.log)
+            return published.event
         }
     }
 
@@ -224,10 +226,10 @@ extension ChangeLog {
         guard let cursor = LogCursor(text), cursor.log == identity.log else { return nil }
         let found = self.state.withLock { state -> Bool? in
             guard cursor.sequence < state.next else { return false }
-            guard let first = state.tail.first, cursor.sequence >= first.sequence else { return nil }
-            let index = state.tail.partitioningIndex { $0.sequence >= cursor.sequence }
+            guard let first = state.tail.first?.entry, cursor.sequence >= first.sequence else { return nil }
+            let index = state.tail.partitioningIndex { $0.entry.sequence >= cursor.sequence }
             guard index < state.tail.endIndex else { return cursor.incarnation == identity.incarnation }
-            return state.tail[index].incarnation == cursor.incarnation
+            return state.tail[index].entry.incarnation == cursor.incarnation
         }
         if let found { return found ? cursor.sequence : nil }
         await settle()

@@ -1,15 +1,18 @@
 import Foundation
 import HomeTypes
+import Transport
 
 /// A change as a watcher gets it.
 public struct HomeEvent: Sendable, Equatable {
     /// The cursor after the change, opaque to clients. Empty if a client cannot resume from here: for a heartbeat, for
     /// `missed`, and for all but the last event of the state that is sent first.
-    public var id: String
+    public let id: String
     /// The name of the change on the wire; empty for a heartbeat.
-    public var name: String
+    public let name: String
     /// The change as JSON.
-    public var data: String
+    public let data: String
+    /// The event as its watchers send it on, which is the same for all of them.
+    private let form = SharedForm()
 
     init(id: String, name: String, data: String) {
         self.id = id
@@ -29,6 +32,17 @@ public struct HomeEvent: Sendable, Equatable {
         self.init(id: id, name: encoded.name, data: encoded.data)
     }
 
+    /// The same event with a cursor.
+    func with(id: String) -> HomeEvent { HomeEvent(id: id, name: name, data: data) }
+
+    /// The event in the form in which watchers pass it on. It is made for the first of them, and the others get the same
+    /// value: a change costs one encoding, however many watch.
+    public func form<Form: Sendable>(_ make: (HomeEvent) -> Form) -> Form { form.get { make(self) } }
+
+    public static func == (first: HomeEvent, second: HomeEvent) -> Bool {
+        first.id == second.id && first.name == second.name && first.data == second.data
+    }
+
     /// Nothing has changed. It is sent regularly so that a dead connection is noticed.
     public static let heartbeat = HomeEvent(id: "", name: "", data: "")
 
@@ -37,4 +51,18 @@ public struct HomeEvent: Sendable, Equatable {
 
     /// The change, read from its JSON; nil for a heartbeat.
     public var change: HomeChange? { HomeChange(name: name, data: data) }
+}
+
+/// What is made once from an event that many watchers get.
+private final class SharedForm: Sendable {
+    private let value = Locked<(any Sendable)?>(nil)
+
+    func get<Form: Sendable>(_ make: () -> Form) -> Form {
+        self.value.withLock { value in
+            if let known = value as? Form { return known }
+            let made = make()
+            value = made
+            return made
+        }
+    }
 }

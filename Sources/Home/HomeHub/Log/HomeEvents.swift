@@ -29,4 +29,31 @@ public struct HomeEvents: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// The same changes, as many together as are ready.
+    public var batches: Batches { Batches(events: self) }
+
+    /// The changes, as many together as are ready. No batch is empty.
+    public struct Batches: AsyncSequence, Sendable {
+        public typealias Element = [HomeEvent]
+        public typealias Failure = Never
+
+        fileprivate let events: HomeEvents
+
+        /// Reads one stream of changes.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate var initial: [HomeEvent]
+            fileprivate let reader: ChangeReader
+
+            public mutating func next() async -> [HomeEvent]? {
+                guard initial.isEmpty else {
+                    defer { initial = [] }
+                    return initial
+                }
+                return await reader.next()
+            }
+        }
+
+        public func makeAsyncIterator() -> Iterator { Iterator(initial: events.initial, reader: events.reader) }
+    }
 }

@@ -48,3 +48,14 @@ public struct LogEntry: Sendable, Hashable {
     /// About how many bytes it takes in memory and in the store.
     var size: Int { data.utf8.count + name.utf8.count + subject.utf8.count + 64 }
 }
+
+/// An entry that readers may have, with the event that all of them get.
+final class PublishedEntry: Sendable {
+    let entry: LogEntry
+    let event: HomeEvent
+
+    init(_ entry: LogEntry, log: String) {
+        self.entry = entry
+        self.event = HomeEvent(entry, log: log)
+    }
+}
