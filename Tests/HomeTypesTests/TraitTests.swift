@@ -187,6 +187,32 @@ private final class RecordingInteraction: TraitInteraction {
         #expect(Live(attributes: .init(acceptedCommandList: [3])).supportsStartTalkbackCommand)
     }
 
+    @Test func `every trait has Matter's global attributes`() throws {
+        let global: Set = [
+            "clusterRevision", "featureMap", "attributeList", "acceptedCommandList", "generatedCommandList",
+        ]
+        for trait in Vocabulary.traits { #expect(global.isSubset(of: trait.attributeNames), "\(trait)") }
+        let json =
+            #"{"attributeList":[0,65533],"clusterRevision":6,"featureMap":1,"generatedCommandList":[],"onOff":true}"#
+        let trait = try JSONDecoder().decode(Matter.OnOffTrait.self, from: Data(json.utf8))
+        #expect(trait.clusterRevision == 6 && trait.attributeList == [0, 65_533] && trait.generatedCommandList == [])
+        #expect(trait.featureMap == .init(rawValue: 1) && !trait.attributes.$acceptedCommandList.isSupported)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(trait), as: UTF8.self) == json)
+    }
+
+    @Test func `an event's JSON is its fields alone`() throws {
+        typealias Press = Matter.SwitchTrait.InitialPressEvent
+        var press = Press(newPosition: 3)
+        press.metadata = EventMetadata(timestamp: 7)
+        #expect(press.timestamp == 7 && press.importance == .info && Press.importance == .info)
+        let json = try JSONEncoder().encode(press)
+        #expect(String(decoding: json, as: UTF8.self) == #"{"newPosition":3}"#)
+        #expect(try JSONDecoder().decode(Press.self, from: json) == Press(newPosition: 3))
+        #expect(Matter.DoorLockTrait.DoorLockAlarmEvent.importance == .critical)
+    }
+
     @Test func `a vendor's trait is a trait like any other`() async throws {
         typealias Spinner = HandmadeVendor.SpinnerTrait
         let json = #"{"HandmadeVendor.Spinner":{"rpm":33},"WebRtcLiveView":{}}"#

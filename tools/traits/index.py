@@ -3,7 +3,7 @@
 import json
 
 from . import cloud
-from .model import INTEGERS, Field, Trait, Vocabulary
+from .model import GLOBAL_ATTRIBUTES, INTEGERS, Field, Trait, Vocabulary
 
 INTRODUCTION = """\
 # Traits
@@ -49,6 +49,9 @@ def page(vocabulary: Vocabulary) -> str:
     for trait in vocabulary.device_traits:
         mark = "" if trait.isFed else "declared only"
         lines += [f"| {trait.name} | `{trait.swift}` | `{trait.identifier}` | {mark} |"]
+    lines += ["", "## What every trait has", ""]
+    lines += ["Every trait has these attributes, unless its own table names another form of one.", ""]
+    lines += table("Attribute", GLOBAL_ATTRIBUTES)
     lines += cloud_section(vocabulary)
     for trait in vocabulary.device_traits:
         lines += ["", *section(trait)]
@@ -84,8 +87,9 @@ def section(trait: Trait) -> list[str]:
     lines = [f"## {trait.name}", "", trait.summary, ""]
     lines += [f"`{trait.swift}`, `{trait.identifier}`. Source: {trait.source}"]
     lines += [] if trait.isFed else ["", "Declared only: nothing in the gateway feeds it."]
-    if trait.attributes:
-        lines += ["", *table("Attribute", trait.attributes)]
+    own = [item for item in trait.attributes if item not in GLOBAL_ATTRIBUTES]
+    if own:
+        lines += ["", *table("Attribute", own)]
     for command in trait.commands:
         lines += ["", f"### Command `{command.name}` ({command.id})", "", command.summary]
         if command.parameters:
@@ -94,6 +98,7 @@ def section(trait: Trait) -> list[str]:
             lines += ["", *table("Result", command.result)]
     for event in trait.events:
         lines += ["", f"### Event `{event.name}` ({event.id})", "", event.summary]
+        lines += [f"Its importance is {event.importance}."] if event.importance != "info" else []
         if event.fields:
             lines += ["", *table("Field", event.fields)]
     for struct in trait.structs:

@@ -26,6 +26,9 @@ SCALARS = {*INTEGERS, "bool", "string", "double", "octets"}
 MEASURED = {"string", "octets"}
 
 
+# How important an event can be (Matter core specification, section 7.14.1.2).
+IMPORTANCES = ("debug", "info", "critical")
+
 MISSING = object()
 
 
@@ -124,6 +127,8 @@ class Event:
     payload: str | None = None
     # Whether clients can report it for a device.
     reported: bool = False
+    # debug, info or critical (Matter core specification, section 7.14.1.2).
+    importance: str = "info"
 
 
 @dataclass
@@ -302,6 +307,11 @@ class Vocabulary:
         if not re.fullmatch(r"home\.matter\.[0-9a-f]{4}\.clusters\.[0-9a-f]{4}", trait.identifier):
             raise VocabularyError(f"{trait.name}: {trait.identifier} is not home.matter.<vendor>.clusters.<cluster>")
         for event in trait.events:
+            if event.importance not in IMPORTANCES:
+                known = ", ".join(IMPORTANCES)
+                raise VocabularyError(
+                    f"{trait.name}, {event.name}: the importance {event.importance} is not known; {known} are"
+                )
             if event.payload and event.payload not in PAYLOADS:
                 raise VocabularyError(f"{trait.name}, {event.name}: the payload {event.payload} is not known")
         shared = self.enums + (self.base.enums if self.base else [])
@@ -401,24 +411,38 @@ def without_schema(item: dict) -> dict:
 
 
 def complete(trait: Trait, traits: list[Trait]) -> None:
-    """Gives a trait its name on the wire, and the attributes that every trait with commands has."""
+    """Gives a trait its name on the wire, and the attributes that every trait has."""
     others = [other for other in traits if other is not trait and other.base_name == trait.base_name]
     is_ambiguous = trait.namespace == "Matter" and any(other.namespace != "Matter" for other in others)
     if is_ambiguous or trait.namespace not in NAMESPACES:
         trait.name = f"{trait.namespace}.{trait.base_name}"
-    if trait.commands and all(item.name != ACCEPTED_COMMANDS.name for item in trait.attributes):
-        trait.attributes.append(replace(ACCEPTED_COMMANDS))
+    # A trait that only names an event has no attributes.
+    own = {item.name for item in trait.attributes}
+    if trait.detection is None:
+        trait.attributes += [replace(item) for item in GLOBAL_ATTRIBUTES if item.name not in own]
 
 
-# Matter core specification, section 7.13.
-ACCEPTED_COMMANDS = Field(
-    name="acceptedCommandList",
-    id=0xFFF9,
-    type="list<uint32>",
-    summary="The numbers of the commands that the device accepts; absent for all of them.",
-    optional=True,
-    readOnly=True,
-)
+def global_attribute(name: str, number: int, kind: str, summary: str) -> Field:
+    return Field(name=name, id=number, type=kind, summary=summary, optional=True, readOnly=True)
+
+
+# Matter core specification, section 7.13. A trait whose file declares one of them has its own form of it.
+GLOBAL_ATTRIBUTES = [
+    global_attribute(
+        "acceptedCommandList",
+        0xFFF9,
+        "list<uint32>",
+        "The numbers of the commands that the device accepts; absent for all of them.",
+    ),
+    global_attribute(
+        "generatedCommandList", 0xFFF8, "list<uint32>", "The numbers of the commands that the device answers with."
+    ),
+    global_attribute(
+        "attributeList", 0xFFFB, "list<uint32>", "The numbers of the attributes that the device supports."
+    ),
+    global_attribute("featureMap", 0xFFFC, "uint32", "What the device supports, a bit for each feature."),
+    global_attribute("clusterRevision", 0xFFFD, "uint16", "The revision of the trait that the device follows."),
+]
 # The fields of events that share them.
 PAYLOADS = {
     "Detection": [

@@ -493,6 +493,10 @@ def event_type(event: Event, trait: Trait) -> list[str]:
         f"public static let trait: any Trait.Type = {trait.swift}.self",
         f'public static let name = "{event.name}"',
         f"public static let id: UInt32 = {event.id}",
+        *([f"public static let importance = EventImportance.{event.importance}"] if event.importance != "info" else []),
+        "",
+        "/// What came with the event beside its fields.",
+        "public var metadata = EventMetadata()",
     )
     fields = PAYLOADS[event.payload] if event.payload else event.fields
     for field in fields:

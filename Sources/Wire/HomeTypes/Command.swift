@@ -1,3 +1,5 @@
+import Foundation
+
 /// A command of a trait with its parameters. A value is what a client sends, or an automation will send.
 public protocol Command: VocabularyRecord {
     /// What the sender gets.
@@ -23,9 +25,28 @@ public protocol Event: VocabularyRecord {
     static var name: String { get }
     /// The event's number in the trait.
     static var id: UInt32 { get }
+    /// How important events of this kind are.
+    static var importance: EventImportance { get }
+    /// What came with the event beside its fields.
+    var metadata: EventMetadata { get set }
 }
 
 extension Event {
+    public static var importance: EventImportance { .info }
+
+    /// An event that declares no metadata keeps none.
+    public var metadata: EventMetadata {
+        get { EventMetadata() }
+        set { _ = newValue }
+    }
+
+    /// When it happened, in seconds since 1970; 0 for a value that was made by hand.
+    public var timestamp: TimeInterval { self.metadata.timestamp }
+    /// How important the event is.
+    public var importance: EventImportance { Self.importance }
+    /// The event's fields.
+    public var payload: Self { self }
+
     /// The scoped identifier of the event.
     public static var identifier: String { "\(self.trait.identifier).events.\(fourDigits(self.id))" }
 }

@@ -6,6 +6,7 @@ struct HomeEvent: Sendable {
     private struct Origin: Decodable {
         var deviceID: String
         var endpoint: Int?
+        var timestamp: Date
     }
 
     /// The event's name on the wire.
@@ -13,16 +14,21 @@ struct HomeEvent: Sendable {
     var deviceID: String
     /// The endpoint; nil where the gateway does not say.
     var endpoint: Int?
+    /// When it happened, by the gateway's clock.
+    var timestamp: Date
     /// The event's fields as JSON, among others.
     var data: Data
 
-    /// Reads an event; nil for one that belongs to no device.
+    /// Reads an event; nil for one that belongs to no device, or is not an event.
     init?(_ event: GatewayEvent) {
         let data = Data(event.data.utf8)
-        guard let origin = try? JSONDecoder().decode(Origin.self, from: data) else { return nil }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        guard let origin = try? decoder.decode(Origin.self, from: data) else { return nil }
         name = event.name
         deviceID = origin.deviceID
         endpoint = origin.endpoint
+        timestamp = origin.timestamp
         self.data = data
     }
 }

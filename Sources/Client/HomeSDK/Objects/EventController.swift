@@ -68,8 +68,9 @@ public final class EventController: Sendable {
 extension HomeEvent {
     /// The event as a value of its type; nil for another event, and for one that cannot be read.
     func read<Wanted: Event>(_ type: Wanted.Type) -> Wanted? {
-        guard name == type.name else { return nil }
-        return try? JSONDecoder().decode(type, from: data)
+        guard name == type.name, var event = try? JSONDecoder().decode(type, from: data) else { return nil }
+        event.metadata = EventMetadata(timestamp: timestamp.timeIntervalSince1970)
+        return event
     }
 }
 

@@ -34,18 +34,30 @@ extension ExampleOrganization {
             @Attribute public var label: String?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["rpm", "direction", "label", "acceptedCommandList"]
+            public static let names: [String] = ["rpm", "direction", "label", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(rpm: UInt16? = nil, direction: DirectionEnum? = nil, label: String? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(rpm: UInt16? = nil, direction: DirectionEnum? = nil, label: String? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._rpm = Attribute(wrappedValue: rpm)
                 self._direction = Attribute(wrappedValue: direction)
                 self._label = Attribute(wrappedValue: label)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -53,6 +65,10 @@ extension ExampleOrganization {
                 self._direction.merge(newer._direction)
                 self._label.merge(newer._label)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -89,7 +105,7 @@ extension ExampleOrganization.SpinnerTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["rpm", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["rpm", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
         /// Where it spins.
         public mutating func setDirection(_ value: DirectionEnum) { self.direction = value }
@@ -233,6 +249,9 @@ extension ExampleOrganization.SpinnerTrait {
         public static let trait: any Trait.Type = ExampleOrganization.SpinnerTrait.self
         public static let name = "Jammed"
         public static let id: UInt32 = 0
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The turns a minute before.
         public static func rpm(_ value: UInt16) -> EventParameter<Self> { EventParameter("rpm", value) }

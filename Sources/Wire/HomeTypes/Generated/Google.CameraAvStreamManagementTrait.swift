@@ -78,14 +78,22 @@ extension Google {
             @Attribute public var recordingMicrophoneMuted: Bool?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "acceptedCommandList"]
+            public static let names: [String] = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "softRecordingPrivacyModeEnabled", "softLivestreamPrivacyModeEnabled", "hardPrivacyModeOn", "nightVision", "nightVisionIllum", "speakerMuted", "speakerVolumeLevel", "speakerMaxLevel", "speakerMinLevel", "microphoneMuted", "microphoneVolumeLevel", "microphoneMaxLevel", "microphoneMinLevel", "microphoneAGCEnabled", "imageRotation", "imageFlipHorizontal", "imageFlipVertical", "localVideoRecordingEnabled", "localSnapshotRecordingEnabled", "statusLightEnabled", "statusLightBrightness", "recordingMicrophoneMuted", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(supportedStreamUsages: [StreamUsageEnum]? = nil, allocatedVideoStreams: [VideoStreamStruct]? = nil, allocatedAudioStreams: [AudioStreamStruct]? = nil, streamUsagePriorities: [StreamUsageEnum]? = nil, softRecordingPrivacyModeEnabled: Bool? = nil, softLivestreamPrivacyModeEnabled: Bool? = nil, hardPrivacyModeOn: Bool? = nil, nightVision: TriStateAutoEnum? = nil, nightVisionIllum: TriStateAutoEnum? = nil, speakerMuted: Bool? = nil, speakerVolumeLevel: UInt8? = nil, speakerMaxLevel: UInt8? = nil, speakerMinLevel: UInt8? = nil, microphoneMuted: Bool? = nil, microphoneVolumeLevel: UInt8? = nil, microphoneMaxLevel: UInt8? = nil, microphoneMinLevel: UInt8? = nil, microphoneAGCEnabled: Bool? = nil, imageRotation: UInt16? = nil, imageFlipHorizontal: Bool? = nil, imageFlipVertical: Bool? = nil, localVideoRecordingEnabled: Bool? = nil, localSnapshotRecordingEnabled: Bool? = nil, statusLightEnabled: Bool? = nil, statusLightBrightness: ThreeLevelAutoEnum? = nil, recordingMicrophoneMuted: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._supportedStreamUsages = Attribute(wrappedValue: supportedStreamUsages)
                 self._allocatedVideoStreams = Attribute(wrappedValue: allocatedVideoStreams)
                 self._allocatedAudioStreams = Attribute(wrappedValue: allocatedAudioStreams)
@@ -113,6 +121,10 @@ extension Google {
                 self._statusLightBrightness = Attribute(wrappedValue: statusLightBrightness)
                 self._recordingMicrophoneMuted = Attribute(wrappedValue: recordingMicrophoneMuted)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -143,6 +155,10 @@ extension Google {
                 self._statusLightBrightness.merge(newer._statusLightBrightness)
                 self._recordingMicrophoneMuted.merge(newer._recordingMicrophoneMuted)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -287,7 +303,7 @@ extension Google.CameraAvStreamManagementTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.CameraAvStreamManagementTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["supportedStreamUsages", "allocatedVideoStreams", "allocatedAudioStreams", "streamUsagePriorities", "hardPrivacyModeOn", "speakerMaxLevel", "speakerMinLevel", "microphoneMaxLevel", "microphoneMinLevel", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
         /// Whether recording and analysis are refused.
         public mutating func setSoftRecordingPrivacyModeEnabled(_ value: Bool) { self.softRecordingPrivacyModeEnabled = value }

@@ -41,6 +41,9 @@ extension Google.CameraSoundTrait {
         public static let name = "Sound"
         public static let id: UInt32 = 0
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. Whether it began, ended or is momentary.
         public static func phase(_ value: DetectionPhase) -> EventParameter<Self> { EventParameter("phase", value) }
 

@@ -28,21 +28,41 @@ extension Google {
             @Attribute public var availableThemes: [ChimeThemeStruct]?
             /// The theme in use; null for the doorbell's own sound.
             @Attribute public var selectedTheme: String?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["availableThemes", "selectedTheme"]
+            public static let names: [String] = ["availableThemes", "selectedTheme", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(availableThemes: [ChimeThemeStruct]? = nil, selectedTheme: String? = nil) {
+            public init(availableThemes: [ChimeThemeStruct]? = nil, selectedTheme: String? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._availableThemes = Attribute(wrappedValue: availableThemes)
                 self._selectedTheme = Attribute(wrappedValue: selectedTheme)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
                 self._availableThemes.merge(newer._availableThemes)
                 self._selectedTheme.merge(newer._selectedTheme)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -82,7 +102,7 @@ extension Google.ChimeThemesTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.ChimeThemesTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["availableThemes"]
+        public static let readOnly: Set<String> = ["availableThemes", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
         /// The theme in use; null for the doorbell's own sound.
         public mutating func setSelectedTheme(_ value: String?) { self.selectedTheme = .some(value) }

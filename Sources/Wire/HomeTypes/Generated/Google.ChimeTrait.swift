@@ -34,19 +34,31 @@ extension Google {
             @Attribute public var externalChime: ExternalChimeEnum?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["installedChimeSounds", "selectedChime", "enabled", "externalChime", "acceptedCommandList"]
+            public static let names: [String] = ["installedChimeSounds", "selectedChime", "enabled", "externalChime", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(installedChimeSounds: [ChimeSoundStruct]? = nil, selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeEnum? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(installedChimeSounds: [ChimeSoundStruct]? = nil, selectedChime: UInt8? = nil, enabled: Bool? = nil, externalChime: ExternalChimeEnum? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._installedChimeSounds = Attribute(wrappedValue: installedChimeSounds)
                 self._selectedChime = Attribute(wrappedValue: selectedChime)
                 self._enabled = Attribute(wrappedValue: enabled)
                 self._externalChime = Attribute(wrappedValue: externalChime)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -55,6 +67,10 @@ extension Google {
                 self._enabled.merge(newer._enabled)
                 self._externalChime.merge(newer._externalChime)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -112,7 +128,7 @@ extension Google.ChimeTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Google.ChimeTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["installedChimeSounds", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["installedChimeSounds", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
         /// The number of the sound that is used.
         public mutating func setSelectedChime(_ value: UInt8) { self.selectedChime = value }

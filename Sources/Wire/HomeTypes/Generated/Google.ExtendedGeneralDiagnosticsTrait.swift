@@ -33,19 +33,34 @@ extension Google {
             @Attribute public var networkAddress: String?
             /// The strength of its radio signal in dBm.
             @Attribute public var signalStrength: Int8?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["rebootCount", "upTime", "totalOperationalHours", "networkAddress", "signalStrength"]
+            public static let names: [String] = ["rebootCount", "upTime", "totalOperationalHours", "networkAddress", "signalStrength", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(rebootCount: UInt16? = nil, upTime: UInt64? = nil, totalOperationalHours: UInt32? = nil, networkAddress: String? = nil, signalStrength: Int8? = nil) {
+            public init(rebootCount: UInt16? = nil, upTime: UInt64? = nil, totalOperationalHours: UInt32? = nil, networkAddress: String? = nil, signalStrength: Int8? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._rebootCount = Attribute(wrappedValue: rebootCount)
                 self._upTime = Attribute(wrappedValue: upTime)
                 self._totalOperationalHours = Attribute(wrappedValue: totalOperationalHours)
                 self._networkAddress = Attribute(wrappedValue: networkAddress)
                 self._signalStrength = Attribute(wrappedValue: signalStrength)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -54,6 +69,11 @@ extension Google {
                 self._totalOperationalHours.merge(newer._totalOperationalHours)
                 self._networkAddress.merge(newer._networkAddress)
                 self._signalStrength.merge(newer._signalStrength)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
         }
     }

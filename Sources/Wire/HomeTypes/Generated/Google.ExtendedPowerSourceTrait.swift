@@ -57,14 +57,24 @@ extension Google {
             @Attribute public var batTimeToFullCharge: UInt32?
             /// Whether the device works while it is being charged.
             @Attribute public var batFunctionalWhileCharging: Bool?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["status", "order", "description", "wiredCurrentType", "wiredPresent", "batVoltage", "batPercentRemaining", "batTimeRemaining", "batChargeLevel", "batReplacementNeeded", "batReplaceability", "batPresent", "batReplacementDescription", "batQuantity", "batChargeState", "batTimeToFullCharge", "batFunctionalWhileCharging"]
+            public static let names: [String] = ["status", "order", "description", "wiredCurrentType", "wiredPresent", "batVoltage", "batPercentRemaining", "batTimeRemaining", "batChargeLevel", "batReplacementNeeded", "batReplaceability", "batPresent", "batReplacementDescription", "batQuantity", "batChargeState", "batTimeToFullCharge", "batFunctionalWhileCharging", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(status: PowerSourceStatusEnum? = nil, order: UInt8? = nil, description: String? = nil, wiredCurrentType: WiredCurrentTypeEnum? = nil, wiredPresent: Bool? = nil, batVoltage: UInt32? = nil, batPercentRemaining: UInt8? = nil, batTimeRemaining: UInt32? = nil, batChargeLevel: BatChargeLevelEnum? = nil, batReplacementNeeded: Bool? = nil, batReplaceability: BatReplaceabilityEnum? = nil, batPresent: Bool? = nil, batReplacementDescription: String? = nil, batQuantity: UInt8? = nil, batChargeState: BatChargeStateEnum? = nil, batTimeToFullCharge: UInt32? = nil, batFunctionalWhileCharging: Bool? = nil) {
+            public init(status: PowerSourceStatusEnum? = nil, order: UInt8? = nil, description: String? = nil, wiredCurrentType: WiredCurrentTypeEnum? = nil, wiredPresent: Bool? = nil, batVoltage: UInt32? = nil, batPercentRemaining: UInt8? = nil, batTimeRemaining: UInt32? = nil, batChargeLevel: BatChargeLevelEnum? = nil, batReplacementNeeded: Bool? = nil, batReplaceability: BatReplaceabilityEnum? = nil, batPresent: Bool? = nil, batReplacementDescription: String? = nil, batQuantity: UInt8? = nil, batChargeState: BatChargeStateEnum? = nil, batTimeToFullCharge: UInt32? = nil, batFunctionalWhileCharging: Bool? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._status = Attribute(wrappedValue: status)
                 self._order = Attribute(wrappedValue: order)
                 self._description = Attribute(wrappedValue: description)
@@ -82,6 +92,11 @@ extension Google {
                 self._batChargeState = Attribute(wrappedValue: batChargeState)
                 self._batTimeToFullCharge = Attribute(wrappedValue: batTimeToFullCharge)
                 self._batFunctionalWhileCharging = Attribute(wrappedValue: batFunctionalWhileCharging)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -102,6 +117,11 @@ extension Google {
                 self._batChargeState.merge(newer._batChargeState)
                 self._batTimeToFullCharge.merge(newer._batTimeToFullCharge)
                 self._batFunctionalWhileCharging.merge(newer._batFunctionalWhileCharging)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {

@@ -33,19 +33,34 @@ extension Google {
             @Attribute public var sunriseTime: TimeOfDay?
             /// When the sun sets today; null where it does not.
             @Attribute public var sunsetTime: TimeOfDay?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["currentTime", "currentDate", "dayOfWeek", "sunriseTime", "sunsetTime"]
+            public static let names: [String] = ["currentTime", "currentDate", "dayOfWeek", "sunriseTime", "sunsetTime", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(currentTime: TimeOfDay? = nil, currentDate: CalendarDate? = nil, dayOfWeek: DayOfWeek? = nil, sunriseTime: TimeOfDay? = nil, sunsetTime: TimeOfDay? = nil) {
+            public init(currentTime: TimeOfDay? = nil, currentDate: CalendarDate? = nil, dayOfWeek: DayOfWeek? = nil, sunriseTime: TimeOfDay? = nil, sunsetTime: TimeOfDay? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._currentTime = Attribute(wrappedValue: currentTime)
                 self._currentDate = Attribute(wrappedValue: currentDate)
                 self._dayOfWeek = Attribute(wrappedValue: dayOfWeek)
                 self._sunriseTime = Attribute(wrappedValue: sunriseTime)
                 self._sunsetTime = Attribute(wrappedValue: sunsetTime)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -54,6 +69,11 @@ extension Google {
                 self._dayOfWeek.merge(newer._dayOfWeek)
                 self._sunriseTime.merge(newer._sunriseTime)
                 self._sunsetTime.merge(newer._sunsetTime)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -195,6 +215,9 @@ extension Google.TimeTrait {
         public static let name = "Scheduled"
         public static let id: UInt32 = 0
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. The time of day.
         public static func clockTime(_ value: TimeOfDay) -> EventParameter<Self> { EventParameter("clockTime", value) }
 
@@ -232,6 +255,9 @@ extension Google.TimeTrait {
         public static let name = "RecurringClockTimeScheduled"
         public static let id: UInt32 = 1
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. The rule, in the form of cron.
         public static func cronExpression(_ value: String) -> EventParameter<Self> { EventParameter("cronExpression", value) }
 
@@ -253,6 +279,9 @@ extension Google.TimeTrait {
         public static let trait: any Trait.Type = Google.TimeTrait.self
         public static let name = "RecurringSolarTimeScheduled"
         public static let id: UInt32 = 2
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The moment of the sun.
         public static func solarTime(_ value: SolarTime) -> EventParameter<Self> { EventParameter("solarTime", value) }

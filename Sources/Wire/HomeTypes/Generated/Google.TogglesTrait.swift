@@ -27,21 +27,37 @@ extension Google {
             @Attribute public var toggles: [ToggleStruct]?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["toggles", "acceptedCommandList"]
+            public static let names: [String] = ["toggles", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(toggles: [ToggleStruct]? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(toggles: [ToggleStruct]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._toggles = Attribute(wrappedValue: toggles)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
                 self._toggles.merge(newer._toggles)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {

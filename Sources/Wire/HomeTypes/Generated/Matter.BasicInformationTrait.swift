@@ -72,14 +72,24 @@ extension Matter {
             @Attribute public var maxPathsPerInvoke: UInt16?
             /// A number that grows when what the device consists of changes.
             @Attribute public var configurationVersion: UInt32?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "nodeLabel", "location", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "localConfigDisabled", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion"]
+            public static let names: [String] = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "nodeLabel", "location", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "localConfigDisabled", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(dataModelRevision: UInt16? = nil, vendorName: String? = nil, vendorID: UInt16? = nil, productName: String? = nil, productID: UInt16? = nil, nodeLabel: String? = nil, location: String? = nil, hardwareVersion: UInt16? = nil, hardwareVersionString: String? = nil, softwareVersion: UInt32? = nil, softwareVersionString: String? = nil, manufacturingDate: String? = nil, partNumber: String? = nil, productURL: String? = nil, productLabel: String? = nil, serialNumber: String? = nil, localConfigDisabled: Bool? = nil, reachable: Bool? = nil, uniqueID: String? = nil, capabilityMinima: CapabilityMinimaStruct? = nil, productAppearance: ProductAppearanceStruct? = nil, specificationVersion: UInt32? = nil, maxPathsPerInvoke: UInt16? = nil, configurationVersion: UInt32? = nil) {
+            public init(dataModelRevision: UInt16? = nil, vendorName: String? = nil, vendorID: UInt16? = nil, productName: String? = nil, productID: UInt16? = nil, nodeLabel: String? = nil, location: String? = nil, hardwareVersion: UInt16? = nil, hardwareVersionString: String? = nil, softwareVersion: UInt32? = nil, softwareVersionString: String? = nil, manufacturingDate: String? = nil, partNumber: String? = nil, productURL: String? = nil, productLabel: String? = nil, serialNumber: String? = nil, localConfigDisabled: Bool? = nil, reachable: Bool? = nil, uniqueID: String? = nil, capabilityMinima: CapabilityMinimaStruct? = nil, productAppearance: ProductAppearanceStruct? = nil, specificationVersion: UInt32? = nil, maxPathsPerInvoke: UInt16? = nil, configurationVersion: UInt32? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._dataModelRevision = Attribute(wrappedValue: dataModelRevision)
                 self._vendorName = Attribute(wrappedValue: vendorName)
                 self._vendorID = Attribute(wrappedValue: vendorID)
@@ -104,6 +114,11 @@ extension Matter {
                 self._specificationVersion = Attribute(wrappedValue: specificationVersion)
                 self._maxPathsPerInvoke = Attribute(wrappedValue: maxPathsPerInvoke)
                 self._configurationVersion = Attribute(wrappedValue: configurationVersion)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -131,6 +146,11 @@ extension Matter {
                 self._specificationVersion.merge(newer._specificationVersion)
                 self._maxPathsPerInvoke.merge(newer._maxPathsPerInvoke)
                 self._configurationVersion.merge(newer._configurationVersion)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -300,7 +320,7 @@ extension Matter.BasicInformationTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion"]
+        public static let readOnly: Set<String> = ["dataModelRevision", "vendorName", "vendorID", "productName", "productID", "hardwareVersion", "hardwareVersionString", "softwareVersion", "softwareVersionString", "manufacturingDate", "partNumber", "productURL", "productLabel", "serialNumber", "reachable", "uniqueID", "capabilityMinima", "productAppearance", "specificationVersion", "maxPathsPerInvoke", "configurationVersion", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
         /// A name that people have given the device.
         public mutating func setNodeLabel(_ value: String) { self.nodeLabel = value }
@@ -353,6 +373,10 @@ extension Matter.BasicInformationTrait {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "StartUp"
         public static let id: UInt32 = 0
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The version of the software.
         public static func softwareVersion(_ value: UInt32) -> EventParameter<Self> { EventParameter("softwareVersion", value) }
@@ -371,6 +395,10 @@ extension Matter.BasicInformationTrait {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "ShutDown"
         public static let id: UInt32 = 1
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }
@@ -381,6 +409,9 @@ extension Matter.BasicInformationTrait {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "Leave"
         public static let id: UInt32 = 2
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The home's number.
         public static func fabricIndex(_ value: UInt8) -> EventParameter<Self> { EventParameter("fabricIndex", value) }
@@ -403,6 +434,9 @@ extension Matter.BasicInformationTrait {
         public static let trait: any Trait.Type = Matter.BasicInformationTrait.self
         public static let name = "ReachableChanged"
         public static let id: UInt32 = 3
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. Whether it can be reached.
         public static func reachableNewValue(_ value: Bool) -> EventParameter<Self> { EventParameter("reachableNewValue", value) }

@@ -132,14 +132,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "options", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "whitePointX", "whitePointY", "colorPointRX", "colorPointRY", "colorPointRIntensity", "colorPointGX", "colorPointGY", "colorPointGIntensity", "colorPointBX", "colorPointBY", "colorPointBIntensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "startUpColorTemperatureMireds", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "options", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "whitePointX", "whitePointY", "colorPointRX", "colorPointRY", "colorPointRIntensity", "colorPointGX", "colorPointGY", "colorPointGIntensity", "colorPointBX", "colorPointBY", "colorPointBIntensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "startUpColorTemperatureMireds", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(currentHue: UInt8? = nil, currentSaturation: UInt8? = nil, remainingTime: UInt16? = nil, currentX: UInt16? = nil, currentY: UInt16? = nil, driftCompensation: DriftCompensationEnum? = nil, compensationText: String? = nil, colorTemperatureMireds: UInt16? = nil, colorMode: ColorModeEnum? = nil, options: OptionsBitmap? = nil, numberOfPrimaries: UInt8? = nil, primary1X: UInt16? = nil, primary1Y: UInt16? = nil, primary1Intensity: UInt8? = nil, primary2X: UInt16? = nil, primary2Y: UInt16? = nil, primary2Intensity: UInt8? = nil, primary3X: UInt16? = nil, primary3Y: UInt16? = nil, primary3Intensity: UInt8? = nil, primary4X: UInt16? = nil, primary4Y: UInt16? = nil, primary4Intensity: UInt8? = nil, primary5X: UInt16? = nil, primary5Y: UInt16? = nil, primary5Intensity: UInt8? = nil, primary6X: UInt16? = nil, primary6Y: UInt16? = nil, primary6Intensity: UInt8? = nil, whitePointX: UInt16? = nil, whitePointY: UInt16? = nil, colorPointRX: UInt16? = nil, colorPointRY: UInt16? = nil, colorPointRIntensity: UInt8? = nil, colorPointGX: UInt16? = nil, colorPointGY: UInt16? = nil, colorPointGIntensity: UInt8? = nil, colorPointBX: UInt16? = nil, colorPointBY: UInt16? = nil, colorPointBIntensity: UInt8? = nil, enhancedCurrentHue: UInt16? = nil, enhancedColorMode: EnhancedColorModeEnum? = nil, colorLoopActive: UInt8? = nil, colorLoopDirection: UInt8? = nil, colorLoopTime: UInt16? = nil, colorLoopStartEnhancedHue: UInt16? = nil, colorLoopStoredEnhancedHue: UInt16? = nil, colorCapabilities: ColorCapabilitiesBitmap? = nil, colorTempPhysicalMinMireds: UInt16? = nil, colorTempPhysicalMaxMireds: UInt16? = nil, coupleColorTempToLevelMinMireds: UInt16? = nil, startUpColorTemperatureMireds: UInt16? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(currentHue: UInt8? = nil, currentSaturation: UInt8? = nil, remainingTime: UInt16? = nil, currentX: UInt16? = nil, currentY: UInt16? = nil, driftCompensation: DriftCompensationEnum? = nil, compensationText: String? = nil, colorTemperatureMireds: UInt16? = nil, colorMode: ColorModeEnum? = nil, options: OptionsBitmap? = nil, numberOfPrimaries: UInt8? = nil, primary1X: UInt16? = nil, primary1Y: UInt16? = nil, primary1Intensity: UInt8? = nil, primary2X: UInt16? = nil, primary2Y: UInt16? = nil, primary2Intensity: UInt8? = nil, primary3X: UInt16? = nil, primary3Y: UInt16? = nil, primary3Intensity: UInt8? = nil, primary4X: UInt16? = nil, primary4Y: UInt16? = nil, primary4Intensity: UInt8? = nil, primary5X: UInt16? = nil, primary5Y: UInt16? = nil, primary5Intensity: UInt8? = nil, primary6X: UInt16? = nil, primary6Y: UInt16? = nil, primary6Intensity: UInt8? = nil, whitePointX: UInt16? = nil, whitePointY: UInt16? = nil, colorPointRX: UInt16? = nil, colorPointRY: UInt16? = nil, colorPointRIntensity: UInt8? = nil, colorPointGX: UInt16? = nil, colorPointGY: UInt16? = nil, colorPointGIntensity: UInt8? = nil, colorPointBX: UInt16? = nil, colorPointBY: UInt16? = nil, colorPointBIntensity: UInt8? = nil, enhancedCurrentHue: UInt16? = nil, enhancedColorMode: EnhancedColorModeEnum? = nil, colorLoopActive: UInt8? = nil, colorLoopDirection: UInt8? = nil, colorLoopTime: UInt16? = nil, colorLoopStartEnhancedHue: UInt16? = nil, colorLoopStoredEnhancedHue: UInt16? = nil, colorCapabilities: ColorCapabilitiesBitmap? = nil, colorTempPhysicalMinMireds: UInt16? = nil, colorTempPhysicalMaxMireds: UInt16? = nil, coupleColorTempToLevelMinMireds: UInt16? = nil, startUpColorTemperatureMireds: UInt16? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._currentHue = Attribute(wrappedValue: currentHue)
                 self._currentSaturation = Attribute(wrappedValue: currentSaturation)
                 self._remainingTime = Attribute(wrappedValue: remainingTime)
@@ -194,6 +200,9 @@ extension Matter {
                 self._startUpColorTemperatureMireds = Attribute(wrappedValue: startUpColorTemperatureMireds)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -251,6 +260,9 @@ extension Matter {
                 self._startUpColorTemperatureMireds.merge(newer._startUpColorTemperatureMireds)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -553,7 +565,7 @@ extension Matter.ColorControlTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.ColorControlTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["currentHue", "currentSaturation", "remainingTime", "currentX", "currentY", "driftCompensation", "compensationText", "colorTemperatureMireds", "colorMode", "numberOfPrimaries", "primary1X", "primary1Y", "primary1Intensity", "primary2X", "primary2Y", "primary2Intensity", "primary3X", "primary3Y", "primary3Intensity", "primary4X", "primary4Y", "primary4Intensity", "primary5X", "primary5Y", "primary5Intensity", "primary6X", "primary6Y", "primary6Intensity", "enhancedCurrentHue", "enhancedColorMode", "colorLoopActive", "colorLoopDirection", "colorLoopTime", "colorLoopStartEnhancedHue", "colorLoopStoredEnhancedHue", "colorCapabilities", "colorTempPhysicalMinMireds", "colorTempPhysicalMaxMireds", "coupleColorTempToLevelMinMireds", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// How commands are carried out.
         public mutating func setOptions(_ value: OptionsBitmap) { self.options = value }

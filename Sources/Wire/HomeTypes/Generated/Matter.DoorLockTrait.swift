@@ -120,14 +120,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["lockState", "lockType", "actuatorEnabled", "doorState", "doorOpenEvents", "doorClosedEvents", "openPeriod", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "language", "ledSettings", "autoRelockTime", "soundVolume", "operatingMode", "supportedOperatingModes", "defaultConfigurationRegister", "enableLocalProgramming", "enableOneTouchLocking", "enableInsideStatusLED", "enablePrivacyModeButton", "localProgrammingFeatures", "wrongCodeEntryLimit", "userCodeTemporaryDisableTime", "sendPINOverTheAir", "requirePINforRemoteOperation", "expiringUserTimeout", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["lockState", "lockType", "actuatorEnabled", "doorState", "doorOpenEvents", "doorClosedEvents", "openPeriod", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "language", "ledSettings", "autoRelockTime", "soundVolume", "operatingMode", "supportedOperatingModes", "defaultConfigurationRegister", "enableLocalProgramming", "enableOneTouchLocking", "enableInsideStatusLED", "enablePrivacyModeButton", "localProgrammingFeatures", "wrongCodeEntryLimit", "userCodeTemporaryDisableTime", "sendPINOverTheAir", "requirePINforRemoteOperation", "expiringUserTimeout", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(lockState: DlLockState? = nil, lockType: DlLockType? = nil, actuatorEnabled: Bool? = nil, doorState: DoorStateEnum? = nil, doorOpenEvents: UInt32? = nil, doorClosedEvents: UInt32? = nil, openPeriod: UInt16? = nil, numberOfTotalUsersSupported: UInt16? = nil, numberOfPINUsersSupported: UInt16? = nil, numberOfRFIDUsersSupported: UInt16? = nil, numberOfWeekDaySchedulesSupportedPerUser: UInt8? = nil, numberOfYearDaySchedulesSupportedPerUser: UInt8? = nil, numberOfHolidaySchedulesSupported: UInt8? = nil, maxPINCodeLength: UInt8? = nil, minPINCodeLength: UInt8? = nil, maxRFIDCodeLength: UInt8? = nil, minRFIDCodeLength: UInt8? = nil, credentialRulesSupport: DlCredentialRulesSupport? = nil, numberOfCredentialsSupportedPerUser: UInt8? = nil, language: String? = nil, ledSettings: UInt8? = nil, autoRelockTime: UInt32? = nil, soundVolume: UInt8? = nil, operatingMode: OperatingModeEnum? = nil, supportedOperatingModes: DlSupportedOperatingModes? = nil, defaultConfigurationRegister: DlDefaultConfigurationRegister? = nil, enableLocalProgramming: Bool? = nil, enableOneTouchLocking: Bool? = nil, enableInsideStatusLED: Bool? = nil, enablePrivacyModeButton: Bool? = nil, localProgrammingFeatures: DlLocalProgrammingFeatures? = nil, wrongCodeEntryLimit: UInt8? = nil, userCodeTemporaryDisableTime: UInt8? = nil, sendPINOverTheAir: Bool? = nil, requirePINforRemoteOperation: Bool? = nil, expiringUserTimeout: UInt16? = nil, aliroReaderVerificationKey: Data? = nil, aliroReaderGroupIdentifier: Data? = nil, aliroReaderGroupSubIdentifier: Data? = nil, aliroExpeditedTransactionSupportedProtocolVersions: [Data]? = nil, aliroGroupResolvingKey: Data? = nil, aliroSupportedBLEUWBProtocolVersions: [Data]? = nil, aliroBLEAdvertisingVersion: UInt8? = nil, numberOfAliroCredentialIssuerKeysSupported: UInt16? = nil, numberOfAliroEndpointKeysSupported: UInt16? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(lockState: DlLockState? = nil, lockType: DlLockType? = nil, actuatorEnabled: Bool? = nil, doorState: DoorStateEnum? = nil, doorOpenEvents: UInt32? = nil, doorClosedEvents: UInt32? = nil, openPeriod: UInt16? = nil, numberOfTotalUsersSupported: UInt16? = nil, numberOfPINUsersSupported: UInt16? = nil, numberOfRFIDUsersSupported: UInt16? = nil, numberOfWeekDaySchedulesSupportedPerUser: UInt8? = nil, numberOfYearDaySchedulesSupportedPerUser: UInt8? = nil, numberOfHolidaySchedulesSupported: UInt8? = nil, maxPINCodeLength: UInt8? = nil, minPINCodeLength: UInt8? = nil, maxRFIDCodeLength: UInt8? = nil, minRFIDCodeLength: UInt8? = nil, credentialRulesSupport: DlCredentialRulesSupport? = nil, numberOfCredentialsSupportedPerUser: UInt8? = nil, language: String? = nil, ledSettings: UInt8? = nil, autoRelockTime: UInt32? = nil, soundVolume: UInt8? = nil, operatingMode: OperatingModeEnum? = nil, supportedOperatingModes: DlSupportedOperatingModes? = nil, defaultConfigurationRegister: DlDefaultConfigurationRegister? = nil, enableLocalProgramming: Bool? = nil, enableOneTouchLocking: Bool? = nil, enableInsideStatusLED: Bool? = nil, enablePrivacyModeButton: Bool? = nil, localProgrammingFeatures: DlLocalProgrammingFeatures? = nil, wrongCodeEntryLimit: UInt8? = nil, userCodeTemporaryDisableTime: UInt8? = nil, sendPINOverTheAir: Bool? = nil, requirePINforRemoteOperation: Bool? = nil, expiringUserTimeout: UInt16? = nil, aliroReaderVerificationKey: Data? = nil, aliroReaderGroupIdentifier: Data? = nil, aliroReaderGroupSubIdentifier: Data? = nil, aliroExpeditedTransactionSupportedProtocolVersions: [Data]? = nil, aliroGroupResolvingKey: Data? = nil, aliroSupportedBLEUWBProtocolVersions: [Data]? = nil, aliroBLEAdvertisingVersion: UInt8? = nil, numberOfAliroCredentialIssuerKeysSupported: UInt16? = nil, numberOfAliroEndpointKeysSupported: UInt16? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._lockState = Attribute(wrappedValue: lockState)
                 self._lockType = Attribute(wrappedValue: lockType)
                 self._actuatorEnabled = Attribute(wrappedValue: actuatorEnabled)
@@ -175,6 +181,9 @@ extension Matter {
                 self._numberOfAliroEndpointKeysSupported = Attribute(wrappedValue: numberOfAliroEndpointKeysSupported)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -225,6 +234,9 @@ extension Matter {
                 self._numberOfAliroEndpointKeysSupported.merge(newer._numberOfAliroEndpointKeysSupported)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -844,7 +856,7 @@ extension Matter.DoorLockTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["lockState", "lockType", "actuatorEnabled", "doorState", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "supportedOperatingModes", "defaultConfigurationRegister", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["lockState", "lockType", "actuatorEnabled", "doorState", "numberOfTotalUsersSupported", "numberOfPINUsersSupported", "numberOfRFIDUsersSupported", "numberOfWeekDaySchedulesSupportedPerUser", "numberOfYearDaySchedulesSupportedPerUser", "numberOfHolidaySchedulesSupported", "maxPINCodeLength", "minPINCodeLength", "maxRFIDCodeLength", "minRFIDCodeLength", "credentialRulesSupport", "numberOfCredentialsSupportedPerUser", "supportedOperatingModes", "defaultConfigurationRegister", "aliroReaderVerificationKey", "aliroReaderGroupIdentifier", "aliroReaderGroupSubIdentifier", "aliroExpeditedTransactionSupportedProtocolVersions", "aliroGroupResolvingKey", "aliroSupportedBLEUWBProtocolVersions", "aliroBLEAdvertisingVersion", "numberOfAliroCredentialIssuerKeysSupported", "numberOfAliroEndpointKeysSupported", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// How often the door was opened.
         public mutating func setDoorOpenEvents(_ value: UInt32) { self.doorOpenEvents = value }
@@ -2285,6 +2297,10 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "DoorLockAlarm"
         public static let id: UInt32 = 0
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What it is.
         public static func alarmCode(_ value: AlarmCodeEnum) -> EventParameter<Self> { EventParameter("alarmCode", value) }
@@ -2307,6 +2323,10 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "DoorStateChange"
         public static let id: UInt32 = 1
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. Its state.
         public static func doorState(_ value: DoorStateEnum) -> EventParameter<Self> { EventParameter("doorState", value) }
@@ -2329,6 +2349,10 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockOperation"
         public static let id: UInt32 = 2
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What it did.
         public static func lockOperationType(_ value: LockOperationTypeEnum) -> EventParameter<Self> { EventParameter("lockOperationType", value) }
@@ -2407,6 +2431,10 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockOperationError"
         public static let id: UInt32 = 3
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What it should have done.
         public static func lockOperationType(_ value: LockOperationTypeEnum) -> EventParameter<Self> { EventParameter("lockOperationType", value) }
@@ -2494,6 +2522,9 @@ extension Matter.DoorLockTrait {
         public static let trait: any Trait.Type = Matter.DoorLockTrait.self
         public static let name = "LockUserChange"
         public static let id: UInt32 = 4
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What kind of entry it is.
         public static func lockDataType(_ value: LockDataTypeEnum) -> EventParameter<Self> { EventParameter("lockDataType", value) }

@@ -52,14 +52,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["fanMode", "fanModeSequence", "percentSetting", "percentCurrent", "speedMax", "speedSetting", "speedCurrent", "rockSupport", "rockSetting", "windSupport", "windSetting", "airflowDirection", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["fanMode", "fanModeSequence", "percentSetting", "percentCurrent", "speedMax", "speedSetting", "speedCurrent", "rockSupport", "rockSetting", "windSupport", "windSetting", "airflowDirection", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(fanMode: FanModeEnum? = nil, fanModeSequence: FanModeSequenceEnum? = nil, percentSetting: UInt8? = nil, percentCurrent: UInt8? = nil, speedMax: UInt8? = nil, speedSetting: UInt8? = nil, speedCurrent: UInt8? = nil, rockSupport: RockBitmap? = nil, rockSetting: RockBitmap? = nil, windSupport: WindBitmap? = nil, windSetting: WindBitmap? = nil, airflowDirection: AirflowDirectionEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(fanMode: FanModeEnum? = nil, fanModeSequence: FanModeSequenceEnum? = nil, percentSetting: UInt8? = nil, percentCurrent: UInt8? = nil, speedMax: UInt8? = nil, speedSetting: UInt8? = nil, speedCurrent: UInt8? = nil, rockSupport: RockBitmap? = nil, rockSetting: RockBitmap? = nil, windSupport: WindBitmap? = nil, windSetting: WindBitmap? = nil, airflowDirection: AirflowDirectionEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._fanMode = Attribute(wrappedValue: fanMode)
                 self._fanModeSequence = Attribute(wrappedValue: fanModeSequence)
                 self._percentSetting = Attribute(wrappedValue: percentSetting)
@@ -74,6 +80,9 @@ extension Matter {
                 self._airflowDirection = Attribute(wrappedValue: airflowDirection)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -91,6 +100,9 @@ extension Matter {
                 self._airflowDirection.merge(newer._airflowDirection)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -265,7 +277,7 @@ extension Matter.FanControlTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.FanControlTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["fanModeSequence", "percentCurrent", "speedMax", "speedCurrent", "rockSupport", "windSupport", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["fanModeSequence", "percentCurrent", "speedMax", "speedCurrent", "rockSupport", "windSupport", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// How fast it runs.
         public mutating func setFanMode(_ value: FanModeEnum) { self.fanMode = value }

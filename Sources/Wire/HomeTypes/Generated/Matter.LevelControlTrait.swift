@@ -56,14 +56,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["currentLevel", "remainingTime", "minLevel", "maxLevel", "currentFrequency", "minFrequency", "maxFrequency", "options", "onOffTransitionTime", "onLevel", "onTransitionTime", "offTransitionTime", "defaultMoveRate", "startUpCurrentLevel", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["currentLevel", "remainingTime", "minLevel", "maxLevel", "currentFrequency", "minFrequency", "maxFrequency", "options", "onOffTransitionTime", "onLevel", "onTransitionTime", "offTransitionTime", "defaultMoveRate", "startUpCurrentLevel", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(currentLevel: UInt8? = nil, remainingTime: UInt16? = nil, minLevel: UInt8? = nil, maxLevel: UInt8? = nil, currentFrequency: UInt16? = nil, minFrequency: UInt16? = nil, maxFrequency: UInt16? = nil, options: OptionsBitmap? = nil, onOffTransitionTime: UInt16? = nil, onLevel: UInt8? = nil, onTransitionTime: UInt16? = nil, offTransitionTime: UInt16? = nil, defaultMoveRate: UInt8? = nil, startUpCurrentLevel: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(currentLevel: UInt8? = nil, remainingTime: UInt16? = nil, minLevel: UInt8? = nil, maxLevel: UInt8? = nil, currentFrequency: UInt16? = nil, minFrequency: UInt16? = nil, maxFrequency: UInt16? = nil, options: OptionsBitmap? = nil, onOffTransitionTime: UInt16? = nil, onLevel: UInt8? = nil, onTransitionTime: UInt16? = nil, offTransitionTime: UInt16? = nil, defaultMoveRate: UInt8? = nil, startUpCurrentLevel: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._currentLevel = Attribute(wrappedValue: currentLevel)
                 self._remainingTime = Attribute(wrappedValue: remainingTime)
                 self._minLevel = Attribute(wrappedValue: minLevel)
@@ -80,6 +86,9 @@ extension Matter {
                 self._startUpCurrentLevel = Attribute(wrappedValue: startUpCurrentLevel)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -99,6 +108,9 @@ extension Matter {
                 self._startUpCurrentLevel.merge(newer._startUpCurrentLevel)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -184,7 +196,7 @@ extension Matter.LevelControlTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.LevelControlTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["currentLevel", "remainingTime", "minLevel", "maxLevel", "currentFrequency", "minFrequency", "maxFrequency", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["currentLevel", "remainingTime", "minLevel", "maxLevel", "currentFrequency", "minFrequency", "maxFrequency", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// How commands are carried out.
         public mutating func setOptions(_ value: OptionsBitmap) { self.options = value }

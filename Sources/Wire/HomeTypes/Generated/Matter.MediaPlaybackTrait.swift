@@ -51,14 +51,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["currentState", "startTime", "duration", "sampledPosition", "playbackSpeed", "seekRangeEnd", "seekRangeStart", "activeAudioTrack", "availableAudioTracks", "activeTextTrack", "availableTextTracks", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["currentState", "startTime", "duration", "sampledPosition", "playbackSpeed", "seekRangeEnd", "seekRangeStart", "activeAudioTrack", "availableAudioTracks", "activeTextTrack", "availableTextTracks", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(currentState: PlaybackStateEnum? = nil, startTime: UInt64? = nil, duration: UInt64? = nil, sampledPosition: PlaybackPositionStruct? = nil, playbackSpeed: Double? = nil, seekRangeEnd: UInt64? = nil, seekRangeStart: UInt64? = nil, activeAudioTrack: TrackStruct? = nil, availableAudioTracks: [TrackStruct]? = nil, activeTextTrack: TrackStruct? = nil, availableTextTracks: [TrackStruct]? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(currentState: PlaybackStateEnum? = nil, startTime: UInt64? = nil, duration: UInt64? = nil, sampledPosition: PlaybackPositionStruct? = nil, playbackSpeed: Double? = nil, seekRangeEnd: UInt64? = nil, seekRangeStart: UInt64? = nil, activeAudioTrack: TrackStruct? = nil, availableAudioTracks: [TrackStruct]? = nil, activeTextTrack: TrackStruct? = nil, availableTextTracks: [TrackStruct]? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._currentState = Attribute(wrappedValue: currentState)
                 self._startTime = Attribute(wrappedValue: startTime)
                 self._duration = Attribute(wrappedValue: duration)
@@ -72,6 +78,9 @@ extension Matter {
                 self._availableTextTracks = Attribute(wrappedValue: availableTextTracks)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -88,6 +97,9 @@ extension Matter {
                 self._availableTextTracks.merge(newer._availableTextTracks)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -1009,6 +1021,9 @@ extension Matter.MediaPlaybackTrait {
         public static let trait: any Trait.Type = Matter.MediaPlaybackTrait.self
         public static let name = "StateChanged"
         public static let id: UInt32 = 0
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What it does.
         public static func currentState(_ value: PlaybackStateEnum) -> EventParameter<Self> { EventParameter("currentState", value) }

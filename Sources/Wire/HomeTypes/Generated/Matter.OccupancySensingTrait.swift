@@ -54,14 +54,22 @@ extension Matter {
             @Attribute public var physicalContactUnoccupiedToOccupiedThreshold: UInt8?
             /// How it senses.
             @Attribute public var featureMap: Feature?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTime", "holdTimeLimits", "pirOccupiedToUnoccupiedDelay", "pirUnoccupiedToOccupiedDelay", "pirUnoccupiedToOccupiedThreshold", "ultrasonicOccupiedToUnoccupiedDelay", "ultrasonicUnoccupiedToOccupiedDelay", "ultrasonicUnoccupiedToOccupiedThreshold", "physicalContactOccupiedToUnoccupiedDelay", "physicalContactUnoccupiedToOccupiedDelay", "physicalContactUnoccupiedToOccupiedThreshold", "featureMap"]
+            public static let names: [String] = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTime", "holdTimeLimits", "pirOccupiedToUnoccupiedDelay", "pirUnoccupiedToOccupiedDelay", "pirUnoccupiedToOccupiedThreshold", "ultrasonicOccupiedToUnoccupiedDelay", "ultrasonicUnoccupiedToOccupiedDelay", "ultrasonicUnoccupiedToOccupiedThreshold", "physicalContactOccupiedToUnoccupiedDelay", "physicalContactUnoccupiedToOccupiedDelay", "physicalContactUnoccupiedToOccupiedThreshold", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(occupancy: OccupancyBitmap? = nil, occupancySensorType: OccupancySensorTypeEnum? = nil, occupancySensorTypeBitmap: OccupancySensorTypeBitmap? = nil, holdTime: UInt16? = nil, holdTimeLimits: HoldTimeLimitsStruct? = nil, pirOccupiedToUnoccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedThreshold: UInt8? = nil, ultrasonicOccupiedToUnoccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedThreshold: UInt8? = nil, physicalContactOccupiedToUnoccupiedDelay: UInt16? = nil, physicalContactUnoccupiedToOccupiedDelay: UInt16? = nil, physicalContactUnoccupiedToOccupiedThreshold: UInt8? = nil, featureMap: Feature? = nil) {
+            public init(occupancy: OccupancyBitmap? = nil, occupancySensorType: OccupancySensorTypeEnum? = nil, occupancySensorTypeBitmap: OccupancySensorTypeBitmap? = nil, holdTime: UInt16? = nil, holdTimeLimits: HoldTimeLimitsStruct? = nil, pirOccupiedToUnoccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedDelay: UInt16? = nil, pirUnoccupiedToOccupiedThreshold: UInt8? = nil, ultrasonicOccupiedToUnoccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedDelay: UInt16? = nil, ultrasonicUnoccupiedToOccupiedThreshold: UInt8? = nil, physicalContactOccupiedToUnoccupiedDelay: UInt16? = nil, physicalContactUnoccupiedToOccupiedDelay: UInt16? = nil, physicalContactUnoccupiedToOccupiedThreshold: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._occupancy = Attribute(wrappedValue: occupancy)
                 self._occupancySensorType = Attribute(wrappedValue: occupancySensorType)
                 self._occupancySensorTypeBitmap = Attribute(wrappedValue: occupancySensorTypeBitmap)
@@ -77,6 +85,10 @@ extension Matter {
                 self._physicalContactUnoccupiedToOccupiedDelay = Attribute(wrappedValue: physicalContactUnoccupiedToOccupiedDelay)
                 self._physicalContactUnoccupiedToOccupiedThreshold = Attribute(wrappedValue: physicalContactUnoccupiedToOccupiedThreshold)
                 self._featureMap = Attribute(wrappedValue: featureMap)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -95,6 +107,10 @@ extension Matter {
                 self._physicalContactUnoccupiedToOccupiedDelay.merge(newer._physicalContactUnoccupiedToOccupiedDelay)
                 self._physicalContactUnoccupiedToOccupiedThreshold.merge(newer._physicalContactUnoccupiedToOccupiedThreshold)
                 self._featureMap.merge(newer._featureMap)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -217,7 +233,7 @@ extension Matter.OccupancySensingTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.OccupancySensingTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTimeLimits", "featureMap"]
+        public static let readOnly: Set<String> = ["occupancy", "occupancySensorType", "occupancySensorTypeBitmap", "holdTimeLimits", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// Seconds without a sign of anybody until nobody is there.
         public mutating func setHoldTime(_ value: UInt16) { self.holdTime = value }
@@ -348,6 +364,9 @@ extension Matter.OccupancySensingTrait {
         public static let trait: any Trait.Type = Matter.OccupancySensingTrait.self
         public static let name = "OccupancyChanged"
         public static let id: UInt32 = 0
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What is sensed.
         public static func occupancy(_ value: OccupancyBitmap) -> EventParameter<Self> { EventParameter("occupancy", value) }

@@ -38,14 +38,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["onOff", "globalSceneControl", "onTime", "offWaitTime", "startUpOnOff", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["onOff", "globalSceneControl", "onTime", "offWaitTime", "startUpOnOff", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(onOff: Bool? = nil, globalSceneControl: Bool? = nil, onTime: UInt16? = nil, offWaitTime: UInt16? = nil, startUpOnOff: StartUpOnOffEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(onOff: Bool? = nil, globalSceneControl: Bool? = nil, onTime: UInt16? = nil, offWaitTime: UInt16? = nil, startUpOnOff: StartUpOnOffEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._onOff = Attribute(wrappedValue: onOff)
                 self._globalSceneControl = Attribute(wrappedValue: globalSceneControl)
                 self._onTime = Attribute(wrappedValue: onTime)
@@ -53,6 +59,9 @@ extension Matter {
                 self._startUpOnOff = Attribute(wrappedValue: startUpOnOff)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -63,6 +72,9 @@ extension Matter {
                 self._startUpOnOff.merge(newer._startUpOnOff)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -195,7 +207,7 @@ extension Matter.OnOffTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.OnOffTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["onOff", "globalSceneControl", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["onOff", "globalSceneControl", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// Tenths of a second for which it stays on.
         public mutating func setOnTime(_ value: UInt16) { self.onTime = value }

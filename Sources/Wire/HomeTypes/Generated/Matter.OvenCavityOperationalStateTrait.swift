@@ -37,14 +37,22 @@ extension Matter {
             @Attribute public var operationalError: ErrorStateStruct?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["phaseList", "currentPhase", "countdownTime", "operationalStateList", "operationalState", "operationalError", "acceptedCommandList"]
+            public static let names: [String] = ["phaseList", "currentPhase", "countdownTime", "operationalStateList", "operationalState", "operationalError", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(phaseList: [String]? = nil, currentPhase: UInt8? = nil, countdownTime: UInt32? = nil, operationalStateList: [OperationalStateStruct]? = nil, operationalState: OperationalStateEnum? = nil, operationalError: ErrorStateStruct? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(phaseList: [String]? = nil, currentPhase: UInt8? = nil, countdownTime: UInt32? = nil, operationalStateList: [OperationalStateStruct]? = nil, operationalState: OperationalStateEnum? = nil, operationalError: ErrorStateStruct? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._phaseList = Attribute(wrappedValue: phaseList)
                 self._currentPhase = Attribute(wrappedValue: currentPhase)
                 self._countdownTime = Attribute(wrappedValue: countdownTime)
@@ -52,6 +60,10 @@ extension Matter {
                 self._operationalState = Attribute(wrappedValue: operationalState)
                 self._operationalError = Attribute(wrappedValue: operationalError)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -62,6 +74,10 @@ extension Matter {
                 self._operationalState.merge(newer._operationalState)
                 self._operationalError.merge(newer._operationalError)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -258,6 +274,10 @@ extension Matter.OvenCavityOperationalStateTrait {
         public static let trait: any Trait.Type = Matter.OvenCavityOperationalStateTrait.self
         public static let name = "OperationalError"
         public static let id: UInt32 = 0
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. What it is.
         public static func errorState(_ value: ErrorStateStruct) -> EventParameter<Self> { EventParameter("errorState", value) }
@@ -280,6 +300,9 @@ extension Matter.OvenCavityOperationalStateTrait {
         public static let trait: any Trait.Type = Matter.OvenCavityOperationalStateTrait.self
         public static let name = "OperationCompletion"
         public static let id: UInt32 = 1
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. Whether something was wrong.
         public static func completionErrorCode(_ value: ErrorStateEnum) -> EventParameter<Self> { EventParameter("completionErrorCode", value) }

@@ -47,14 +47,22 @@ extension Matter {
             @Attribute public var levelValue: LevelValueEnum?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "peakMeasuredValue", "peakMeasuredValueWindow", "averageMeasuredValue", "averageMeasuredValueWindow", "uncertainty", "measurementUnit", "measurementMedium", "levelValue", "featureMap"]
+            public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "peakMeasuredValue", "peakMeasuredValueWindow", "averageMeasuredValue", "averageMeasuredValueWindow", "uncertainty", "measurementUnit", "measurementMedium", "levelValue", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(measuredValue: Double? = nil, minMeasuredValue: Double? = nil, maxMeasuredValue: Double? = nil, peakMeasuredValue: Double? = nil, peakMeasuredValueWindow: UInt32? = nil, averageMeasuredValue: Double? = nil, averageMeasuredValueWindow: UInt32? = nil, uncertainty: Double? = nil, measurementUnit: MeasurementUnitEnum? = nil, measurementMedium: MeasurementMediumEnum? = nil, levelValue: LevelValueEnum? = nil, featureMap: Feature? = nil) {
+            public init(measuredValue: Double? = nil, minMeasuredValue: Double? = nil, maxMeasuredValue: Double? = nil, peakMeasuredValue: Double? = nil, peakMeasuredValueWindow: UInt32? = nil, averageMeasuredValue: Double? = nil, averageMeasuredValueWindow: UInt32? = nil, uncertainty: Double? = nil, measurementUnit: MeasurementUnitEnum? = nil, measurementMedium: MeasurementMediumEnum? = nil, levelValue: LevelValueEnum? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._measuredValue = Attribute(wrappedValue: measuredValue)
                 self._minMeasuredValue = Attribute(wrappedValue: minMeasuredValue)
                 self._maxMeasuredValue = Attribute(wrappedValue: maxMeasuredValue)
@@ -67,6 +75,10 @@ extension Matter {
                 self._measurementMedium = Attribute(wrappedValue: measurementMedium)
                 self._levelValue = Attribute(wrappedValue: levelValue)
                 self._featureMap = Attribute(wrappedValue: featureMap)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -82,6 +94,10 @@ extension Matter {
                 self._measurementMedium.merge(newer._measurementMedium)
                 self._levelValue.merge(newer._levelValue)
                 self._featureMap.merge(newer._featureMap)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {

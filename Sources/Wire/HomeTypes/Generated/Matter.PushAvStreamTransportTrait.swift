@@ -31,23 +31,39 @@ extension Matter {
             @Attribute public var currentConnections: [TransportConfigurationStruct]?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["supportedFormats", "currentConnections", "acceptedCommandList"]
+            public static let names: [String] = ["supportedFormats", "currentConnections", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(supportedFormats: [SupportedFormatStruct]? = nil, currentConnections: [TransportConfigurationStruct]? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(supportedFormats: [SupportedFormatStruct]? = nil, currentConnections: [TransportConfigurationStruct]? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._supportedFormats = Attribute(wrappedValue: supportedFormats)
                 self._currentConnections = Attribute(wrappedValue: currentConnections)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
                 self._supportedFormats.merge(newer._supportedFormats)
                 self._currentConnections.merge(newer._currentConnections)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -1241,6 +1257,9 @@ extension Matter.PushAvStreamTransportTrait {
         public static let name = "PushTransportBegin"
         public static let id: UInt32 = 0
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. The connection.
         public static func connectionID(_ value: UInt16) -> EventParameter<Self> { EventParameter("connectionID", value) }
 
@@ -1295,6 +1314,9 @@ extension Matter.PushAvStreamTransportTrait {
         public static let trait: any Trait.Type = Matter.PushAvStreamTransportTrait.self
         public static let name = "PushTransportEnd"
         public static let id: UInt32 = 1
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The connection.
         public static func connectionID(_ value: UInt16) -> EventParameter<Self> { EventParameter("connectionID", value) }

@@ -54,14 +54,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "smokeSensitivityLevel", "expiryDate", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "smokeSensitivityLevel", "expiryDate", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(expressedState: ExpressedStateEnum? = nil, smokeState: AlarmStateEnum? = nil, coState: AlarmStateEnum? = nil, batteryAlert: AlarmStateEnum? = nil, deviceMuted: MuteStateEnum? = nil, testInProgress: Bool? = nil, hardwareFaultAlert: Bool? = nil, endOfServiceAlert: EndOfServiceEnum? = nil, interconnectSmokeAlarm: AlarmStateEnum? = nil, interconnectCOAlarm: AlarmStateEnum? = nil, contaminationState: ContaminationStateEnum? = nil, smokeSensitivityLevel: SensitivityEnum? = nil, expiryDate: UInt32? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(expressedState: ExpressedStateEnum? = nil, smokeState: AlarmStateEnum? = nil, coState: AlarmStateEnum? = nil, batteryAlert: AlarmStateEnum? = nil, deviceMuted: MuteStateEnum? = nil, testInProgress: Bool? = nil, hardwareFaultAlert: Bool? = nil, endOfServiceAlert: EndOfServiceEnum? = nil, interconnectSmokeAlarm: AlarmStateEnum? = nil, interconnectCOAlarm: AlarmStateEnum? = nil, contaminationState: ContaminationStateEnum? = nil, smokeSensitivityLevel: SensitivityEnum? = nil, expiryDate: UInt32? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._expressedState = Attribute(wrappedValue: expressedState)
                 self._smokeState = Attribute(wrappedValue: smokeState)
                 self._coState = Attribute(wrappedValue: coState)
@@ -77,6 +83,9 @@ extension Matter {
                 self._expiryDate = Attribute(wrappedValue: expiryDate)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -95,6 +104,9 @@ extension Matter {
                 self._expiryDate.merge(newer._expiryDate)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -277,7 +289,7 @@ extension Matter.SmokeCoAlarmTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "expiryDate", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["expressedState", "smokeState", "coState", "batteryAlert", "deviceMuted", "testInProgress", "hardwareFaultAlert", "endOfServiceAlert", "interconnectSmokeAlarm", "interconnectCOAlarm", "contaminationState", "expiryDate", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// How sensitive its smoke sensor is.
         public mutating func setSmokeSensitivityLevel(_ value: SensitivityEnum) { self.smokeSensitivityLevel = value }
@@ -346,6 +358,10 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "SmokeAlarm"
         public static let id: UInt32 = 0
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. How serious it is.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
@@ -368,6 +384,10 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "COAlarm"
         public static let id: UInt32 = 1
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. How serious it is.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
@@ -391,6 +411,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let name = "LowBattery"
         public static let id: UInt32 = 2
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. How low it is.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
 
@@ -412,6 +435,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "HardwareFault"
         public static let id: UInt32 = 3
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }
@@ -422,6 +448,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "EndOfService"
         public static let id: UInt32 = 4
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }
@@ -432,6 +461,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "SelfTestComplete"
         public static let id: UInt32 = 5
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }
@@ -442,6 +474,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "AlarmMuted"
         public static let id: UInt32 = 6
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }
@@ -452,6 +487,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "MuteEnded"
         public static let id: UInt32 = 7
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }
@@ -462,6 +500,10 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "InterconnectSmokeAlarm"
         public static let id: UInt32 = 8
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. How serious it is.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
@@ -484,6 +526,10 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "InterconnectCOAlarm"
         public static let id: UInt32 = 9
+        public static let importance = EventImportance.critical
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. How serious it is.
         public static func alarmSeverityLevel(_ value: AlarmStateEnum) -> EventParameter<Self> { EventParameter("alarmSeverityLevel", value) }
@@ -506,6 +552,9 @@ extension Matter.SmokeCoAlarmTrait {
         public static let trait: any Trait.Type = Matter.SmokeCoAlarmTrait.self
         public static let name = "AllClear"
         public static let id: UInt32 = 10
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
         /// Describes the value.
         public init() {
         }

@@ -31,18 +31,30 @@ extension Matter {
             @Attribute public var multiPressMax: UInt8?
             /// What the device supports.
             @Attribute public var featureMap: Feature?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["numberOfPositions", "currentPosition", "multiPressMax", "featureMap"]
+            public static let names: [String] = ["numberOfPositions", "currentPosition", "multiPressMax", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(numberOfPositions: UInt8? = nil, currentPosition: UInt8? = nil, multiPressMax: UInt8? = nil, featureMap: Feature? = nil) {
+            public init(numberOfPositions: UInt8? = nil, currentPosition: UInt8? = nil, multiPressMax: UInt8? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._numberOfPositions = Attribute(wrappedValue: numberOfPositions)
                 self._currentPosition = Attribute(wrappedValue: currentPosition)
                 self._multiPressMax = Attribute(wrappedValue: multiPressMax)
                 self._featureMap = Attribute(wrappedValue: featureMap)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -50,6 +62,10 @@ extension Matter {
                 self._currentPosition.merge(newer._currentPosition)
                 self._multiPressMax.merge(newer._multiPressMax)
                 self._featureMap.merge(newer._featureMap)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -89,6 +105,9 @@ extension Matter.SwitchTrait {
         public static let name = "SwitchLatched"
         public static let id: UInt32 = 0
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. The position.
         public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
 
@@ -106,6 +125,9 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "InitialPress"
         public static let id: UInt32 = 1
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position.
         public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
@@ -125,6 +147,9 @@ extension Matter.SwitchTrait {
         public static let name = "LongPress"
         public static let id: UInt32 = 2
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. The position.
         public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
 
@@ -142,6 +167,9 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "ShortRelease"
         public static let id: UInt32 = 3
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position before.
         public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
@@ -161,6 +189,9 @@ extension Matter.SwitchTrait {
         public static let name = "LongRelease"
         public static let id: UInt32 = 4
 
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
+
         /// Starts an automation only for this value. The position before.
         public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }
 
@@ -178,6 +209,9 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "MultiPressOngoing"
         public static let id: UInt32 = 5
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position.
         public static func newPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("newPosition", value) }
@@ -206,6 +240,9 @@ extension Matter.SwitchTrait {
         public static let trait: any Trait.Type = Matter.SwitchTrait.self
         public static let name = "MultiPressComplete"
         public static let id: UInt32 = 6
+
+        /// What came with the event beside its fields.
+        public var metadata = EventMetadata()
 
         /// Starts an automation only for this value. The position before.
         public static func previousPosition(_ value: UInt8) -> EventParameter<Self> { EventParameter("previousPosition", value) }

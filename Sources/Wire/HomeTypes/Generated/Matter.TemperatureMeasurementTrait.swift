@@ -31,18 +31,33 @@ extension Matter {
             @Attribute public var maxMeasuredValue: Int16?
             /// How wrong the value may be.
             @Attribute public var tolerance: UInt16?
+            /// The numbers of the commands that the device accepts; absent for all of them.
+            @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// What the device supports, a bit for each feature.
+            @Attribute public var featureMap: UInt32?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "tolerance"]
+            public static let names: [String] = ["measuredValue", "minMeasuredValue", "maxMeasuredValue", "tolerance", "acceptedCommandList", "generatedCommandList", "attributeList", "featureMap", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(measuredValue: Int16? = nil, minMeasuredValue: Int16? = nil, maxMeasuredValue: Int16? = nil, tolerance: UInt16? = nil) {
+            public init(measuredValue: Int16? = nil, minMeasuredValue: Int16? = nil, maxMeasuredValue: Int16? = nil, tolerance: UInt16? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, featureMap: UInt32? = nil, clusterRevision: UInt16? = nil) {
                 self._measuredValue = Attribute(wrappedValue: measuredValue)
                 self._minMeasuredValue = Attribute(wrappedValue: minMeasuredValue)
                 self._maxMeasuredValue = Attribute(wrappedValue: maxMeasuredValue)
                 self._tolerance = Attribute(wrappedValue: tolerance)
+                self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._featureMap = Attribute(wrappedValue: featureMap)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -50,6 +65,11 @@ extension Matter {
                 self._minMeasuredValue.merge(newer._minMeasuredValue)
                 self._maxMeasuredValue.merge(newer._maxMeasuredValue)
                 self._tolerance.merge(newer._tolerance)
+                self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._featureMap.merge(newer._featureMap)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {

@@ -72,14 +72,20 @@ extension Matter {
             @Attribute public var featureMap: Feature?
             /// The numbers of the commands that the device accepts; absent for all of them.
             @Attribute public var acceptedCommandList: [UInt32]?
+            /// The numbers of the commands that the device answers with.
+            @Attribute public var generatedCommandList: [UInt32]?
+            /// The numbers of the attributes that the device supports.
+            @Attribute public var attributeList: [UInt32]?
+            /// The revision of the trait that the device follows.
+            @Attribute public var clusterRevision: UInt16?
 
-            public static let names: [String] = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "mode", "safetyStatus", "featureMap", "acceptedCommandList"]
+            public static let names: [String] = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "mode", "safetyStatus", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
             /// No attribute is supported.
             public init() {}
 
             /// Describes the state. Attributes that are left out or nil are not supported.
-            public init(type: TypeEnum? = nil, physicalClosedLimitLift: UInt16? = nil, physicalClosedLimitTilt: UInt16? = nil, currentPositionLift: UInt16? = nil, currentPositionTilt: UInt16? = nil, numberOfActuationsLift: UInt16? = nil, numberOfActuationsTilt: UInt16? = nil, configStatus: ConfigStatus? = nil, currentPositionLiftPercentage: UInt8? = nil, currentPositionTiltPercentage: UInt8? = nil, operationalStatus: OperationalStatus? = nil, targetPositionLiftPercent100ths: UInt16? = nil, targetPositionTiltPercent100ths: UInt16? = nil, endProductType: EndProductType? = nil, currentPositionLiftPercent100ths: UInt16? = nil, currentPositionTiltPercent100ths: UInt16? = nil, installedOpenLimitLift: UInt16? = nil, installedClosedLimitLift: UInt16? = nil, installedOpenLimitTilt: UInt16? = nil, installedClosedLimitTilt: UInt16? = nil, mode: Mode? = nil, safetyStatus: SafetyStatus? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil) {
+            public init(type: TypeEnum? = nil, physicalClosedLimitLift: UInt16? = nil, physicalClosedLimitTilt: UInt16? = nil, currentPositionLift: UInt16? = nil, currentPositionTilt: UInt16? = nil, numberOfActuationsLift: UInt16? = nil, numberOfActuationsTilt: UInt16? = nil, configStatus: ConfigStatus? = nil, currentPositionLiftPercentage: UInt8? = nil, currentPositionTiltPercentage: UInt8? = nil, operationalStatus: OperationalStatus? = nil, targetPositionLiftPercent100ths: UInt16? = nil, targetPositionTiltPercent100ths: UInt16? = nil, endProductType: EndProductType? = nil, currentPositionLiftPercent100ths: UInt16? = nil, currentPositionTiltPercent100ths: UInt16? = nil, installedOpenLimitLift: UInt16? = nil, installedClosedLimitLift: UInt16? = nil, installedOpenLimitTilt: UInt16? = nil, installedClosedLimitTilt: UInt16? = nil, mode: Mode? = nil, safetyStatus: SafetyStatus? = nil, featureMap: Feature? = nil, acceptedCommandList: [UInt32]? = nil, generatedCommandList: [UInt32]? = nil, attributeList: [UInt32]? = nil, clusterRevision: UInt16? = nil) {
                 self._type = Attribute(wrappedValue: type)
                 self._physicalClosedLimitLift = Attribute(wrappedValue: physicalClosedLimitLift)
                 self._physicalClosedLimitTilt = Attribute(wrappedValue: physicalClosedLimitTilt)
@@ -104,6 +110,9 @@ extension Matter {
                 self._safetyStatus = Attribute(wrappedValue: safetyStatus)
                 self._featureMap = Attribute(wrappedValue: featureMap)
                 self._acceptedCommandList = Attribute(wrappedValue: acceptedCommandList)
+                self._generatedCommandList = Attribute(wrappedValue: generatedCommandList)
+                self._attributeList = Attribute(wrappedValue: attributeList)
+                self._clusterRevision = Attribute(wrappedValue: clusterRevision)
             }
 
             public mutating func merge(_ newer: Self) {
@@ -131,6 +140,9 @@ extension Matter {
                 self._safetyStatus.merge(newer._safetyStatus)
                 self._featureMap.merge(newer._featureMap)
                 self._acceptedCommandList.merge(newer._acceptedCommandList)
+                self._generatedCommandList.merge(newer._generatedCommandList)
+                self._attributeList.merge(newer._attributeList)
+                self._clusterRevision.merge(newer._clusterRevision)
             }
 
             public func validate(at path: String) throws(HomeError) {
@@ -378,7 +390,7 @@ extension Matter.WindowCoveringTrait {
     public struct Update: TraitUpdate {
         public static let trait: any Trait.Type = Matter.WindowCoveringTrait.self
         /// The attributes that clients cannot write.
-        public static let readOnly: Set<String> = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "safetyStatus", "featureMap", "acceptedCommandList"]
+        public static let readOnly: Set<String> = ["type", "physicalClosedLimitLift", "physicalClosedLimitTilt", "currentPositionLift", "currentPositionTilt", "numberOfActuationsLift", "numberOfActuationsTilt", "configStatus", "currentPositionLiftPercentage", "currentPositionTiltPercentage", "operationalStatus", "targetPositionLiftPercent100ths", "targetPositionTiltPercent100ths", "endProductType", "currentPositionLiftPercent100ths", "currentPositionTiltPercent100ths", "installedOpenLimitLift", "installedClosedLimitLift", "installedOpenLimitTilt", "installedClosedLimitTilt", "safetyStatus", "featureMap", "acceptedCommandList", "generatedCommandList", "attributeList", "clusterRevision"]
 
         /// How it behaves.
         public mutating func setMode(_ value: Mode) { self.mode = value }
