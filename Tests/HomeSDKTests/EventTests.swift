@@ -34,6 +34,43 @@ import Testing
         #expect(await ofTrait.wait(for: 2).count == 2)
     }
 
+    @Test func `an event says when it happened and how important it is`() async throws {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Self.doorbell])
+        let device = await script.device()
+        let recorder = Recorder(device.events.subscribe(Google.DoorbellPressTrait.DoorbellPressedEvent.self))
+        script.change(Self.press("one"))
+        let press = try #require(await recorder.wait(for: 1).first)
+        // 2026-01-31T12:00:00Z
+        #expect(press.timestamp == 1_769_860_800)
+        #expect(press.importance == .info && press.payload.complementaryToneId == "one")
+        #expect(Matter.SmokeCoAlarmTrait.SmokeAlarmEvent.importance == .critical)
+    }
+
+    @Test func `an event of one part reaches the subscribers of that part and of the device`() async throws {
+        let script = ScriptedHome()
+        let part = Sample.Part(
+            types: ["OnOffLightSwitchDeviceType"], traits: #"{"OnOff":{},"Switch":{},"Identify":{}}"#)
+        script.state([Sample.structure(), Sample.device(type: "OnOffLightSwitchDeviceType", [part, part])])
+        let device = await script.device()
+        let parts = try await device.types.getAll(of: OnOffLightSwitchDeviceType.self)
+        try #require(parts.count == 2)
+        let kind = Matter.SwitchTrait.InitialPressEvent.self
+        let first = Recorder(try #require(parts[0].events).subscribe(kind))
+        let second = Recorder(try #require(parts[1].events).subscribe(kind))
+        let whole = Recorder(device.events.subscribe(kind))
+        for position in 1...3 {
+            script.change(
+                (
+                    "InitialPress",
+                    #"{"deviceID":"d1","endpoint":\#(position % 2),"timestamp":"2026-01-31T12:00:00Z","newPosition":\#(position)}"#
+                ))
+        }
+        #expect(await whole.wait(for: 3).map(\.newPosition) == [1, 2, 3])
+        #expect(await second.wait(for: 2).map(\.newPosition) == [1, 3])
+        #expect(await first.wait(for: 1).map(\.newPosition) == [2])
+    }
+
     @Test func `events that the device does not send complete at once`() async {
         let script = ScriptedHome()
         script.state([Sample.structure(), Sample.device([Sample.light(on: true)])])

@@ -10,6 +10,8 @@ final class Recorder<Output: Sendable>: Subscriber, Sendable {
     private struct State: Sendable {
         var values: [Output] = []
         var completion: Subscribers.Completion<HomeError>?
+        /// Whether the time of the test is over.
+        var isCancelled = false
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -61,7 +63,7 @@ final class Recorder<Output: Sendable>: Subscriber, Sendable {
         let ready = state.withLock { state in
             change(&state)
             let count = state.values.count
-            let isOver = state.completion != nil
+            let isOver = state.isCancelled || state.completion != nil
             let ready = state.waiting.filter { isOver || $0.count <= count }
             state.waiting.removeAll { isOver || $0.count <= count }
             return ready.map(\.continuation)
@@ -69,16 +71,20 @@ final class Recorder<Output: Sendable>: Subscriber, Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Waits for this many values, or the end of the stream.
+    /// Waits for this many values, the end of the stream, or the end of the test's time.
     @discardableResult
     func wait(for count: Int) async -> [Output] {
-        await withCheckedContinuation { continuation in
-            let isReady = state.withLock { state in
-                if state.completion != nil || state.values.count >= count { return true }
-                state.waiting.append((count, continuation))
-                return false
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.isCancelled || state.completion != nil || state.values.count >= count { return true }
+                    state.waiting.append((count, continuation))
+                    return false
+                }
+                if isReady { continuation.resume() }
             }
-            if isReady { continuation.resume() }
+        } onCancel: {
+            record { $0.isCancelled = true }
         }
         return values
     }

@@ -58,6 +58,21 @@ import Transport
         }
     }
 
+    @Test func `a device has no data of apps`() async {
+        let script = ScriptedHome()
+        script.state([Sample.structure(), Sample.device([Sample.light(on: true)])])
+        let device = await script.device()
+        await #expect { _ = try await device.customAppData } throws: { ($0 as? HomeError)?.code == .unimplemented }
+    }
+
+    @Test func `a device without endpoints is not one of this gateway's`() async {
+        let script = ScriptedHome()
+        let recorder = Recorder(script.home.devices().batched())
+        script.state([("device", #"{"id":"d1","name":"Lamp","type":"OnOffLightDeviceType","traits":{}}"#)])
+        await recorder.waitForEnd()
+        #expect(recorder.failure?.message.contains("device") == true)
+    }
+
     @Test func `a trait that was made by hand has no way to a device`() async {
         let trait = Matter.OnOffTrait(attributes: .init())
         await #expect { try await trait.on() } throws: { ($0 as? HomeError)?.code == .failedPrecondition }

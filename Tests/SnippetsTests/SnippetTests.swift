@@ -34,7 +34,7 @@ import Testing
         let world = try await SnippetWorld.make()
         let app = try await world.app("ceiling")
         try await app.a2()
-        #expect(await app.wait(for: 1, of: "A2") == ["true"])
+        #expect(try await app.wait(for: 1, of: "A2") == ["true"])
         let light = try #require(await app.device.types.get(OnOffLightDeviceType.self))
         #expect(light.matterTraits.onOffTrait?.onOff == true)
     }
@@ -43,7 +43,7 @@ import Testing
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         await app.a4(try await world.home.devices().list())
-        #expect(await app.wait(for: 1, of: "A4") == ["true"])
+        #expect(try await app.wait(for: 1, of: "A4") == ["true"])
     }
 
     @Test(SnippetWorld.needsDevices) func `A5 to A8: traits are taken from types`() async throws {
@@ -132,9 +132,9 @@ import Testing
         let app = try await world.app("bedroom")
         let structure = try #require(try await world.home.structures().list().first())
         let cancellable = app.o3(structure.id)
-        _ = await app.wait(for: 1, of: "O3")
+        _ = try await app.wait(for: 1, of: "O3")
         try await structure.setName("Our house")
-        #expect(await app.wait(for: 2, of: "O3").last == "Our house")
+        #expect(try await app.wait(for: 2, of: "O3").last == "Our house")
         cancellable.cancel()
     }
 
@@ -142,7 +142,7 @@ import Testing
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let cancellable = app.o4()
-        #expect(await app.wait(for: 1, of: "O4") == ["Bedroom Lamp"])
+        #expect(try await app.wait(for: 1, of: "O4") == ["Bedroom Lamp"])
         cancellable.cancel()
     }
 
@@ -155,13 +155,13 @@ import Testing
         )
         try await onOff.off()
         let cancellables = [app.o5(), app.o6()]
-        await app.wait(until: "false", of: "O5")
-        _ = await app.wait(for: 1, of: "O6")
+        try await app.wait(until: "false", of: "O5")
+        _ = try await app.wait(for: 1, of: "O6")
         try await onOff.on()
         // The test's time limit ends what does not come.
-        await app.wait(until: "true", of: "O5")
+        try await app.wait(until: "true", of: "O5")
         try await level.moveToLevel(level: 77, transitionTime: nil, optionsMask: [], optionsOverride: [])
-        await app.wait(until: "77", of: "O6")
+        try await app.wait(until: "77", of: "O6")
         for cancellable in cancellables { cancellable.cancel() }
     }
 
@@ -169,10 +169,10 @@ import Testing
         let world = try await SnippetWorld.make()
         let app = try await world.app("bedroom")
         let cancellable = app.o7()
-        let before = await app.wait(for: 1, of: "O7").count
+        let before = try await app.wait(for: 1, of: "O7").count
         let structure = try #require(try await world.home.structures().list().first())
         let room = try await structure.createRoom(name: "Attic")
-        #expect(await app.wait(for: before + 1, of: "O7").last?.contains("Attic") == true)
+        #expect(try await app.wait(for: before + 1, of: "O7").last?.contains("Attic") == true)
         try await structure.deleteRoom(room)
         cancellable.cancel()
     }
@@ -181,10 +181,10 @@ import Testing
         let world = try await SnippetWorld.make()
         let app = try await world.app("fan")
         app.o8()
-        _ = await app.wait(for: 1, of: "O8")
+        _ = try await app.wait(for: 1, of: "O8")
         let fan = try #require(await app.device.types.get(FanDeviceType.self))
         try await fan.matterTraits.fanControlTrait?.update { $0.setFanMode(.high) }
-        _ = await app.wait(for: 2, of: "O8")
+        _ = try await app.wait(for: 2, of: "O8")
         #expect(app.fanDeviceType?.matterTraits.fanControlTrait?.fanMode == .high)
     }
 }

@@ -24,6 +24,9 @@ public struct GatewayConnection: Sendable {
         if let certificate { tls.trustRoots = .file(certificate) }
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Every event stream holds a connection. With the library's eight, the ninth home of a process would wait for
+        // ever, and so would its commands.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 4_096
         configuration.timeout.connect = .seconds(10)
         // The gateway writes to an event stream every 15 seconds. A connection that is silent for longer is dead.
         configuration.timeout.read = .seconds(45)

@@ -27,12 +27,9 @@ struct DeviceRecord: Sendable, Hashable, Decodable {
         structureID = try container.decodeIfPresent(String.self, forKey: .structureID)
         roomID = try container.decodeIfPresent(String.self, forKey: .roomID)
         agentID = try container.decodeIfPresent(String.self, forKey: .agentID)
-        isMatterDevice = try container.decodeIfPresent(Bool.self, forKey: .isMatterDevice) ?? false
+        isMatterDevice = try container.decode(Bool.self, forKey: .isMatterDevice)
         connectivity = try SourceConnectivity(from: decoder)
-        // A gateway that knows no endpoints sends the traits of the one type with the device.
-        endpoints =
-            try container.decodeIfPresent([EndpointRecord].self, forKey: .endpoints)
-            ?? [EndpointRecord(id: 1, types: [type], from: decoder)]
+        endpoints = try container.decode([EndpointRecord].self, forKey: .endpoints)
         endpoints.sort { $0.id < $1.id }
     }
 }
@@ -60,15 +57,8 @@ struct EndpointRecord: Sendable, Hashable, Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        try self.init(
-            id: try container.decode(Int.self, forKey: .id),
-            types: try container.decode([String].self, forKey: .types), from: decoder)
-    }
-
-    fileprivate init(id: Int, types: [String], from decoder: any Decoder) throws {
-        self.id = id
-        self.types = types
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        types = try container.decode([String].self, forKey: .types)
         connectivity = try SourceConnectivity(from: decoder)
         let differing =
             try container.decodeIfPresent([String: SourceConnectivity].self, forKey: .traitConnectivity) ?? [:]

@@ -46,6 +46,14 @@ public struct HomeDevice: HomeObject {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(content) }
 
+    /// Data that an app keeps with the device. This gateway keeps none.
+    /// - Throws: `unimplemented`.
+    public var customAppData: Data {
+        get async throws(HomeError) {
+            throw .unimplemented("this gateway keeps no data of apps; keep it in the app, by the device's id")
+        }
+    }
+
     /// Renames the device. A name longer than 60 Unicode scalars is cut there.
     /// - Returns: the device with its new name. This value stays as it is.
     @discardableResult
