@@ -41,6 +41,23 @@ import Transport
         #expect(await world.viewerCount() == 1)
     }
 
+    /// Apps renew 30 seconds before the end on iOS, and 5 on Android.
+    @Test(arguments: [30, 5]) func anAppThatRenewsBeforeTheEndKeepsItsView(seconds: Int) async throws {
+        let world = try await ServiceWorld()
+        let session = try await world.start()
+        var duration = 300
+        for _ in 0..<20 {
+            world.clock.advance(by: .seconds(duration - seconds))
+            await world.service.expire()
+            duration = Int(
+                try await world.service.extendLiveView(
+                    SessionReference(session.mediaSessionId, principal: "owner"), extendedDurationSeconds: nil))
+            #expect(duration == 300)
+            #expect(await world.service.sessions().first?.expiresInSeconds == 300)
+        }
+        #expect(await world.viewerCount() == 1)
+    }
+
     @Test func theLimitEndsEvenAnExtendedLease() async throws {
         let world = try await ServiceWorld { $0.maximumDurationSeconds = 400 }
         let session = try await world.start()
