@@ -364,6 +364,7 @@ if !coreOnly {
                 "DatagramPort",
                 "FragmentedMP4", "PushAvStreamTransport", "Transport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ],
             path: "Sources/App/gatehouse",
             swiftSettings: settings,

@@ -8,7 +8,7 @@ struct BenchCommand: AsyncParsableCommand {
         discussion: "docs/performance.md describes the method and the results.",
         subcommands: [
             BenchRelayCommand.self, BenchWakeUpCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self,
-            BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self,
+            BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self, BenchEchoCommand.self,
             BenchEventsCommand.self, BenchRecordCommand.self, BenchRecordingsCommand.self,
         ])
 }
