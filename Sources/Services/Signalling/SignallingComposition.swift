@@ -55,7 +55,7 @@ extension SignallingComposition: StationUser {
         await talks.end(of: deviceID, because: .cameraGone(end))
         await clips.forget(deviceID)
         await views.end(of: deviceID, because: .cameraGone(end))
-        await publishing.end(of: deviceID, because: .cameraGone(.removed))
+        await publishing.end(of: deviceID, because: .cameraGone(end))
     }
 }
 

@@ -17,12 +17,14 @@ public struct PreparedRecordings: Sendable {
     /// - Parameters:
     ///   - start: milliseconds since 1970.
     ///   - length: of one sample, in bytes; it varies a little.
+    ///   - missing: the seconds of which nothing came.
+    ///   - keyFrames: what the key frame of each second is, in turn; bytes that nobody can decode without them.
     ///   - end: why it ended; nil to let it run.
     @discardableResult
     public func add(
         device: String = "door", start: Int64, seconds: Int, sequence: UInt32 = 1, connection: UInt16 = 1,
         width: Int = 320, kind: RecordingSession.Trigger.Kind = .motion, length: Int = 40, segmentSeconds: Int = 2,
-        end: RecordingEnd.Reason? = .lengthReached
+        missing: Range<Int> = 0..<0, keyFrames: [[UInt8]] = [], end: RecordingEnd.Reason? = .lengthReached
     ) throws -> RecordingSession {
         let tracks = [
             MP4Track(codec: .vp8(width: width, height: 180), timescale: 90_000),
@@ -48,16 +50,24 @@ public struct PreparedRecordings: Sendable {
             ])
         try self.store.take(.began(session), of: session.id)
         var outputs: [(track: Int, output: CMAFOutput)] = []
-        for index in 0..<seconds * 50 {
+        for index in 0..<seconds * 50 where !missing.contains(index / 50) {
+            // What comes first after a gap begins a segment.
+            let isAfterGap = index / 50 == missing.upperBound && index.isMultiple(of: 50) && !missing.isEmpty
             if index.isMultiple(of: 2) {
+                let isKeyFrame = index.isMultiple(of: 50)
                 let sample = MP4Sample(
-                    data: Self.bytes(index / 2, 0, length), decodeTime: Int64(index / 2) * 3_600,
-                    isKeyFrame: index.isMultiple(of: 50))
-                try writers[0].append(sample) { outputs.append((0, $0)) }
+                    data: isKeyFrame && !keyFrames.isEmpty
+                        ? keyFrames[index / 50 % keyFrames.count] : Self.bytes(index / 2, 0, length),
+                    decodeTime: Int64(index / 2) * 3_600, isKeyFrame: isKeyFrame)
+                try writers[0].append(
+                    sample, startsSegment: isAfterGap ? true : nil, previousDuration: isAfterGap ? 3_600 : nil
+                ) { outputs.append((0, $0)) }
             }
             let packet = MP4Sample(
                 data: Self.bytes(index, 1, max(8, length / 16)), decodeTime: Int64(index) * 960, isKeyFrame: true)
-            try writers[1].append(packet) { outputs.append((1, $0)) }
+            try writers[1].append(
+                packet, startsSegment: isAfterGap ? true : nil, previousDuration: isAfterGap ? 960 : nil
+            ) { outputs.append((1, $0)) }
             for (track, output) in outputs { try self.take(output, track, session.id) }
             outputs = []
         }

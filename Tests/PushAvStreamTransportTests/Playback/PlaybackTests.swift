@@ -1,3 +1,4 @@
+import Codecs
 import Foundation
 import FragmentedMP4
 import Glibc
@@ -201,6 +202,47 @@ import Transport
         #expect(variant.codecs == ["vp08.00.10.08", "opus"])
         #expect(variant.resolution?.width == 320)
         #expect(variant.bandwidth > 0)
+    }
+
+    @Test func aPlaylistSaysTheTimeAgainAfterSomethingIsMissing() throws {
+        let folder = try Folder()
+        let recordings = try PreparedRecordings(folder: folder.path)
+        try recordings.add(start: Self.start, seconds: 14, missing: 4..<11)
+        let playlists = RecordingPlaylists(
+            try RecordedRange(of: "door", from: Self.time(0), until: Self.time(14), in: recordings.store))
+        for kind in RecordingPlaylists.Kind.allCases {
+            let times = try #require(playlists.media(kind)).segments.map { $0.capturedAt?.millisecondsSince1970 }
+            #expect(times == [Self.start, nil, Self.start + 11_000, nil], "\(kind)")
+        }
+    }
+
+    @Test func soundThatBeginsWithARangeIsReadFromTheSegmentBefore() throws {
+        let folder = try Folder()
+        let recordings = try PreparedRecordings(folder: folder.path)
+        try recordings.add(start: Self.start, seconds: 10)
+        let export = try RecordingExport(
+            RecordedRange(of: "door", from: Self.time(4), until: Self.time(6), in: recordings.store))
+        // 80 ms of sound come before the first picture, which begins a segment.
+        #expect(export.file.samples == 50 + 104)
+        #expect(try Self.bytes(export).firstRange(of: PreparedRecordings.bytes(196, 1, 8)) != nil)
+    }
+
+    @Test(arguments: [(2.1, 2), (2.4, 2), (2.6, 3), (3.9, 3), (0, 0), (60, 5)])
+    func aThumbnailIsTheNearestKeyFrameOfItsSegment(_ moment: Double, _ expected: Int) throws {
+        let folder = try Folder()
+        let recordings = try PreparedRecordings(folder: folder.path)
+        var encoder = try VP8Encoder(
+            VP8Encoder.Configuration(width: 64, height: 48, framesPerSecond: 25, bitsPerSecond: 500_000))
+        var keyFrames: [[UInt8]] = []
+        for index in 0..<6 {
+            var frame = I420Frame(width: 64, height: 48)
+            frame.luma = Array(repeating: UInt8(30 + index * 30), count: frame.luma.count)
+            keyFrames.append(try encoder.encode(frame, asKeyFrame: true) { bytes, _ in Array(bytes) })
+        }
+        let session = try recordings.add(start: Self.start, seconds: 6, keyFrames: keyFrames)
+        let picture = try RecordingPicture(of: recordings.store.recording(session.id), at: Self.time(moment))
+        #expect(picture.time == Self.time(Double(expected)))
+        #expect(abs(Int(picture.frame.luma[1_000]) - (30 + expected * 30)) < 8)
     }
 
     @Test func namesOfRecordingsAreThoseOfTheirFolders() throws {

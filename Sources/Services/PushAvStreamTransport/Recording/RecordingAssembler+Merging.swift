@@ -69,7 +69,8 @@ extension RecordingAssembler {
     /// Whether nothing has come of a track for much longer than its samples last.
     private func isSilent(_ track: Track, _ writer: CMAFTrackWriter?) -> Bool {
         guard let last = track.lastQueued else { return false }
-        let usual = Duration.nanoseconds(track.timeline.instant(of: writer?.usualDuration ?? 0).nanoseconds)
+        let usual = Duration.nanoseconds(
+            track.timeline.instant(of: max(writer?.usualDuration ?? 0, track.usualStep)).nanoseconds)
         return now - last >= max(.seconds(2), usual * 4)
     }
 }

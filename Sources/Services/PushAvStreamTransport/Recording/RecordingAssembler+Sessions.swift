@@ -171,7 +171,10 @@ extension RecordingAssembler {
             newest: writer.newestDecodeTime, end: writer.end, usual: writer.usualDuration,
             hasSamples: writer.segment > 0, segmentStart: writer.segmentDecodeTime, cut: session.soundCut,
             longestSegment: 0, hasPictures: session.pictures != nil)
-        guard !isPictures else { return place }
+        guard !isPictures else {
+            place.usual = max(place.usual, pictures?.usualStep ?? 0)
+            return place
+        }
         place.usual = session.soundDuration ?? sample.duration ?? place.usual
         guard let video = session.pictures else { return place }
         // When pictures have stopped, sound goes on alone.

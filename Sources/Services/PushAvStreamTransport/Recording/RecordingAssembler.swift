@@ -51,6 +51,12 @@ struct RecordingAssembler: Sendable {
         var since: Instant
         /// Why samples before the next one are missing.
         var missing: RecordingGap.Reason?
+        /// The steps between the newest decode times, the last one first. One hole among pictures leaves one long step.
+        var steps: (last: Int64, before: Int64) = (0, 0)
+        var newest: Int64?
+
+        /// How far apart pictures come, as far as the newest show it: a camera may send one every few seconds.
+        var usualStep: Int64 { min(steps.last, steps.before) }
 
         var clockRate: Int { Int(timeline.clockRate) }
     }
@@ -280,6 +286,8 @@ extension RecordingAssembler.Track {
     fileprivate mutating func take(_ ordered: PictureReordering<TimedSample>.Ordered) {
         var sample = ordered.picture
         sample.decodeTime = ordered.decodeTime
+        if let newest { steps = (max(sample.decodeTime - newest, 0), steps.last) }
+        newest = sample.decodeTime
         sample.compositionOffset = ordered.compositionOffset
         queue.append(sample)
     }
