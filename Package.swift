@@ -276,7 +276,7 @@ if !coreOnly {
             ]),
 
         module("SmartDeviceManagement", floor: "Home", ["HomeHub", "HomeTypes"]),
-        module("CloudToCloud", floor: "Home", ["HomeHub", "HomeTypes"]),
+        module("CloudToCloud", floor: "Home", ["HomeHub", "HomeTypes", "Transport"]),
 
         // Floor 6: clients of a gateway.
         module(
@@ -332,6 +332,7 @@ if !coreOnly {
                 "CWebFiles",
                 "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -380,7 +381,9 @@ if !coreOnly {
         .target(
             name: "HomeFakes", dependencies: ["HomeHub", "HomeTypes", "Stations", "Signalling"],
             path: "Sources/Testing/HomeFakes", swiftSettings: settings),
-        module("GatewayFuzzTargets", floor: "Testing", ["FuzzTargets", "Gateway", "HomeTypes"]),
+        module(
+            "GatewayFuzzTargets", floor: "Testing",
+            ["FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "SmartDeviceManagement"]),
         tests("GatewayFuzzTargetsTests", ["GatewayFuzzTargets", "FuzzTargets", "Transport"]),
         tests(
             "RecordingIndexTests",
@@ -395,8 +398,10 @@ if !coreOnly {
                 "Transport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
-        tests("SmartDeviceManagementTests", ["SmartDeviceManagement", "HomeTypes"]),
-        tests("CloudToCloudTests", ["CloudToCloud", "HomeTypes"]),
+        tests("SmartDeviceManagementTests", ["SmartDeviceManagement", "HomeHub", "HomeTypes"]),
+        tests(
+            "CloudToCloudTests",
+            ["CloudToCloud", "ExampleOrganization", "HomeFakes", "HomeHub", "HomeTypes", "Signalling", "Transport"]),
         tests(
             "GatewayTests",
             [
@@ -457,6 +462,10 @@ if fuzzing {
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
                     "Configuration/ConfigurationLoader+Cameras.swift",
                     "Configuration/ConfigurationLoader+Devices.swift",
+                    "Configuration/ConfigurationLoader+CloudToCloud.swift",
+                    "Configuration/ConfigurationLoader+History.swift",
+                    "Configuration/ConfigurationLoader+Information.swift",
+                    "Configuration/GatewayConfiguration+CloudToCloud.swift",
                     "Configuration/ConfigurationLoader+MQTT.swift", "Configuration/ConfigurationLoader+OAuth.swift",
                     "Configuration/GatewayConfiguration+Device.swift",
                     "Configuration/ConfigurationLoader+Recording.swift", "Configuration/ConfigurationTexts.swift",
@@ -468,7 +477,18 @@ if fuzzing {
                     "Configuration/Reload/GatewayConfiguration+Entry.swift", "Security/OriginPolicy.swift",
                 ],
                 swiftSettings: settings + coverage),
-            module("GatewayFuzzTargets", floor: "Testing", ["FuzzTargets", "Gateway", "HomeTypes"]),
+            .target(
+                name: "CloudToCloud", dependencies: ["HomeTypes", "Transport"], path: "Sources/Home/CloudToCloud",
+                exclude: ["CloudFulfilment.swift"], swiftSettings: settings + coverage),
+            .target(
+                name: "SmartDeviceManagement", dependencies: ["HomeTypes"], path: "Sources/Home/SmartDeviceManagement",
+                sources: ["SDMCommand.swift", "SDMSubscription.swift"], swiftSettings: settings + coverage),
+            .target(
+                name: "GatewayClient", dependencies: ["HomeTypes"], path: "Sources/Client/GatewayClient",
+                sources: ["EventStreamReader.swift", "GatewayEvent.swift"], swiftSettings: settings + coverage),
+            module(
+                "GatewayFuzzTargets", floor: "Testing",
+                ["FuzzTargets", "CloudToCloud", "Gateway", "GatewayClient", "HomeTypes", "SmartDeviceManagement"]),
         ]
     }
     targets += [

@@ -152,6 +152,7 @@ def vendor_file(namespace: str, vocabulary: Vocabulary) -> str:
         "    public static func register() {",
         "        for trait in self.traits { Vocabulary.register(trait) }",
         "        for type in self.deviceTypes { Vocabulary.register(type) }",
+        "        Vocabulary.register(cloudTraits: self.cloudTraits, types: self.cloudTypes)",
         "    }",
         "}",
     ]

@@ -37,6 +37,7 @@ public struct GatewayService: Service {
     let keeper: ConfigurationKeeper
     let api: GatewayAPI
     private let transports: TransportService
+    private let reporter: StateReporter?
     private let storage: HomeStorage
     private let mqtt: MQTTRunner
     private let shared: ConnectionGuard
@@ -134,17 +135,38 @@ public struct GatewayService: Service {
             recordings ?? recording.map { RecordingAccess(store: $0.store, recovery: $0.recovery, permits: permits) }
             ?? RecordingAccess(readingIn: directory, permits: permits, logger: logger)
         if let access { cameras.share(recordings: access.store, recovery: access.recovery, permits: permits) }
-        self.registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
+        let registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
+        self.registry = registry
+        let reporter = try Self.reporter(configuration.reportState, self.hub, registry, logger)
+        self.reporter = reporter
         self.api = GatewayAPI(
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
             recordings: access,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
-            mqtt: mqtt,
-            additionalMetrics: { storage.metrics + (await additionalMetrics()) })
+            mqtt: mqtt, reporter: reporter,
+            additionalMetrics: {
+                storage.metrics + (await reporter?.families ?? []) + (await additionalMetrics())
+            })
         self.shared = shared
         self.logger = logger
         self.onReady = onReady
+    }
+
+    private static func reporter(
+        _ settings: GatewayConfiguration.ReportState?, _ hub: HomeHub, _ registry: TokenRegistry, _ logger: Logger
+    ) throws -> StateReporter? {
+        guard let settings else { return nil }
+        do {
+            return try StateReporter(settings, hub: hub, registry: registry, logger: logger)
+        } catch let failure as ServiceAccount.Failure {
+            throw StartFailure(description: "cloudToCloud.reportState.credentials: \(failure.reason)")
+        } catch {
+            throw StartFailure(
+                description:
+                    "cloudToCloud.reportState.ca: \(settings.authorities ?? "") cannot be used (\(error)); it must "
+                    + "be a readable PEM file")
+        }
     }
 
     /// Hands the alarms to the home, in their order.
@@ -192,7 +214,11 @@ public struct GatewayService: Service {
         }
         await mqtt.use(hub)
         await keeper.begin()
-        await registry.observe { [enforcement = api.enforcement] in await enforcement.enforce($1, on: $0) }
+        // The tokens keep this, and the reporter keeps the tokens.
+        await registry.observe { [enforcement = api.enforcement, weak reporter] in
+            await enforcement.enforce($1, on: $0)
+            await reporter?.follow()
+        }
         // The last service stops first: no new requests, then no changes, then the sessions end.
         var services: [any Service] = [
             SessionEnder(hub: hub, logger: logger),
@@ -203,6 +229,7 @@ public struct GatewayService: Service {
             MQTTEnder(mqtt: mqtt),
             ConfigurationWatcher(keeper: keeper),
         ]
+        if let reporter { services.append(reporter) }
         if let https = configuration.http.https {
             services.append(try httpsListener(https, readiness))
         }

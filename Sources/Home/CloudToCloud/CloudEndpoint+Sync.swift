@@ -8,7 +8,11 @@ extension CloudEndpoint {
             "id": .string(id), "type": .string(type), "traits": .array(traits.map { .string($0) }),
             "name": .object(["name": .string(name), "defaultNames": .array([]), "nicknames": .array([])]),
             "willReportState": .bool(willReportState), "attributes": cloudAttributes(table),
-            "otherDeviceIds": .array([.object(["deviceId": .string(id)])]),
+            // The ids of the same device elsewhere: its own in the home, and those of its other endpoints.
+            "otherDeviceIds": .array(
+                ([deviceID] + siblings.filter { $0 != deviceID }).map {
+                    .object(["deviceId": .string($0)])
+                }),
         ]
         if let roomName { entry["roomHint"] = .string(roomName) }
         let information = deviceInformation
@@ -16,7 +20,7 @@ extension CloudEndpoint {
         // The first two may be left out by vendors without a number of the alliance; the last one always names the device.
         if let vendor = number("vendorID") { entry["matterOriginalVendorId"] = .string(Self.hexadecimal(vendor)) }
         if let product = number("productID") { entry["matterOriginalProductId"] = .string(Self.hexadecimal(product)) }
-        entry["matterUniqueId"] = attribute("uniqueID", of: Self.information) ?? .string(id)
+        entry["matterUniqueId"] = attribute("uniqueID", of: Self.information) ?? .string(deviceID)
         return .object(entry)
     }
 

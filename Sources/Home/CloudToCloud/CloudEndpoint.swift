@@ -1,10 +1,16 @@
-public import Foundation
-public import HomeTypes
+import Foundation
 
-/// A device of the home as cloud-to-cloud sees it: its types and the attributes of its traits, as JSON.
+/// An endpoint of a device as cloud-to-cloud sees it: its types and the attributes of its traits, as JSON. The cloud has no
+/// endpoints, so each is a device there.
 public struct CloudEndpoint: Sendable, Equatable {
     /// The id in the cloud's messages.
     public var id: String
+    /// The device in the home.
+    public var deviceID: String
+    /// The endpoint's number in the device; nil to have the home choose one.
+    public var number: UInt16?
+    /// The ids of the device's other endpoints in the cloud's messages.
+    public var siblings: [String] = []
     /// What people call it.
     public var name: String
     /// The names of its types, the most specific first.
@@ -18,9 +24,12 @@ public struct CloudEndpoint: Sendable, Equatable {
 
     /// Describes an endpoint.
     public init(
-        id: String, name: String, types: [String], traits: [String: JSONValue], isOnline: Bool, roomName: String? = nil
+        id: String, deviceID: String? = nil, number: UInt16? = nil, name: String, types: [String],
+        traits: [String: JSONValue], isOnline: Bool, roomName: String? = nil
     ) {
         self.id = id
+        self.deviceID = deviceID ?? id
+        self.number = number
         self.name = name
         self.types = types
         self.traits = traits
@@ -46,30 +55,4 @@ public struct CloudEndpoint: Sendable, Equatable {
             (table.traits[name] ?? []).filter { $0.applies(to: types, traits: names) }.map { (name, $0) }
         }
     }
-}
-
-/// The mappings of all traits and device types.
-public struct CloudTable: Sendable {
-    /// The mappings of each trait, by its name.
-    public var traits: [String: [CloudMapping]]
-    /// The cloud's device types, by the names of ours.
-    public var types: [String: String]
-
-    /// Reads mappings in the form of the data files.
-    /// - Parameter traits: the list of mappings of each trait, as JSON.
-    public init(traits: [String: String], types: [String: String]) throws {
-        let decoder = JSONDecoder()
-        self.traits = try traits.mapValues { try decoder.decode([CloudMapping].self, from: Data($0.utf8)) }
-        self.types = types
-    }
-
-    /// Those of the vocabulary.
-    public static let standard: CloudTable = {
-        do {
-            return try CloudTable(traits: CloudMappings.traits, types: CloudMappings.types)
-        } catch {
-            // Proof: the texts are constants that tools/generate-traits writes, and a test reads each of them.
-            fatalError("a mapping of the vocabulary cannot be read: \(error)")
-        }
-    }()
 }

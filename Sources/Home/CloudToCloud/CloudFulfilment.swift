@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import HomeHub
 public import HomeTypes
 
@@ -40,16 +40,17 @@ public struct CloudFulfilment: Sendable {
     }
 
     private func sync(_ user: String) async -> JSONValue {
-        let devices = await endpoints().values.sorted { $0.id < $1.id }
+        let rooms = await hub.rooms(for: caller.access)
+        let endpoints = await hub.devices(for: caller.access).flatMap { CloudEndpoint.all(of: $0, in: rooms) }
+        let devices = endpoints.sorted { $0.id < $1.id }
             .compactMap { $0.cloudDevice(willReportState: willReportState) }
         return .object(["agentUserId": .string(user), "devices": .array(devices)])
     }
 
     private func query(_ devices: [String]) async -> JSONValue {
-        let endpoints = await endpoints()
         var states: [String: JSONValue] = [:]
         for id in devices {
-            guard let endpoint = endpoints[id] else {
+            guard let endpoint = await endpoint(id) else {
                 states[id] = .object(["status": .string("ERROR"), "errorCode": .string("deviceNotFound")])
                 continue
             }
@@ -75,7 +76,7 @@ public struct CloudFulfilment: Sendable {
             var added = JSONValue.object([:])
             for execution in executions { added.merge(try await run(execution, on: id)) }
             // The state after the commands: the next look at the device.
-            var states = await endpoints()[id]?.cloudStates() ?? .object([:])
+            var states = await endpoint(id)?.cloudStates() ?? .object([:])
             states.merge(added)
             result["status"] = .string("SUCCESS")
             result["states"] = states
@@ -87,7 +88,7 @@ public struct CloudFulfilment: Sendable {
     }
 
     private func run(_ execution: CloudRequest.Execution, on id: String) async throws -> JSONValue {
-        guard let endpoint = await endpoints()[id] else { throw HomeHub.unknownDevice(id) }
+        guard let endpoint = await endpoint(id) else { throw HomeHub.unknownDevice(id) }
         guard endpoint.isOnline else { throw HomeError.unavailable("\(endpoint.name) cannot be reached") }
         let actions = try endpoint.actions(
             for: execution.command, execution.parameters, challenge: execution.challenge)
@@ -95,25 +96,27 @@ public struct CloudFulfilment: Sendable {
         for action in actions {
             switch action {
             case .send(let trait, let command, let parameters):
-                let call = CommandCall(deviceID: id, trait: trait, command: command, caller: caller)
+                let call = CommandCall(
+                    deviceID: endpoint.deviceID, endpoint: endpoint.number, trait: trait, command: command,
+                    caller: caller)
                 _ = try await hub.send(call, body: try JSONEncoder().encode(parameters))
             case .write(let trait, let attributes):
-                _ = try await hub.update(trait, of: id, body: try JSONEncoder().encode(attributes), by: caller)
-            case .cameraStream: states.merge(try await cameraStream(id))
+                _ = try await hub.update(
+                    trait, of: endpoint.deviceID, endpoint: endpoint.number,
+                    body: try JSONEncoder().encode(attributes), by: caller)
+            case .cameraStream: states.merge(try await cameraStream(endpoint.deviceID))
             }
         }
         return states
     }
 
-    /// The devices that the account may read, by their ids.
-    private func endpoints() async -> [String: CloudEndpoint] {
-        let rooms = await hub.rooms(for: caller.access)
-        var endpoints: [String: CloudEndpoint] = [:]
-        for device in await hub.devices(for: caller.access) {
-            endpoints[device.id] = CloudEndpoint(
-                device, roomName: device.roomID.flatMap { id in rooms.first { $0.id == id }?.name })
+    /// An endpoint that the account may read; nil for an id that SYNC does not list.
+    private func endpoint(_ id: String) async -> CloudEndpoint? {
+        for device in [id, CloudEndpoint.deviceID(ofPart: id)] {
+            guard let device, let found = await hub.device(device, for: caller.access) else { continue }
+            return CloudEndpoint.all(of: found).first { $0.id == id }
         }
-        return endpoints
+        return nil
     }
 
     /// The cloud's code for an error (reference, "Errors and exceptions").
@@ -129,20 +132,5 @@ public struct CloudFulfilment: Sendable {
         case .resourceExhausted: "resourceUnavailable"
         default: "hardError"
         }
-    }
-}
-
-extension CloudEndpoint {
-    /// A device of the home; nil if its traits cannot be written as JSON, which those of the vocabulary can.
-    /// - Parameter roomName: the room that it is in.
-    public init?(_ device: DeviceSnapshot, roomName: String? = nil) {
-        guard let data = try? JSONEncoder().encode(device.traits),
-            case .object(let traits)? = try? JSONDecoder().decode(JSONValue.self, from: data)
-        else { return nil }
-        self.init(
-            id: device.id, name: device.name, types: [device.type],
-            traits: traits,
-            isOnline: device.connectivityState == .online || device.connectivityState == .partiallyOnline,
-            roomName: roomName)
     }
 }

@@ -1,3 +1,6 @@
+import Foundation
+import HomeTypes
+
 /// Some value of JSON.
 public enum JSONValue: Sendable, Hashable, Codable {
     case null
@@ -40,6 +43,15 @@ public enum JSONValue: Sendable, Hashable, Codable {
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
         }
+    }
+
+    /// The attributes of each trait as JSON, by the traits' names.
+    static func attributes(of traits: TraitCollection) -> [String: JSONValue] {
+        // The traits of the vocabulary can be written, and what was written can be read.
+        guard let data = try? JSONEncoder().encode(traits),
+            case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: data)
+        else { return [:] }
+        return members
     }
 
     /// The number, or nil for another kind of value.

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Reads the header `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date.
-enum RetryAfter {
+public enum RetryAfter {
     /// The wait; nil when the value is neither, or in the past.
-    static func parse(_ text: String) -> Duration? { parse(text, now: Date()) }
+    public static func parse(_ text: String) -> Duration? { parse(text, now: Date()) }
 
     static func parse(_ text: String, now: Date) -> Duration? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)

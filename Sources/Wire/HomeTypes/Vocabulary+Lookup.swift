@@ -5,6 +5,17 @@ extension Vocabulary {
     private struct Registered {
         var traits: [String: any Trait.Type] = [:]
         var deviceTypes: [String: any DeviceType.Type] = [:]
+        var cloudMappings = CloudMappings()
+    }
+
+    /// How the traits and types of the vendors that this process has registered appear in cloud-to-cloud's messages.
+    public struct CloudMappings: Sendable {
+        /// How many registrations there were.
+        public var count = 0
+        /// The mappings of each trait, by its name, as JSON.
+        public var traits: [String: String] = [:]
+        /// The cloud's device types, by the names of ours.
+        public var types: [String: String] = [:]
     }
 
     private static let registered = Mutex(Registered())
@@ -33,6 +44,21 @@ extension Vocabulary {
             state.deviceTypes[type.identifier] = type
         }
     }
+
+    /// Adds how traits and device types that are declared outside this package appear in cloud-to-cloud's messages.
+    /// - Parameters:
+    ///   - cloudTraits: the mappings of each trait, by its name, as JSON in the form of the data files.
+    ///   - types: the cloud's device types, by the names of the types.
+    public static func register(cloudTraits: [String: String], types: [String: String]) {
+        self.registered.withLock { state in
+            state.cloudMappings.count += 1
+            state.cloudMappings.traits.merge(cloudTraits) { $1 }
+            state.cloudMappings.types.merge(types) { $1 }
+        }
+    }
+
+    /// What was registered for cloud-to-cloud.
+    public static var cloudMappings: CloudMappings { self.registered.withLock { $0.cloudMappings } }
 
     /// The trait with this name or identifier, or nil.
     public static func trait(named name: String) -> (any Trait.Type)? {

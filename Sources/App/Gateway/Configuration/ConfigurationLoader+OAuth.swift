@@ -30,11 +30,11 @@ extension ConfigurationLoader {
         if redirects.isEmpty {
             reader.report("redirects is missing; it lists where the browser is sent back to", at: entry)
         }
-        return .init(id: id, name: name, secret: keys["secret"].flatMap(secret), redirects: redirects)
+        return .init(id: id, name: name, secret: keys["secret"].flatMap(environmentSecret), redirects: redirects)
     }
 
     /// A secret is never in the file itself: the file is shown to people and kept in repositories.
-    private func secret(_ place: YAMLReader.Place) -> String? {
+    func environmentSecret(_ place: YAMLReader.Place) -> String? {
         guard let text = reader.string(place) else { return nil }
         guard text.hasPrefix("${"), text.hasSuffix("}"), text.utf8.count > 3 else {
             reader.report("must name a variable of the environment, for example ${CLIENT_SECRET}", at: place)

@@ -5,7 +5,7 @@ extension GatewayConfiguration {
     public func secrets(tokens: TokenStore) -> [String] {
         tokens.secrets + cameras.flatMap(\.secrets) + media.iceServers.compactMap(\.credential)
             + oauthClients.compactMap(\.secret)
-            + [mqtt?.password].compactMap { $0 }
+            + [mqtt?.password, reportState?.credentials].compactMap { $0 }
     }
 
     /// Addresses of the web page as seen from this machine, for people.

@@ -22,6 +22,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var history: History? = History()
     /// The programs that people may link to their accounts.
     public var oauthClients: [OAuthClient] = []
+    /// Where changes are reported to for linked accounts, or nil when the cloud has to ask.
+    public var reportState: ReportState?
     /// The MQTT broker, or nil without one.
     public var mqtt: MQTT?
     /// The cameras, in the order in which people see them.

@@ -28,11 +28,13 @@ extension GatewayAPI {
             let caller = try self.caller(request, context)
             let asked = try CloudRequest(json: await JSONBody.data(from: request))
             let base = "\(scheme)://\(request.head.authority ?? "localhost")"
-            let fulfilment = CloudFulfilment(hub, caller: caller, willReportState: false) { device in
+            let isReported = reporter?.reports(authorization.tokenID) ?? false
+            let fulfilment = CloudFulfilment(hub, caller: caller, willReportState: isReported) { device in
                 try await promiseStream(of: device, to: caller, base: base)
             }
             let user = authorization.tokenID ?? authorization.principal
             let answer = await fulfilment.answer(asked, user: user)
+            if asked.intent == .sync, isReported { await reporter?.synced(user) }
             // The account is not linked any more, so its tokens end. A token of the file belongs to a person.
             if asked.intent == .disconnect, let id = authorization.tokenID { try await tokens.revoke(id) }
             return try JSONBody.response(answer)

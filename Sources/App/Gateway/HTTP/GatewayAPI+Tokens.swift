@@ -99,10 +99,10 @@ extension GatewayAPI {
             }
             return try response(changed)
         }
-        router.delete("/v1/tokens/:token") { _, context in
+        router.delete("/v1/tokens/:token") { request, context in
             let id = try context.parameters.require("token")
             try requireCovered(try tokens.token(id).record.access, by: authorization(context))
-            try await tokens.revoke(id)
+            try await tokens.revoke(id, expecting: Self.version(request))
             return Response(status: .noContent)
         }
     }

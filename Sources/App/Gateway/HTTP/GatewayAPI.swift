@@ -39,6 +39,8 @@ struct GatewayAPI: Sendable {
     let endpointsChanged: @Sendable (Set<UInt16>) -> Void
     /// Runs the bridge to the MQTT broker; nil for an API without one.
     let mqtt: MQTTRunner?
+    /// Reports changes to the cloud; nil when the cloud has to ask.
+    let reporter: StateReporter?
     /// Metrics of the floors below, which the home does not know about.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
@@ -47,7 +49,7 @@ struct GatewayAPI: Sendable {
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
         uploadEndpoints: UploadEndpoints? = nil, endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
-        mqtt: MQTTRunner? = nil,
+        mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -66,6 +68,7 @@ struct GatewayAPI: Sendable {
         self.uploadEndpoints = uploadEndpoints
         self.endpointsChanged = endpointsChanged
         self.mqtt = mqtt
+        self.reporter = reporter
         self.additionalMetrics = additionalMetrics
     }
 

@@ -145,7 +145,9 @@ public actor TokenRegistry {
         guard !file.holders.contains(where: { $0.name == record.name }),
             !others.contains(where: { $0.record.name == record.name })
         else { throw .alreadyExists("there is a token with this name; choose another name, or revoke that one") }
-        return try write(Stored(record: record, version: 0))
+        let written = try write(Stored(record: record, version: 0))
+        await onChange(record.name, record.access)
+        return written
     }
 
     /// Changes a token that works.
@@ -174,9 +176,10 @@ public actor TokenRegistry {
 
     /// Revokes a token: what it holds ends. The tokens that were made with it go with it, because they may be why it is
     /// revoked.
-    func revoke(_ id: String) async throws(HomeError) {
+    /// - Parameter version: the version that the caller has seen; nil for any.
+    func revoke(_ id: String, expecting version: Int64? = nil) async throws(HomeError) {
         let now = self.now()
-        let revoked = try await change(id) { record in
+        let revoked = try await change(id, expecting: version) { record in
             record.revokedAt = now
             record.secrets = []
         }

@@ -31,6 +31,12 @@ extension HomeHub {
         devices().filter { access.permits(.read, directory.device($0.id)) }
     }
 
+    /// A device that a principal may read; nil for one that does not exist, or must look as if it did not.
+    public func device(_ id: String, for access: Access) -> DeviceSnapshot? {
+        guard access.permits(.read, directory.device(id)) else { return nil }
+        return try? device(id)
+    }
+
     /// The structures that a principal may read, oldest first.
     public func structures(for access: Access) -> [StructureSnapshot] {
         structures().filter { access.permits(.read, .structure($0.id)) }

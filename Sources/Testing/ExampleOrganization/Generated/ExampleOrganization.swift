@@ -28,5 +28,6 @@ public enum ExampleOrganization {
     public static func register() {
         for trait in self.traits { Vocabulary.register(trait) }
         for type in self.deviceTypes { Vocabulary.register(type) }
+        Vocabulary.register(cloudTraits: self.cloudTraits, types: self.cloudTypes)
     }
 }

@@ -1,0 +1,154 @@
+public import Transport
+
+/// What one linked account has still to be told: that its list of devices has changed, and the newest states of its devices.
+/// A value without a clock and without I/O: the caller hands in the time and the outcome of each message.
+///
+/// Only the newest state of a device counts, so the queue is never longer than the home has devices. One message is on its
+/// way at a time.
+public struct CloudReportQueue: Sendable {
+    /// How long changes are collected before they are reported together.
+    public static let collecting = Duration.milliseconds(500)
+    /// How many devices wait at most. Further ones are counted, and reported when there is room.
+    public static let capacity = 2_000
+    /// How many devices one message holds at most.
+    public static let batch = 100
+    /// How long a receiver that refuses is left alone at most.
+    public static let longestPause = Duration.seconds(900)
+
+    /// What is sent next.
+    public enum Message: Sendable, Equatable {
+        /// The cloud should ask for the list of the devices again.
+        case requestSync
+        /// States by the ids of the devices.
+        case states([String: JSONValue])
+    }
+
+    /// What became of a message.
+    public enum Outcome: Sendable, Equatable {
+        /// The receiver has it.
+        case accepted
+        /// The receiver will never take it.
+        case refused
+        /// The receiver could not take it now. It may have said how long to wait.
+        case failed(retryAfter: Duration?)
+    }
+
+    /// What the receiver has accepted last.
+    private var known: [String: JSONValue] = [:]
+    private var waiting: [String: JSONValue] = [:]
+    private var needsSync = false
+    private var inFlight: Message?
+    /// When the next message may go; nil while nothing waits.
+    private var dueAt: Instant?
+    private var pausedUntil: Instant?
+    private var failures = 0
+
+    /// How many states found no room.
+    public private(set) var overflowed: UInt64 = 0
+    /// How many messages were accepted, refused and failed.
+    public private(set) var accepted: UInt64 = 0
+    public private(set) var refused: UInt64 = 0
+    public private(set) var failed: UInt64 = 0
+    /// Whether a state found no room, so that all states have to be noted again once the queue is empty.
+    public private(set) var isIncomplete = false
+
+    /// A queue without anything to say.
+    public init() {}
+
+    /// Takes the state of a device. One that the receiver has, or that is on its way, is not sent again.
+    public mutating func note(_ states: JSONValue, of id: String, at now: Instant) {
+        var latest = known[id]
+        if case .states(let sent)? = inFlight, let state = sent[id] { latest = state }
+        guard latest != states else {
+            waiting[id] = nil
+            return
+        }
+        guard waiting[id] != nil || waiting.count < Self.capacity else {
+            overflowed &+= 1
+            isIncomplete = true
+            return
+        }
+        waiting[id] = states
+        collect(at: now)
+    }
+
+    /// Takes that devices came, went, or are described differently.
+    public mutating func noteDevices(at now: Instant) {
+        needsSync = true
+        collect(at: now)
+    }
+
+    /// Forgets devices that the account does not have any more.
+    public mutating func keep(only ids: Set<String>) {
+        known = known.filter { ids.contains($0.key) }
+        waiting = waiting.filter { ids.contains($0.key) }
+    }
+
+    /// Forgets what the receiver knows, because it has asked for all devices and now wants their states.
+    public mutating func forget() {
+        known = [:]
+        isIncomplete = false
+    }
+
+    /// When there is something to do; nil while nothing waits, or while a message is on its way.
+    public var deadline: Instant? {
+        guard inFlight == nil, needsSync || !waiting.isEmpty, let dueAt else { return nil }
+        return max(dueAt, pausedUntil ?? dueAt)
+    }
+
+    /// What to send now; nil if it is not time yet. ``finish(_:at:jitter:)`` has to follow.
+    public mutating func next(at now: Instant) -> Message? {
+        guard let deadline, deadline <= now else { return nil }
+        let message: Message
+        if needsSync {
+            needsSync = false
+            message = .requestSync
+        } else {
+            let ids = waiting.keys.sorted().prefix(Self.batch)
+            message = .states(Dictionary(uniqueKeysWithValues: ids.compactMap { id in waiting[id].map { (id, $0) } }))
+            for id in ids { waiting[id] = nil }
+        }
+        inFlight = message
+        return message
+    }
+
+    /// Takes what became of the message.
+    /// - Parameter jitter: a random number from 0 to 1, so that many gateways do not try again at the same moment.
+    public mutating func finish(_ outcome: Outcome, at now: Instant, jitter: Double) {
+        guard let message = inFlight else { return }
+        inFlight = nil
+        switch outcome {
+        case .accepted:
+            accepted &+= 1
+            failures = 0
+            pausedUntil = nil
+            if case .states(let states) = message { known.merge(states) { $1 } }
+        case .refused:
+            refused &+= 1
+            failures = 0
+        case .failed(let retryAfter):
+            failed &+= 1
+            failures += 1
+            pausedUntil = now + pause(retryAfter, jitter)
+            switch message {
+            case .requestSync: needsSync = true
+            // What was noted meanwhile is newer.
+            case .states(let states): waiting.merge(states) { newer, _ in newer }
+            }
+        }
+        dueAt = needsSync || !waiting.isEmpty ? now : nil
+    }
+
+    private mutating func collect(at now: Instant) {
+        if dueAt == nil { dueAt = now + Self.collecting }
+    }
+
+    /// Twice as long after each failure, from a second up, and never shorter than the receiver has asked for.
+    private func pause(_ retryAfter: Duration?, _ jitter: Double) -> Duration {
+        let seconds = min(pow2(min(failures - 1, 20)), Self.longestPause.inSeconds)
+        let own = Duration.milliseconds(Int(seconds * 1_000 * (0.5 + min(max(jitter, 0), 1) / 2)))
+        return max(own, min(retryAfter ?? .zero, Self.longestPause))
+    }
+
+    private func pow2(_ exponent: Int) -> Double { Double(1 << max(exponent, 0)) }
+}
