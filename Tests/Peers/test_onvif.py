@@ -113,6 +113,9 @@ def test_the_simulator_is_an_onvif_device(tmp_path: Path) -> None:
 def test_press_motion_and_person_arrive(camera: ONVIFCamera, house: Gateway, report: list[str]) -> None:
     source = subscribed(house)
     assert source["model"] == "Doorbell 3" and source["manufacturer"] == "Example"
+    information = house.client.get("/v1/devices/door/traits/BasicInformation")
+    assert (information["serialNumber"], information["softwareVersionString"]) == ("77", "1.2.3")
+    assert (information["vendorName"], information["hardwareVersionString"]) == ("Example", "D3")
     stream = EventStream(house.client)
     # What was there before the subscription is not an event.
     assert house.client.get("/v1/devices/door/events")["events"] == []

@@ -10,6 +10,18 @@ extension Matter.BasicInformationTrait.Attributes {
             // A minted id is one character longer than the limit, and its first one is the same for all devices.
             uniqueID: String(deviceID.suffix(32)))
     }
+
+    /// Describes a camera by what it says about itself over ONVIF. A text that is empty says nothing.
+    init(describing deviceID: String, name: String, by source: EventSourceStatus?) {
+        func text(_ text: String?, _ count: Int) -> String? {
+            text.flatMap { $0.isEmpty ? nil : $0.cut(toBytes: count) }
+        }
+        self.init(
+            describing: deviceID, name: name, vendor: text(source?.manufacturer, 32), product: text(source?.model, 32))
+        if let text = text(source?.serialNumber, 32) { serialNumber = text }
+        if let text = text(source?.firmwareVersion, 64) { softwareVersionString = text }
+        if let text = text(source?.hardwareVersion, 64) { hardwareVersionString = text }
+    }
 }
 
 extension String {

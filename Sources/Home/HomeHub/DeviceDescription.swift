@@ -13,6 +13,8 @@ public struct DeviceDescription: Sendable, Hashable {
     public var kind: DeviceKind?
     /// What the config wants of its own recording connection.
     public var recording: OwnConnection
+    /// What its owner knows about it. It counts more than what the device says of itself.
+    public var information = Matter.BasicInformationTrait.Attributes()
     /// The parts of a device that is not a camera, as they are when it comes into the home. Later its backend reports them.
     public var endpoints: [EndpointDescription] = []
 

@@ -50,10 +50,10 @@ struct DeviceState {
         endpoints[Self.cameraEndpoint] = main
         var root = EndpointDescription(id: EndpointDescription.root, types: [RootNodeDeviceType.self])
         root.connectivity = connectivity
-        root.traits[Matter.BasicInformationTrait.self] = .init(
-            attributes: .init(
-                describing: description.id, name: description.name, vendor: camera.eventSource?.manufacturer,
-                product: camera.eventSource?.model))
+        var information = Matter.BasicInformationTrait.Attributes(
+            describing: description.id, name: description.name, by: camera.eventSource)
+        information.merge(description.information)
+        root.traits[Matter.BasicInformationTrait.self] = .init(attributes: information)
         endpoints[EndpointDescription.root] = root
     }
 

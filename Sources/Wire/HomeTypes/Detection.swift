@@ -166,6 +166,12 @@ public struct EventSourceStatus: Sendable, Codable, Hashable {
     public var manufacturer: String?
     /// The device's model, once it is known.
     public var model: String?
+    /// The version of the device's firmware, once it is known.
+    public var firmwareVersion: String?
+    /// The device's serial number, once it is known.
+    public var serialNumber: String?
+    /// The version of the device's hardware, once it is known.
+    public var hardwareVersion: String?
 
     /// Describes a connection.
     public init(state: State, reason: String? = nil, manufacturer: String? = nil, model: String? = nil) {

@@ -8,9 +8,17 @@ public struct DeviceInformation: Sendable, Hashable {
     public var model: String
     /// The firmware's version.
     public var firmwareVersion: String
+    /// The serial number.
+    public var serialNumber: String
+    /// The version of the hardware.
+    public var hardwareID: String
 
-    /// Describes a device.
-    public init(manufacturer: String, model: String, firmwareVersion: String) {
+    /// Describes a device. A text that it does not give is empty.
+    public init(
+        manufacturer: String, model: String, firmwareVersion: String, serialNumber: String = "", hardwareID: String = ""
+    ) {
+        self.serialNumber = serialNumber
+        self.hardwareID = hardwareID
         self.manufacturer = manufacturer
         self.model = model
         self.firmwareVersion = firmwareVersion
@@ -88,7 +96,8 @@ public enum DeviceService {
     public static func deviceInformation(_ answer: XMLElement) -> DeviceInformation {
         func text(_ name: String) -> String { (answer.firstDescendant(name)?.text ?? "").printable(upTo: 64) }
         return DeviceInformation(
-            manufacturer: text("Manufacturer"), model: text("Model"), firmwareVersion: text("FirmwareVersion"))
+            manufacturer: text("Manufacturer"), model: text("Model"), firmwareVersion: text("FirmwareVersion"),
+            serialNumber: text("SerialNumber"), hardwareID: text("HardwareId"))
     }
 
     /// Reads the answer to `GetServices`. `given` is the address under which the device was just reached.

@@ -6,7 +6,7 @@ extension ConfigurationLoader {
     static let cameraKeys = [
         "id", "formerly", "name", "type", "source", "substream", "transport", "keepAlive", "pull", "pullWhileOff",
         "talkback",
-        "transcodeVideo", "onvif", "webhook",
+        "transcodeVideo", "onvif", "webhook", "information",
     ]
 
     func cameras(_ place: YAMLReader.Place?) -> [GatewayConfiguration.Camera] {
@@ -83,6 +83,7 @@ extension ConfigurationLoader {
         camera.transcodesVideo = transcodeVideo(keys["transcodeVideo"]) ?? camera.transcodesVideo
         camera.onvif = keys["onvif"].flatMap { onvif($0) }
         camera.acceptsWebhook = reader.boolean(keys["webhook"]) ?? camera.acceptsWebhook
+        camera.information = information(keys["information"])
         return source == nil ? nil : camera
     }
 

@@ -22,7 +22,7 @@ extension ConfigurationLoader {
     }
 
     private func device(_ place: YAMLReader.Place, key: String) -> GatewayConfiguration.Device? {
-        let keys = reader.mapping(place, keys: ["name", "type", "types", "room"])
+        let keys = reader.mapping(place, keys: ["name", "type", "types", "room", "information"])
         guard place.node.mapping != nil else { return nil }
         var places = reader.sequence(keys["types"])
         if let one = keys["type"] {
@@ -40,7 +40,9 @@ extension ConfigurationLoader {
             if let fault = NameRules.fault(in: text) { reader.report(fault, at: place) }
             name = text
         }
-        return GatewayConfiguration.Device(key: key, name: name, types: types, room: room(keys["room"]))
+        var device = GatewayConfiguration.Device(key: key, name: name, types: types, room: room(keys["room"]))
+        device.information = information(keys["information"])
+        return device
     }
 
     private func room(_ place: YAMLReader.Place?) -> String? {

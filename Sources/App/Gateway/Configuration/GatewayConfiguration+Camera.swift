@@ -116,6 +116,9 @@ extension GatewayConfiguration {
         /// Whether `POST /v1/devices/{id}/events` accepts events with the device's own webhook token.
         public var acceptsWebhook = false
 
+        /// What its owner knows about it. It counts more than what the camera says of itself.
+        public var information = Matter.BasicInformationTrait.Attributes()
+
         /// Whether the camera is asked for the URL of its smaller stream.
         public var asksForSubstream: Bool { substream == Self.substreamOfDevice }
 

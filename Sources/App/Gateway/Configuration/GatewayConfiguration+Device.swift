@@ -1,3 +1,5 @@
+import HomeTypes
+
 extension GatewayConfiguration {
     /// A virtual device: it exists only in the config, and keeps the state that commands give it.
     public struct Device: Sendable, Equatable {
@@ -9,6 +11,8 @@ extension GatewayConfiguration {
         public var types: [String]
         /// The name of its room; nil for a device that the config puts nowhere.
         public var room: String?
+        /// What its owner knows about it.
+        public var information = Matter.BasicInformationTrait.Attributes()
 
         /// Describes a device.
         public init(key: String, name: String, types: [String], room: String? = nil) {

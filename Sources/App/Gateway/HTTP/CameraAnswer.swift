@@ -27,6 +27,8 @@ struct CameraAnswer: Codable, Sendable, Equatable {
     var transcodeVideo: String
     var onvif: ONVIFDevice?
     var webhook: Bool
+    /// What the owner knows about it; missing if nothing.
+    var information: Matter.BasicInformationTrait.Attributes?
     /// Where the settings come from: `file`, `api` or `builtin`.
     var origin: ConfigurationKeeper.Origin
     var connectivityState: ConnectivityState
@@ -54,6 +56,7 @@ struct CameraAnswer: Codable, Sendable, Equatable {
                 password: onvif.password.map { _ in CameraAddress.mask })
         }
         self.webhook = camera.acceptsWebhook
+        self.information = camera.information == .init() ? nil : camera.information
         self.origin = entry.origin
         self.connectivityState = device?.connectivityState ?? .unknown
         self.findings = findings

@@ -43,6 +43,10 @@ extension EventSourceStatus {
         }
         self.manufacturer = information?.manufacturer
         self.model = information?.model
+        func text(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        self.firmwareVersion = text(information?.firmwareVersion)
+        self.serialNumber = text(information?.serialNumber)
+        self.hardwareVersion = text(information?.hardwareID)
     }
 }
 

@@ -47,7 +47,7 @@ actor VirtualHome {
             do throws(HomeError) {
                 let virtual = try VirtualDevice(
                     id: id, name: device.name, types: device.types.compactMap { Vocabulary.deviceType(named: $0) },
-                    store: store)
+                    information: device.information, store: store)
                 drivers.append(virtual)
                 descriptions.append(virtual.description(key: device.key))
             } catch {

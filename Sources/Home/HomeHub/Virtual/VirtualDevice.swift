@@ -10,6 +10,7 @@ public final class VirtualDevice: DeviceBackend {
     public let deviceID: String
     private let name: String
     private let store: any SharedStore
+    private let information: Matter.BasicInformationTrait.Attributes
     private let endpoints: Locked<[VirtualEndpoint]>
     /// The hub learns of changes as the outcome of commands, so this stays open and empty.
     private let held = Locked<[AsyncStream<DeviceUpdate>.Continuation]>([])
@@ -17,14 +18,17 @@ public final class VirtualDevice: DeviceBackend {
     /// Makes a device, in the state that an earlier run kept.
     /// - Parameters:
     ///   - types: what the device is; each type gets an endpoint of its own, from 1.
+    ///   - information: what its owner knows about it; the rest is that of every virtual device.
     ///   - store: keeps the state.
     /// - Throws: `unavailable` when the kept state cannot be read.
     public init(
-        id: String, name: String, types: [any DeviceType.Type], store: any SharedStore
+        id: String, name: String, types: [any DeviceType.Type],
+        information: Matter.BasicInformationTrait.Attributes = .init(), store: any SharedStore
     ) throws(HomeError) {
         self.deviceID = id
         self.name = name
         self.store = store
+        self.information = information
         var endpoints = types.enumerated().map { VirtualEndpoint(id: UInt16(clamping: $0 + 1), type: $1) }
         do {
             if let object = try store.object(Self.storedKind, id) {
@@ -58,6 +62,7 @@ public final class VirtualDevice: DeviceBackend {
             describing: deviceID, name: name, vendor: "Gatehouse", product: "Virtual device")
         information.vendorID = Self.vendorID
         information.productID = Self.productID
+        information.merge(self.information)
         root.traits[Matter.BasicInformationTrait.self] = .init(attributes: information)
         let parts = endpoints.withLock { $0 }.map {
             EndpointDescription(id: $0.id, types: [$0.type], traits: $0.traits, connectivity: connectivity)

@@ -251,10 +251,12 @@ public actor ConfigurationKeeper {
         let changes = await running.apply(cameras)
         // What is recorded takes effect at the next start, as the section does.
         let recording = started.recording ?? .init()
-        let devices = cameras.map {
-            DeviceDescription(
-                id: $0.deviceID, key: $0.id, name: $0.name, kind: $0.kind,
-                recording: OwnConnection(recording.rules(of: $0.id)))
+        let devices = cameras.map { camera in
+            var device = DeviceDescription(
+                id: camera.deviceID, key: camera.id, name: camera.name, kind: camera.kind,
+                recording: OwnConnection(recording.rules(of: camera.id)))
+            device.information = camera.information
+            return device
         }
         await hub.setDevices(devices, drivers: changes.drivers)
         guard !changes.isEmpty else { return }
