@@ -44,6 +44,67 @@ import Testing
         }
     }
 
+    @Test func `structures and rooms are listed, and devices say where they are`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let structures = try await client.get("/v1/structures").decoded(GatewayAPI.StructureList.self).structures
+            let structure = try #require(structures.first)
+            let made = try await client.send(
+                .post, "/v1/structures/\(structure.id)/rooms", #"{"name":"Porch"}"#, type: Self.json)
+            let room = try made.decoded(RoomSnapshot.self)
+            let place = "/v1/enterprises/home/structures/\(structure.id)"
+            let list = try object(try await client.get("/v1/enterprises/home/structures"))
+            let first = try #require((list["structures"] as? [[String: Any]])?.first)
+            #expect(first["name"] as? String == String(place.dropFirst("/v1/".count)))
+            #expect("\(first["traits"] ?? "")".contains(structure.name))
+            let rooms = try object(try await client.get("\(place)/rooms"))
+            #expect("\(rooms)".contains("Porch") && "\(rooms)".contains("sdm.structures.traits.RoomInfo"))
+            #expect(try await client.get("\(place)/rooms/\(room.id)").status == .ok)
+            for wrong in ["\(place)x", "\(place)x/rooms/\(room.id)", "\(place)/rooms/none", "\(place)x/rooms"] {
+                let response = try await client.get(wrong)
+                let error = try #require(try object(response)["error"] as? [String: Any])
+                #expect(response.status == .notFound && error["code"] as? Int == 404)
+            }
+            for (room, parent) in [(nil, place), (room.id, "\(place)/rooms/\(room.id)")] {
+                let body = #"{"structureID":"\#(structure.id)"\#(room.map { #","roomID":"\#($0)""# } ?? "")}"#
+                #expect(try await client.send(.patch, "/v1/devices/door", body, type: Self.json).status == .ok)
+                let door = try object(try await client.get(Self.door))
+                let parents = try #require(door["parentRelations"] as? [[String: String]])
+                #expect(parents.map { $0["parent"] } == [String(parent.dropFirst("/v1/".count))])
+            }
+        }
+    }
+
+    @Test func `every refusal has Google's envelope, and subscriptions are limited`() async throws {
+        let gateway = try TestGateway()
+        try await gateway.run { client in
+            let feed = "/v1/projects/home/subscriptions"
+            let pull = #"{"returnImmediately":true}"#
+            for (response, status) in [
+                (try await client.send(.get, Self.door, token: nil), 401),
+                (try await client.send(.get, Self.door, token: "gatehouse_wrong"), 401),
+                (try await client.send(.put, Self.door), 405),
+                (try await client.send(.post, "\(Self.door):executeCommand", "{}", type: "text/plain"), 415),
+                (try await client.send(.post, "\(feed)/a:pull", #"{"maxMessages":0}"#, type: Self.json), 400),
+                (try await client.send(.post, "\(feed)/a:push", pull, type: Self.json), 404),
+                (
+                    try await client.send(
+                        .post, "\(feed)/\(String(repeating: "a", count: 300)):pull", pull, type: Self.json), 400
+                ),
+            ] {
+                let error = try #require(try object(response)["error"] as? [String: Any])
+                #expect(response.status.code == status && error["code"] as? Int == status, "\(response.text)")
+                #expect(error["status"] is String && error["message"] is String)
+            }
+            for index in 0..<EventFeeds.maximumFeeds {
+                let response = try await client.send(.post, "\(feed)/f\(index):pull", pull, type: Self.json)
+                #expect(response.status == .ok, "\(response.text)")
+            }
+            let more = try await client.send(.post, "\(feed)/more:pull", pull, type: Self.json)
+            #expect(more.status == .tooManyRequests)
+        }
+    }
+
     @Test func `a stream is generated, extended and stopped, and errors have Google's envelope`() async throws {
         let gateway = try TestGateway()
         try await gateway.run { client in

@@ -73,6 +73,31 @@ def test_lists_the_devices_with_their_traits(gateway: Gateway) -> None:
     with_api(gateway, check)
 
 
+def test_lists_structures_and_rooms_and_says_where_a_device_is(gateway: Gateway) -> None:
+    structure = gateway.client.get("/v1/structures")["structures"][0]
+    room = gateway.client.request(
+        "POST", f"/v1/structures/{structure['id']}/rooms", json.dumps({"name": "Porch"}),
+        {"Content-Type": "application/json"},
+    ).json  # fmt: skip
+    placed = {"structureID": structure["id"], "roomID": room["id"]}
+    answer = gateway.client.request(
+        "PATCH", "/v1/devices/front-door", json.dumps(placed), {"Content-Type": "application/json"}
+    )
+    assert answer.status == 200, answer.text
+
+    async def check(api: GoogleNestAPI, _: TokenAuth) -> None:
+        structures = await api.async_get_structures()
+        assert [one.info.custom_name for one in structures if one.info] == [structure["name"]]
+        devices = {one.info.custom_name: one for one in await api.async_get_devices() if one.info}
+        parents = {one.parent: one.display_name for one in devices["Front door"].relations}
+        assert parents == {f"enterprises/{PROJECT}/structures/{structure['id']}/rooms/{room['id']}": "Porch"}
+
+    with_api(gateway, check)
+    for path in ("/v1/devices/front-door", f"/v1/rooms/{room['id']}"):
+        method, body = ("PATCH", json.dumps({"roomID": None})) if "devices" in path else ("DELETE", None)
+        gateway.client.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+
+
 def test_streams_a_camera_extends_it_and_stops(gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
 

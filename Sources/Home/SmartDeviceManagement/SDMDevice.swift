@@ -77,6 +77,8 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
     public var connectivity: Connectivity
     public var liveStream: LiveStream
     public var chime: Empty?
+    /// Whether recordings of its events become clips.
+    public var clips: Empty?
 
     init(_ device: DeviceSnapshot, isDoorbell: Bool) {
         self.info = Info(customName: device.name)
@@ -87,6 +89,12 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
         }
         self.liveStream = LiveStream(videoCodecs: codecs("video"), audioCodecs: codecs("audio"))
         self.chime = isDoorbell ? Empty() : nil
+        let connections = device.traits[Google.PushAvStreamTransportTrait.self]?.currentConnections ?? []
+        let records = connections.contains {
+            $0.transportStatus == .active
+                && ($0.transportOptions.map { $0.triggerOptions.triggerType == .motion } ?? true)
+        }
+        self.clips = records ? Empty() : nil
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -95,6 +103,7 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
         case liveStream = "sdm.devices.traits.CameraLiveStream"
         case image = "sdm.devices.traits.CameraImage"
         case eventImage = "sdm.devices.traits.CameraEventImage"
+        case clips = "sdm.devices.traits.CameraClipPreview"
         case motion = "sdm.devices.traits.CameraMotion"
         case person = "sdm.devices.traits.CameraPerson"
         case sound = "sdm.devices.traits.CameraSound"
@@ -111,5 +120,6 @@ public struct SDMTraits: Encodable, Sendable, Equatable {
             try container.encode(Empty(), forKey: key)
         }
         try container.encodeIfPresent(chime, forKey: .chime)
+        try container.encodeIfPresent(clips, forKey: .clips)
     }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 public import HomeHub
-public import HomeTypes
+import HomeTypes
 
 /// A message of the Smart Device Management API's event feed.
 ///
@@ -20,15 +20,17 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
     public struct Happening: Encodable, Sendable, Equatable {
         /// The same for everything that belongs to one stay or press.
         public var eventSessionId: String
-        /// Names the event, for its picture.
-        public var eventId: String
+        /// Names the event, for its picture; nil for a clip.
+        public var eventId: String?
+        /// Where the clip is; nil for other events. The token of the API opens it.
+        public var previewUrl: String?
     }
 
-    /// A device that came or went.
+    /// A device that came, went, or is somewhere else now.
     public struct RelationUpdate: Encodable, Sendable, Equatable {
-        /// `CREATED` or `DELETED`.
+        /// `CREATED`, `UPDATED` or `DELETED`.
         public var type: String
-        /// The enterprise.
+        /// The room or the structure, or else the enterprise.
         public var subject: String
         /// The device.
         public var object: String
@@ -47,6 +49,33 @@ public struct SDMEvent: Encodable, Sendable, Equatable {
     /// `STARTED` or `ENDED`.
     public var eventThreadState: String?
     public var resourceGroup: [String]?
+
+    /// The message that a clip is there.
+    /// - Parameter base: the address of the gateway.
+    public init(_ clip: SDMClips.Clip, id: String, project: String, user: String, base: String) {
+        self.eventId = id
+        self.timestamp = Self.text(clip.endedAt)
+        self.userId = user
+        let resource = SDMDevice.name(of: clip.device, project: project)
+        let range = "from=\(Self.text(clip.beganAt))&until=\(Self.text(clip.endedAt))"
+        let happening = Happening(
+            eventSessionId: clip.session, previewUrl: "\(base)/v1/devices/\(clip.device)/recordings/export.mp4?\(range)"
+        )
+        self.resourceUpdate = ResourceUpdate(
+            name: resource, events: ["sdm.devices.events.CameraClipPreview.ClipPreview": happening])
+        self.resourceGroup = [resource]
+        self.eventThreadId = clip.session
+    }
+
+    /// The message that a device is somewhere else now.
+    public init(moved device: String, to parent: SDMParent?, id: String, project: String, user: String, now: Date) {
+        self.eventId = id
+        self.timestamp = Self.text(now)
+        self.userId = user
+        self.relationUpdate = RelationUpdate(
+            type: "UPDATED", subject: parent?.parent ?? "enterprises/\(project)",
+            object: SDMDevice.name(of: device, project: project))
+    }
 
     /// The message for a change of the home; nil for a change that the API does not report.
     public init?(_ event: HomeEvent, project: String, user: String, now: Date) {

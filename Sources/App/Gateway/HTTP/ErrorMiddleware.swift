@@ -35,11 +35,12 @@ struct ErrorMiddleware: RouterMiddleware {
     ) throws -> Response {
         switch error {
         case let failure as HTTPFailure:
-            return try self.response(failure)
+            return try self.response(failure, to: request)
         case is RequestBrokenOff, is HTTPParserError, is IOError, is ChannelError:
             // Nobody reads this: the connection is gone, or its error has been reported already.
             return try self.response(
-                HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")))
+                HTTPFailure(error: .invalidArgument("the connection closed before the request was complete")),
+                to: request)
         case let error as SignallingError:
             return try response(for: HomeError(error), request: request, context: context)
         case let error as HomeError:
@@ -48,19 +49,21 @@ struct ErrorMiddleware: RouterMiddleware {
             if error.code == .internal || error.code == .unknown || error.code == .dataLoss {
                 context.logger.error("request failed", metadata: ["error": "\(error)"])
             }
-            return try self.response(HTTPFailure(error: error, status: Self.status(for: error), headers: headers))
+            return try self.response(
+                HTTPFailure(error: error, status: Self.status(for: error), headers: headers), to: request)
         case let error as HTTPError where error.status == .notFound:
             let methods = routes.methods(forPath: request.uri.path)
-            if !methods.isEmpty { return try self.response(.methodNotAllowed(methods)) }
-            return try self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")))
+            if !methods.isEmpty { return try self.response(.methodNotAllowed(methods), to: request) }
+            return try self.response(HTTPFailure(error: .notFound("no such path; see /v1/openapi.json")), to: request)
         case let error as any HTTPResponseError:
             let code = HomeError.Code.allCases.first { $0.httpStatus == error.status.code } ?? .invalidArgument
             return try self.response(
-                HTTPFailure(error: HomeError(code, error.status.reasonPhrase), status: error.status))
+                HTTPFailure(error: HomeError(code, error.status.reasonPhrase), status: error.status), to: request)
         default:
             // The client learns nothing about the internals; the log does.
             context.logger.error("request failed", metadata: ["error": "\(error)"])
-            return try self.response(HTTPFailure(error: .internal("internal error; the gateway's log says more")))
+            return try self.response(
+                HTTPFailure(error: .internal("internal error; the gateway's log says more")), to: request)
         }
     }
 
@@ -71,11 +74,18 @@ struct ErrorMiddleware: RouterMiddleware {
         return error.subcodes.contains(HomeError.noCommonCodec) ? .notAcceptable : .conflict
     }
 
-    private func response(_ failure: HTTPFailure) throws -> Response {
+    private func response(_ failure: HTTPFailure, to request: Request) throws -> Response {
         var failure = failure
         failure.error.message = names.readable(failure.error.message)
-        let status = failure.status ?? HTTPResponse.Status(code: failure.error.code.httpStatus)
-        var response = try JSONBody.response(HomeErrorResponse(failure.error), status: status)
+        var response: Response
+        let standard = HTTPResponse.Status(code: failure.error.code.httpStatus)
+        if GoogleFailure.isExpected(at: request.uri.path) {
+            // There, a wrong state has the status of its code.
+            let status = failure.error.code == .failedPrecondition ? standard : failure.status ?? standard
+            response = try JSONBody.response(GoogleFailure(failure.error, status: status), status: status)
+        } else {
+            response = try JSONBody.response(HomeErrorResponse(failure.error), status: failure.status ?? standard)
+        }
         for field in failure.headers { response.headers[field.name] = field.value }
         return response
     }

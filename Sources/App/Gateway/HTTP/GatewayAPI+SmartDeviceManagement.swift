@@ -17,6 +17,14 @@ extension GatewayAPI {
         var devices: [SDMDevice]
     }
 
+    private struct StructureListing: Encodable {
+        var structures: [SDMPlace]
+    }
+
+    private struct RoomListing: Encodable {
+        var rooms: [SDMPlace]
+    }
+
     private struct Executed: Encodable {
         var results: SDMStreams.Results
     }
@@ -46,76 +54,69 @@ extension GatewayAPI {
         var ackIds: [String]?
     }
 
-    /// The error envelope of Google's APIs: the code is the status of HTTP.
-    private struct Failure: Encodable {
-        struct Body: Encodable {
-            var code: Int
-            var message: String
-            var status: String
-        }
-
-        var error: Body
-    }
-
     func addSmartDeviceManagementRoutes(to router: Router<GatewayRequestContext>, scheme: String) {
+        addPlaceRoutes(to: router)
         router.get("/v1/enterprises/:project/devices") { _, context in
-            try await self.answering {
-                let project = try Self.project(context)
-                let devices = await hub.devices(for: try authorization(context).access)
-                return try JSONBody.response(
-                    DeviceListing(devices: devices.compactMap { SDMDevice($0, project: project) }))
+            let project = try Self.project(context)
+            let access = try authorization(context).access
+            var devices: [SDMDevice] = []
+            for device in await hub.devices(for: access) {
+                if let described = await described(device, project: project, for: access) { devices.append(described) }
             }
+            return try JSONBody.response(DeviceListing(devices: devices))
         }
         router.get("/v1/enterprises/:project/devices/:device") { _, context in
-            try await self.answering {
-                let project = try Self.project(context)
-                let id = try deviceID(context)
-                guard let device = SDMDevice(try await hub.device(id), project: project) else {
-                    throw HomeError.notFound("device \(id) is of a kind that this API does not have")
-                }
-                return try JSONBody.response(device)
+            let project = try Self.project(context)
+            let id = try deviceID(context)
+            let access = try authorization(context).access
+            guard let device = await described(try await hub.device(id), project: project, for: access) else {
+                throw HomeError.notFound("device \(id) is of a kind that this API does not have")
             }
+            return try JSONBody.response(device)
         }
         // The router has no path that ends in a fixed text after a variable part, so the handler looks at its end.
         router.post("/v1/enterprises/:project/devices/:device") { request, context in
-            try await self.answering {
-                let id = hub.names.id(
-                    of: try Self.target(context.parameters.require("device"), verb: "executeCommand"))
-                let caller = try self.caller(request, context)
-                return try JSONBody.response(
-                    Executed(
-                        results: try await execute(
-                            try SDMCommand(json: await JSONBody.data(from: request)), of: id, by: caller,
-                            base: "\(scheme)://\(request.head.authority ?? "localhost")")))
-            }
+            _ = try Self.project(context)
+            let id = hub.names.id(of: try Self.target(context.parameters.require("device"), verb: "executeCommand"))
+            let caller = try self.caller(request, context)
+            return try JSONBody.response(
+                Executed(
+                    results: try await execute(
+                        try SDMCommand(json: await JSONBody.data(from: request)), of: id, by: caller,
+                        base: Self.base(request, scheme))))
         }
         router.post("/v1/projects/:project/subscriptions/:subscription") { request, context in
-            try await self.answering {
-                let project = try Self.project(context)
-                let call = try context.parameters.require("subscription")
-                let authorization = try self.authorization(context)
-                if let name = try? Self.target(call, verb: "acknowledge") {
-                    let body = try await JSONBody.read(Acknowledgement.self, from: request)
-                    await eventFeeds.acknowledge(body.ackIds ?? [], of: name, for: authorization.principal)
-                    return JSONBody.response(json: Data("{}".utf8))
+            let project = try Self.project(context)
+            let call = try context.parameters.require("subscription")
+            let authorization = try self.authorization(context)
+            if let name = try? Self.target(call, verb: "acknowledge") {
+                let body = try await JSONBody.read(Acknowledgement.self, from: request)
+                let acknowledgements = body.ackIds ?? []
+                guard acknowledgements.count <= SDMSubscription.capacity else {
+                    throw HomeError.invalidArgument("ackIds has more than \(SDMSubscription.capacity) entries")
                 }
-                let name = try Self.target(call, verb: "pull")
-                let settings = try await JSONBody.read(PullSettings.self, from: request)
-                guard (1...1_000).contains(settings.maxMessages ?? 100) else {
-                    throw HomeError.invalidArgument("maxMessages must be from 1 to 1000")
-                }
-                let messages = try await eventFeeds.pull(
-                    name, upTo: settings.maxMessages ?? 100, waits: settings.returnImmediately != true,
-                    project: project, for: authorization)
-                return try JSONBody.response(
-                    PulledMessages(
-                        receivedMessages: messages.map {
-                            .init(
-                                ackId: $0.acknowledgement,
-                                message: .init(
-                                    data: $0.data, messageId: $0.id, publishTime: SDMEvent.text($0.publishedAt)))
-                        }))
+                await eventFeeds.acknowledge(acknowledgements, of: name, for: authorization.principal)
+                return JSONBody.response(json: Data("{}".utf8))
             }
+            let name = try Self.target(call, verb: "pull")
+            guard name.utf8.count <= 255 else {
+                throw HomeError.invalidArgument("the name of a subscription has at most 255 characters")
+            }
+            let settings = try await JSONBody.read(PullSettings.self, from: request)
+            guard (1...1_000).contains(settings.maxMessages ?? 100) else {
+                throw HomeError.invalidArgument("maxMessages must be from 1 to 1000")
+            }
+            let messages = try await eventFeeds.pull(
+                name, upTo: settings.maxMessages ?? 100, waits: settings.returnImmediately != true,
+                project: project, base: Self.base(request, scheme), for: authorization)
+            return try JSONBody.response(
+                PulledMessages(
+                    receivedMessages: messages.map {
+                        .init(
+                            ackId: $0.acknowledgement,
+                            message: .init(
+                                data: $0.data, messageId: $0.id, publishTime: SDMEvent.text($0.publishedAt)))
+                    }))
         }
         router.get("/v1/event-images/:image") { request, context in
             let id = try context.parameters.require("image")
@@ -128,6 +129,47 @@ extension GatewayAPI {
                 status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(bytes: picture)))
         }
+    }
+
+    /// The structures and rooms.
+    private func addPlaceRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/enterprises/:project/structures") { _, context in
+            let project = try Self.project(context)
+            let structures = await hub.structures(for: try authorization(context).access)
+            return try JSONBody.response(
+                StructureListing(structures: structures.map { SDMPlace($0, project: project) }))
+        }
+        router.get("/v1/enterprises/:project/structures/:structure") { _, context in
+            let structure = try await hub.structure(context.parameters.require("structure")).value
+            return try JSONBody.response(SDMPlace(structure, project: Self.project(context)))
+        }
+        router.get("/v1/enterprises/:project/structures/:structure/rooms") { _, context in
+            let project = try Self.project(context)
+            let structure = try await hub.structure(context.parameters.require("structure")).value.id
+            let rooms = await hub.rooms(for: try authorization(context).access).filter { $0.structureID == structure }
+            return try JSONBody.response(RoomListing(rooms: rooms.map { SDMPlace($0, project: project) }))
+        }
+        router.get("/v1/enterprises/:project/structures/:structure/rooms/:room") { _, context in
+            let project = try Self.project(context)
+            let room = try await hub.room(context.parameters.require("room")).value
+            guard try room.structureID == context.parameters.require("structure") else {
+                throw HomeError.notFound("the structure has no room with this id")
+            }
+            return try JSONBody.response(SDMPlace(room, project: project))
+        }
+    }
+
+    /// A device with the place that it is in; nil for one of a kind that the API does not have.
+    private func described(_ device: DeviceSnapshot, project: String, for access: Access) async -> SDMDevice? {
+        let parent = SDMParent(
+            of: device, structures: await hub.structures(for: access), rooms: await hub.rooms(for: access),
+            project: project)
+        return SDMDevice(device, project: project, place: parent)
+    }
+
+    /// The address that the client reached the gateway at.
+    private static func base(_ request: Request, _ scheme: String) -> String {
+        "\(scheme)://\(request.head.authority ?? "localhost")"
     }
 
     private func execute(
@@ -169,23 +211,5 @@ extension GatewayAPI {
             throw .notFound("no such method; the path must end in :\(verb)")
         }
         return String(call.dropLast(verb.count + 1))
-    }
-
-    /// Runs a method, and writes its error as Google's APIs do.
-    private func answering(_ body: () async throws -> Response) async throws -> Response {
-        do {
-            return try await body()
-        } catch let error as SignallingError {
-            return try Self.response(HomeError(error))
-        } catch let error as HomeError {
-            return try Self.response(error)
-        }
-    }
-
-    private static func response(_ error: HomeError) throws -> Response {
-        let status = HTTPResponse.Status(code: error.code.httpStatus)
-        return try JSONBody.response(
-            Failure(error: .init(code: status.code, message: error.message, status: error.code.status)),
-            status: status)
     }
 }

@@ -109,6 +109,10 @@ enum RoutePermissions {
         "GET /v1/recording-links/{link}/recordings/export.mp4": .secret,
         "GET /v1/recording-links/{link}/recordings/{recording}/tracks/{track}/{file}": .secret,
 
+        "GET /v1/enterprises/{project}/structures": .token,
+        "GET /v1/enterprises/{project}/structures/{structure}": .scope(.read, .structure),
+        "GET /v1/enterprises/{project}/structures/{structure}/rooms": .scope(.read, .structure),
+        "GET /v1/enterprises/{project}/structures/{structure}/rooms/{room}": .scope(.read, .room),
         "GET /v1/enterprises/{project}/devices": .token,
         "GET /v1/enterprises/{project}/devices/{device}": .scope(.read, .device),
         // Commands and events are checked by the hub, for the device that they are about.
