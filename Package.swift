@@ -405,7 +405,8 @@ if !coreOnly {
         tests(
             "GatewayTests",
             [
-                "Gateway", "HomeHub", "HomeTypes", "MQTTDevices", "Stations", "StationFakes", "Signalling", "HomeFakes",
+                "Gateway", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices", "Stations", "StationFakes", "Signalling",
+                "HomeFakes",
                 "Cameras",
                 "MediaRelay", "FragmentedMP4", "PushAvStreamTransport", "RecordingFakes",
                 "DatagramPort", "DTLS", "SDP", "Transport",

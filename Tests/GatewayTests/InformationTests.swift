@@ -1,4 +1,6 @@
+import CloudToCloud
 import Foundation
+import HomeFakes
 import HomeHub
 import HomeTypes
 import Testing

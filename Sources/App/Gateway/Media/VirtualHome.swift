@@ -40,7 +40,9 @@ actor VirtualHome {
         for device in settings {
             guard let id = records[device.key]?.id else { continue }
             next[id] = device
-            if let present = running[id], present.name == device.name, present.types == device.types {
+            if let present = running[id], present.name == device.name, present.types == device.types,
+                present.information == device.information
+            {
                 descriptions.append(DeviceDescription(id: id, key: device.key, name: device.name))
                 continue
             }
