@@ -428,7 +428,8 @@ if !coreOnly {
         tests(
             "HomeSDKTests",
             [
-                "HomeSDK", "AutomationGraph", "GatewayClient", "HomeTypes", "ExampleOrganization", "Transport",
+                "HomeSDK", "AutomationGraph", "GatewayClient", "GatewayProcess", "HomeTypes", "ExampleOrganization",
+                "Transport",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux])),
             ]),
         // App code as the documents print it, with the warnings that it gives. It imports nothing but the two modules that

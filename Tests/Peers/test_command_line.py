@@ -58,11 +58,11 @@ def test_devices_are_listed_in_columns_whatever_their_names(line: CommandLine, g
         for name in ("5", "6"):
             gateway.client.request("DELETE", f"/v1/cameras/{name}")
     header = rows[0]
-    assert header.split() == ["ID", "NAME", "STATE", "TRACKS"]
+    assert header.split() == ["ID", "NAME", "ROOM", "TYPE", "STATE", "TRACKS"]
     assert len(rows) == len(gateway.cameras) + 3
     for row in rows[1:]:
         # Two spaces or more end each cell in front of the header's words.
-        for word in ("NAME", "STATE"):
+        for word in ("NAME", "ROOM", "TYPE", "STATE"):
             place = header.index(word)
             before = next(row[:end] for end in range(len(row) + 1) if columns(row[:end]) == place)
             assert before.endswith("  ") and row[len(before)] != " ", (word, row)

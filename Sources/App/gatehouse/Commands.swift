@@ -81,6 +81,7 @@ struct CommandFailure: Error, CustomStringConvertible {
 func commandWords(_ message: String) -> String {
     let requests = [
         ("GET /v1/devices lists", "gatehouse devices lists"), ("GET /v1/cameras lists", "gatehouse devices lists"),
+        ("GET /v1/rooms lists", "gatehouse rooms lists"), ("GET /v1/structures lists", "gatehouse structures lists"),
         ("GET /v1/sessions lists", "gatehouse sessions lists"),
     ]
     return requests.reduce(message) { $0.replacingOccurrences(of: $1.0, with: $1.1) }

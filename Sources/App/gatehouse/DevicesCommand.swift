@@ -4,51 +4,60 @@ import Gateway
 import GatewayClient
 import HomeTypes
 
-/// `gatehouse devices`: lists the cameras and their state.
+/// `gatehouse devices`: lists the devices and their state.
 struct DevicesCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "devices", abstract: "List the cameras.")
+    static let configuration = CommandConfiguration(
+        commandName: "devices", abstract: "List the devices.",
+        discussion: """
+            Examples:
+              gatehouse devices
+              gatehouse devices --room Hall
+              gatehouse devices --type Light --json
+            """)
+
+    @Option(help: ArgumentHelp("Only devices in this room.", valueName: "room"), completion: HomeCompletion.rooms)
+    var room: String?
+
+    @Option(help: ArgumentHelp("Only devices whose type contains this.", valueName: "type"))
+    var type: String?
 
     @OptionGroup var gateway: GatewayOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    private struct Answer: Decodable {
+    private struct Answer: Encodable {
         var devices: [DeviceSnapshot]
     }
 
     func run() async throws {
         let connection = try gateway.connect()
         try await reportingHomeErrors {
-            let data = try await connection.get("/v1/devices")
-            if json { return printJSON(data) }
-            let devices = try connection.decode(Answer.self, data).devices
-            if devices.isEmpty {
-                print("There are no cameras yet. Add one under cameras: in the config, or on the web page.")
+            if json, room == nil, type == nil { return printJSON(try await connection.get("/v1/devices")) }
+            let home = try await HomeOverview(connection)
+            let place = try room.map { try home.room(named: $0).id }
+            let devices = home.devices.filter { device in
+                (place == nil || device.roomID == place)
+                    && (type.map { device.type.localizedCaseInsensitiveContains($0) } ?? true)
+            }
+            if json {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                return printJSON(try encoder.encode(Answer(devices: devices)))
+            }
+            if home.devices.isEmpty {
+                print("There are no devices yet. Add a camera under cameras: in the config, or on the web page.")
                 return
             }
-            var table = TextTable(header: ["ID", "NAME", "STATE", "TRACKS"])
+            var table = TextTable(header: ["ID", "NAME", "ROOM", "TYPE", "STATE", "TRACKS"])
             for device in devices {
-                guard let source = device.source else {
-                    table.add([device.key ?? device.id, device.name, device.connectivityState.rawValue, device.type])
-                    continue
-                }
-                let tracks = source.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ")
-                table.add([device.key ?? device.id, device.name, Self.words(source.state), tracks])
-                if let reason = source.reason { table.addRemark(reason) }
+                let tracks = device.source?.tracks.map { "\($0.kind) \($0.codec)" }.joined(separator: ", ") ?? ""
+                table.add([
+                    device.label, device.name, home.room(of: device), device.typeWords, device.stateWords, tracks,
+                ])
+                if let reason = device.source?.reason { table.addRemark(reason) }
             }
             print(table.text)
-        }
-    }
-
-    /// A state as a person reads it; `--json` has the names of the API.
-    private static func words(_ state: CameraSourceState) -> String {
-        switch state {
-        case .flowing: "online"
-        case .backingOff: "offline"
-        case .givenUp: "given up for now"
-        case .settingUp: "setting up"
-        default: state.rawValue
         }
     }
 }
@@ -58,7 +67,7 @@ struct PressCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "press", abstract: "Press the button of the built-in doorbell.")
 
-    @Argument(help: "The device.")
+    @Argument(help: "The device.", completion: HomeCompletion.devices)
     var device: String
 
     @OptionGroup var gateway: GatewayOptions

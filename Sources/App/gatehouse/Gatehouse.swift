@@ -7,7 +7,8 @@ struct Gatehouse: AsyncParsableCommand {
         commandName: "gatehouse", abstract: "A WebRTC gateway for cameras and doorbells.",
         version: GatewayVersion.current,
         subcommands: [
-            ServeCommand.self, CameraCommand.self, DevicesCommand.self, LiveCommand.self, TalkCommand.self,
+            ServeCommand.self, CameraCommand.self, HomeCommand.self, DevicesCommand.self, DeviceCommand.self,
+            RoomsCommand.self, StructuresCommand.self, HistoryCommand.self, LiveCommand.self, TalkCommand.self,
             PressCommand.self, SessionsCommand.self, EventsCommand.self, RecordingsCommand.self, TokenCommand.self,
             MQTTCommand.self,
             BenchCommand.self, SDPCommand.self,

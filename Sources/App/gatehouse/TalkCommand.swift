@@ -12,7 +12,7 @@ struct TalkCommand: AsyncParsableCommand {
             all of it did.
             """)
 
-    @Argument(help: "The device.")
+    @Argument(help: "The device.", completion: HomeCompletion.devices)
     var device: String
 
     @Argument(help: "A WAV file of up to 30 seconds.")

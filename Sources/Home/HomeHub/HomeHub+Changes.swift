@@ -20,9 +20,13 @@ extension HomeHub {
     ) async throws(HomeError) -> HomeEvents {
         let sees: @Sendable (String) -> Bool
         if access.permitsInWholeHome(.read) {
-            sees = { _ in true }
+            // No device leaves what it sees, and a look at each subject would cost with every change.
+            sees = { !DeviceDeparture.isOne($0) }
         } else {
-            sees = { [directory] in access.permits(.read, directory.object(ofSubject: $0)) }
+            sees = { [directory] in
+                if let departure = DeviceDeparture(subject: $0) { return departure.concerns(access, in: directory) }
+                return access.permits(.read, directory.object(ofSubject: $0))
+            }
         }
         // Refuse first: a watcher that is refused anyway should not cost a look at the log.
         try requirePlace(principal)

@@ -28,6 +28,9 @@ extension GatewayAPI {
         var history: String
         /// The automations that name the device.
         var automations: [String]
+        /// The names of the tokens with grants for this device alone. These grants go away, and a token without any other
+        /// ends.
+        var tokens: [String]
     }
 
     /// The response to `DELETE /v1/devices/{device}`.
@@ -51,6 +54,7 @@ extension GatewayAPI {
             default: throw HomeError.invalidArgument("recordings must be keep or delete")
             }
             try await keeper.decommission(device)
+            try await tokens.removeGrants(forDevice: device)
             return try JSONBody.response(
                 Decommissioned(
                     removed: [device], recordings: try await recordings(ofRemoved: device, deleting: deletes)))
@@ -69,7 +73,8 @@ extension GatewayAPI {
         return DecommissionPlan(
             deviceID: device, isEligible: reason == nil, reason: reason, removes: reason == nil ? [device] : [],
             recordings: .init(count: totals.recordings, byteCount: totals.byteCount),
-            webhook: webhooks.hasToken(record.key), history: "kept under the id until it is too old", automations: [])
+            webhook: webhooks.hasToken(record.key), history: "kept under the id until it is too old", automations: [],
+            tokens: tokens.tokens(forDevice: device).map(\.record.name))
     }
 
     private func recordingTotals(of device: String) async throws -> RecordingTotals {

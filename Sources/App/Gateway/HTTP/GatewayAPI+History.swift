@@ -82,9 +82,9 @@ extension GatewayAPI {
         return words
     }
 
-    private static func kind(_ word: String) throws(HomeError) -> HistoryItem.Kind {
-        guard let kind = HistoryItem.Kind.allCases.first(where: { $0.rawValue == word }) else {
-            let words = HistoryItem.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    private static func kind(_ word: String) throws(HomeError) -> HistoryRecord.Kind {
+        guard let kind = HistoryRecord.Kind.allCases.first(where: { $0.rawValue == word }) else {
+            let words = HistoryRecord.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalidArgument("kind: expected one of \(words), or several with commas between them")
         }
         return kind

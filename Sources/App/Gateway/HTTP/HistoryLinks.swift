@@ -21,7 +21,7 @@ struct HistoryLinks: Sendable {
     private static let slack: Int64 = 60_000_000
 
     /// The items with their links. Where the recordings cannot be read, the items come without links.
-    func added(to items: [HistoryItem]) async -> [HistoryItem] {
+    func added(to items: [HistoryRecord]) async -> [HistoryRecord] {
         guard let recordings else { return items }
         var result = items
         let places = Dictionary(grouping: items.indices) { items[$0].deviceID }
@@ -44,7 +44,7 @@ struct HistoryLinks: Sendable {
         return result
     }
 
-    private static func link(_ item: inout HistoryItem, _ recordings: [RecordingSummary]) {
+    private static func link(_ item: inout HistoryRecord, _ recordings: [RecordingSummary]) {
         let time = microseconds(item.timestamp)
         let isRecording = item.kind == .recording
         let match = recordings.filter { $0.until > $0.from }.min { Self.distance($0, time) < Self.distance($1, time) }

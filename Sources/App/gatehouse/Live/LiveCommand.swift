@@ -18,7 +18,7 @@ struct LiveCommand: AsyncParsableCommand {
             camera has any.
             """)
 
-    @Argument(help: "The device.")
+    @Argument(help: "The device.", completion: HomeCompletion.devices)
     var device: String
 
     @OptionGroup var gateway: GatewayOptions

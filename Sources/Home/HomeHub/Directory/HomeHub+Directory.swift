@@ -156,7 +156,11 @@ extension HomeHub {
         for id in order {
             let record = directory.record(ofDevice: id)
             // Most changes are of one device, and a look at another's whole state costs far more than this.
-            if states[id]?.record != record { change(id) { $0.record = record } }
+            guard states[id]?.record != record else { continue }
+            let former = states[id]?.record?.structureID
+            change(id) { $0.record = record }
+            guard let former, let structure = record?.structureID, former != structure else { continue }
+            log.append(DeviceDeparture(deviceID: id, structureID: former).entry, at: now())
         }
         for change in changes where change.isRemoval { publish(change) }
     }

@@ -9,7 +9,7 @@ extension History {
     ///   read.
     public func page(
         _ query: HistoryQuery, sees: @escaping @Sendable (String) -> Bool
-    ) async throws(HomeError) -> HistoryPage {
+    ) async throws(HomeError) -> HistoryRecordPage {
         var cursor: HistoryCursor?
         if let text = query.cursor {
             cursor = HistoryCursor(text)
@@ -34,7 +34,7 @@ extension History {
             return (rows, newest)
         }
         let shown = rows.prefix(size)
-        var page = HistoryPage(items: shown.map(item))
+        var page = HistoryRecordPage(items: shown.map(item))
         if rows.count > size, let last = shown.last {
             page.cursor =
                 HistoryCursor(history: file.name, time: last.time, id: last.id, newest: max(newest, last.id)).text
@@ -44,16 +44,16 @@ extension History {
 
     /// What a caller can ask for.
     /// - Parameter sees: whether the caller may read a device.
-    public func filters(sees: @escaping @Sendable (String) -> Bool) async throws(HomeError) -> HistoryFilters {
-        try await read { (file) throws(StoreFailure) -> HistoryFilters in
+    public func filters(sees: @escaping @Sendable (String) -> Bool) async throws(HomeError) -> HistoryContents {
+        try await read { (file) throws(StoreFailure) -> HistoryContents in
             let devices = try file.devices().filter(sees)
             let extent = try file.extent(of: Set(devices))
-            return HistoryFilters(devices: devices, events: extent.events, oldest: extent.oldest.map(Self.date))
+            return HistoryContents(devices: devices, events: extent.events, oldest: extent.oldest.map(Self.date))
         }
     }
 
-    private func item(_ row: HistoryRow) -> HistoryItem {
-        var item = HistoryItem(
+    private func item(_ row: HistoryRow) -> HistoryRecord {
+        var item = HistoryRecord(
             id: "h\(file.name)-\(row.id)", kind: row.kind.kind, deviceID: row.device, timestamp: Self.date(row.time))
         item.endpoint = row.endpoint
         item.trait = row.trait

@@ -11,7 +11,7 @@ extension HistoryFile {
     struct Request: Sendable {
         /// Nil for all devices.
         var devices: Set<String>?
-        var kinds: Set<HistoryItem.Kind>?
+        var kinds: Set<HistoryRecord.Kind>?
         var events: Set<String>?
         /// In milliseconds since 1970.
         var since: Int64?

@@ -9,7 +9,7 @@ public struct HistoryQuery: Sendable, Hashable {
     /// Only these devices; nil for all.
     public var devices: Set<String>?
     /// Only these kinds; nil for all.
-    public var kinds: Set<HistoryItem.Kind>?
+    public var kinds: Set<HistoryRecord.Kind>?
     /// Only events with these names; nil for all items.
     public var events: Set<String>?
     /// Only what happened then or later.

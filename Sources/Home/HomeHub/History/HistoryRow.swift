@@ -9,7 +9,7 @@ struct HistoryRow: Sendable, Hashable {
         case stateChange = 2
         case recording = 3
 
-        var kind: HistoryItem.Kind {
+        var kind: HistoryRecord.Kind {
             switch self {
             case .cameraEvent: .cameraEvent
             case .press: .press
@@ -18,7 +18,7 @@ struct HistoryRow: Sendable, Hashable {
             }
         }
 
-        init?(_ kind: HistoryItem.Kind) {
+        init?(_ kind: HistoryRecord.Kind) {
             switch kind {
             case .cameraEvent: self = .cameraEvent
             case .press: self = .press

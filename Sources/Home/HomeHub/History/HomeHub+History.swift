@@ -57,7 +57,7 @@ extension HomeHub {
     /// - Throws: `unimplemented` when this gateway keeps no history.
     public nonisolated func history(
         _ query: HistoryQuery, structure: String? = nil, room: String? = nil, access: Access
-    ) async throws(HomeError) -> HistoryPage {
+    ) async throws(HomeError) -> HistoryRecordPage {
         try await keptHistory.page(query) { [directory] id in
             let object = directory.device(id)
             guard access.permits(.read, object) else { return false }
@@ -71,7 +71,7 @@ extension HomeHub {
     /// - Throws: `unimplemented` when this gateway keeps no history.
     public nonisolated func historyFilters(
         structure: String? = nil, access: Access
-    ) async throws(HomeError) -> HistoryFilters {
+    ) async throws(HomeError) -> HistoryContents {
         try await keptHistory.filters { [directory] id in
             let object = directory.device(id)
             return access.permits(.read, object)

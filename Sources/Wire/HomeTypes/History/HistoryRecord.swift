@@ -1,7 +1,7 @@
 import Foundation
 
 /// Something that happened in the home, as `GET /v1/history` lists it.
-public struct HistoryItem: Sendable, Codable, Hashable, Identifiable {
+public struct HistoryRecord: Sendable, Codable, Hashable, Identifiable {
     /// What kind of thing happened.
     public enum Kind: String, Sendable, CaseIterable {
         /// A camera has detected something.
@@ -56,30 +56,30 @@ public struct HistoryItem: Sendable, Codable, Hashable, Identifiable {
     }
 }
 
-extension HistoryItem.Kind: Codable {
+extension HistoryRecord.Kind: Codable {
     public init(from decoder: any Decoder) throws {
         self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unrecognized_
     }
 }
 
 /// A page of the history: the response of `GET /v1/history`.
-public struct HistoryPage: Sendable, Codable, Hashable {
+public struct HistoryRecordPage: Sendable, Codable, Hashable {
     /// The items, newest first.
-    public var items: [HistoryItem]
+    public var items: [HistoryRecord]
     /// What the request for the next page says as `cursor`; nil on the last page.
     public var cursor: String?
 
     /// A page.
-    public init(items: [HistoryItem] = [], cursor: String? = nil) {
+    public init(items: [HistoryRecord] = [], cursor: String? = nil) {
         self.items = items
         self.cursor = cursor
     }
 }
 
 /// What a query of the history can ask for: the response of `GET /v1/history/filters`.
-public struct HistoryFilters: Sendable, Codable, Hashable {
+public struct HistoryContents: Sendable, Codable, Hashable {
     /// The kinds of items.
-    public var kinds: [HistoryItem.Kind]
+    public var kinds: [HistoryRecord.Kind]
     /// The devices that have items.
     public var devices: [String]
     /// The names of the events that have occurred.
@@ -89,7 +89,7 @@ public struct HistoryFilters: Sendable, Codable, Hashable {
 
     /// Describes what there is.
     public init(
-        kinds: [HistoryItem.Kind] = HistoryItem.Kind.allCases, devices: [String] = [], events: [String] = [],
+        kinds: [HistoryRecord.Kind] = HistoryRecord.Kind.allCases, devices: [String] = [], events: [String] = [],
         oldest: Date? = nil
     ) {
         self.kinds = kinds

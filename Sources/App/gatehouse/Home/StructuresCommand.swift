@@ -1,0 +1,155 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import GatewayClient
+import HomeTypes
+
+/// `gatehouse structures`: the buildings of the home.
+struct StructuresCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "structures", abstract: "List, make, change and delete structures.",
+        discussion: """
+            Examples:
+              gatehouse structures
+              gatehouse structures create Cabin --time-zone Europe/Helsinki
+              gatehouse structures change Cabin --name "Summer cabin" --address "Lakeside 1"
+              gatehouse structures delete Cabin
+            """,
+        subcommands: [List.self, Create.self, Change.self, Delete.self], defaultSubcommand: List.self)
+
+    /// What a structure has besides its name.
+    struct Fields: ParsableArguments {
+        @Option(help: ArgumentHelp("The postal address.", valueName: "text"))
+        var address: String?
+
+        @Option(help: ArgumentHelp("Degrees north of the equator.", valueName: "degrees"))
+        var latitude: Double?
+
+        @Option(help: ArgumentHelp("Degrees east of Greenwich.", valueName: "degrees"))
+        var longitude: Double?
+
+        @Option(help: ArgumentHelp("The time zone, for example Europe/Berlin.", valueName: "zone"))
+        var timeZone: String?
+
+        var members: [String: JSONObject.Value] {
+            var members: [String: JSONObject.Value] = [:]
+            members["address"] = address.map { .text($0) }
+            members["latitude"] = latitude.map { .number($0) }
+            members["longitude"] = longitude.map { .number($0) }
+            members["timeZone"] = timeZone.map { .text($0) }
+            return members
+        }
+    }
+
+    /// `gatehouse structures list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the structures.")
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        @OptionGroup var gateway: GatewayOptions
+
+        func run() async throws {
+            let connection = try gateway.connect()
+            try await reportingHomeErrors {
+                if json { return printJSON(try await connection.get("/v1/structures")) }
+                let home = try await HomeOverview(connection)
+                var table = TextTable(header: ["NAME", "ADDRESS", "TIME ZONE", "ROOMS", "DEVICES", "ID"])
+                for structure in home.structures {
+                    table.add([
+                        structure.name, structure.address ?? "-", structure.timeZone,
+                        "\(home.rooms.count { $0.structureID == structure.id })",
+                        "\(home.devices.count { $0.structureID == structure.id })", structure.id,
+                    ])
+                }
+                print(table.text)
+            }
+        }
+    }
+
+    /// `gatehouse structures create`.
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Make a structure.")
+
+        @Argument(help: "Its name.")
+        var name: String
+
+        @OptionGroup var fields: Fields
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        @OptionGroup var gateway: GatewayOptions
+
+        func run() async throws {
+            let connection = try gateway.connect()
+            try await reportingHomeErrors {
+                var members = fields.members
+                members["name"] = .text(name)
+                if members["timeZone"] == nil { members["timeZone"] = .text(TimeZone.current.identifier) }
+                let data = try await HomeRequest.send(.post, "/v1/structures", members, connection)
+                if json { return printJSON(data) }
+                print("\(name) is a structure now")
+            }
+        }
+    }
+
+    /// `gatehouse structures change`.
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Rename a structure, or change what is known of its place.", aliases: ["rename"])
+
+        @Argument(help: "The structure, by its name or id.", completion: HomeCompletion.structures)
+        var structure: String
+
+        @Option(help: "Its new name.")
+        var name: String?
+
+        @OptionGroup var fields: Fields
+
+        @Flag(help: "Print JSON.")
+        var json = false
+
+        @OptionGroup var gateway: GatewayOptions
+
+        func validate() throws {
+            guard name != nil || !fields.members.isEmpty else {
+                throw ValidationError("name what changes: --name, --address, --latitude, --longitude or --time-zone")
+            }
+        }
+
+        func run() async throws {
+            let connection = try gateway.connect()
+            try await reportingHomeErrors {
+                let structure = try await HomeOverview(connection).structure(named: structure)
+                var members = fields.members
+                members["name"] = name.map { .text($0) }
+                let data = try await HomeRequest.send(
+                    .patch, "/v1/structures/\(GatewayConnection.segment(structure.id))", members, connection)
+                if json { return printJSON(data) }
+                print("\(name ?? structure.name) is changed")
+            }
+        }
+    }
+
+    /// `gatehouse structures delete`.
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a structure that has no devices.")
+
+        @Argument(help: "The structure, by its name or id.", completion: HomeCompletion.structures)
+        var structure: String
+
+        @OptionGroup var gateway: GatewayOptions
+
+        func run() async throws {
+            let connection = try gateway.connect()
+            try await reportingHomeErrors {
+                let structure = try await HomeOverview(connection).structure(named: structure)
+                try await connection.delete("/v1/structures/\(GatewayConnection.segment(structure.id))")
+                print("\(structure.name) is deleted")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GatewayClient
+import HomeTypes
+
+/// A question to the history of a structure. Each filter makes a query that asks for less.
+public struct HistoryQuery: Sendable {
+    let model: HomeModel
+    let structureID: String
+    private var objectIDs: [String]?
+    private var kinds: [HistoryRecord.Kind]?
+    private var events: [String]?
+    private var start: Date?
+    private var end: Date?
+
+    init(model: HomeModel, structureID: String) {
+        self.model = model
+        self.structureID = structureID
+    }
+
+    /// Only items of these devices, by their identifiers.
+    public func objects(_ ids: some Sequence<String>) -> HistoryQuery {
+        var query = self
+        query.objectIDs = Array(ids)
+        return query
+    }
+
+    /// Only what cameras have seen.
+    /// - Parameter filters: names such as `EVENT_TYPE_MOTION`; none for all events. A name that no camera of ours reports
+    ///   adds nothing.
+    public func cameraEvents(_ filters: String...) -> HistoryQuery { cameraEvents(filters) }
+
+    /// Only what cameras have seen.
+    public func cameraEvents(_ filters: [String]) -> HistoryQuery {
+        var query = self
+        query.kinds = [.cameraEvent, .press]
+        query.events =
+            filters.isEmpty ? CameraHistoryEvents.names : filters.flatMap(CameraHistoryEvents.events(ofFilter:))
+        return query
+    }
+
+    /// Only what began within a time.
+    /// - Parameters:
+    ///   - start: not earlier than this; nil for no limit.
+    ///   - end: earlier than this; nil for no limit.
+    public func date(start: Date? = nil, end: Date? = nil) -> HistoryQuery {
+        var query = self
+        query.start = start
+        query.end = end
+        return query
+    }
+
+    /// The pages, newest items first. The first one is fetched when an iterator asks for it.
+    /// - Parameter pageSize: how many items a page holds at most, up to 200.
+    public func execute(pageSize: Int = 50) -> HistoryPages {
+        HistoryPages(model: model, path: path(pageSize), isEmpty: objectIDs?.isEmpty == true || events?.isEmpty == true)
+    }
+
+    private func path(_ pageSize: Int) -> String {
+        var parts = [
+            "structure=\(GatewayConnection.segment(structureID))", "pageSize=\(min(max(1, pageSize), 200))",
+        ]
+        func add(_ name: String, _ values: [String]?) {
+            guard let values else { return }
+            parts.append("\(name)=\(values.map(GatewayConnection.segment).joined(separator: ","))")
+        }
+        add("device", objectIDs)
+        add("kind", kinds.map { $0.map(\.rawValue) })
+        add("event", events)
+        add("since", start.map { [Self.text($0)] })
+        add("until", end.map { [Self.text($0)] })
+        return "/v1/history?\(parts.joined(separator: "&"))"
+    }
+
+    private static func text(_ date: Date) -> String {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        return formatter.string(from: date)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import GatewayClient
+import GatewayProcess
+import HomeTypes
+import Testing
+
+@testable import HomeSDK
+
+/// The history of a structure, read from a real gateway.
+@Suite struct HistoryTests {
+    /// Says in a word what an item is.
+    private struct Words: HistoryItemVisitor {
+        func visitCameraEvent(_ item: HistoryItem, event: String) -> String { "saw \(event)" }
+        func visitPress(_ item: HistoryItem) -> String { "pressed" }
+        func visitStateChange(_ item: HistoryItem, _ change: HistoryStateChange) -> String {
+            "\(change.trait?.name ?? "").\(change.attribute)"
+        }
+        func visitRecording(_ item: HistoryItem, recordingID: String?) -> String { "recorded" }
+        func visitUnknown(_ item: HistoryItem) -> String { "unknown" }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `a structure's history is queried with filters and read in pages`() async throws
+    {
+        let gateway = try GatewayProcess(
+            sections: """
+                "cameras": [{"id": "door", "name": "Door", "type": "doorbell", "source": "builtin:doorbell"}],
+                "devices": {"lamp": {"name": "Lamp", "type": "OnOffLight"}}
+                """)
+        defer { gateway.stop() }
+        let connection = GatewayConnection(url: gateway.address, token: gateway.token)
+        let home = Home(connection, HomeClientConfiguration())
+        let devices = try await home.devices().list()
+        let lamp = try #require(devices.first { $0.name == "Lamp" })
+        let structure = try #require(try await home.structures().list().first)
+        for command in ["on", "off", "on"] {
+            _ = try await connection.post(
+                "/v1/devices/lamp/traits/OnOff/commands/\(command)", contentType: "application/json",
+                body: Data("{}".utf8))
+        }
+        try await connection.send(Google.DoorbellPressTrait.press(), to: "door")
+
+        let pages = structure.history.query().objects([lamp.id]).date(start: .distantPast, end: nil).execute(
+            pageSize: 2)
+        // A constant: the iterator is a reference.
+        let iterator = pages.makeAsyncIterator()
+        var items: [HistoryItem] = []
+        while let page = try await iterator.next() {
+            #expect(page.items.count <= 2)
+            items += page.items
+        }
+        #expect(items.map { $0.accept(Words()) } == ["OnOff.onOff", "OnOff.onOff", "OnOff.onOff"])
+        #expect(items.first?.source == .device(lamp, id: lamp.id, endpoint: 1))
+        #expect(Set(items.map(\.id)).count == 3)
+
+        // The press comes from the camera's own thread.
+        var presses: [HistoryItem] = []
+        for _ in 0..<10_000 where presses.isEmpty {
+            for try await page in structure.history.query().cameraEvents("EVENT_TYPE_DOORBELL").execute(pageSize: 10) {
+                presses += page.items
+            }
+        }
+        #expect(presses.map { $0.accept(Words()) } == ["pressed"])
+        #expect(presses.first?.cameraEvent?.eventTracks.first?.eventTypes == [.doorbell])
+        let filters = try await structure.history.fetchApplicableFilters()
+        #expect(filters.objects.contains(lamp.id))
+        #expect(filters.cameraEvents.contains("EVENT_TYPE_DOORBELL"))
+        for try await page in structure.history.query().objects([String]()).execute(pageSize: 10) {
+            Issue.record("no device, and yet \(page.items.count) items")
+        }
+        await #expect(throws: HomeError.self) {
+            for try await _ in structure.history.query().objects(["attic"]).execute(pageSize: 10) {}
+        }
+    }
+}
