@@ -130,7 +130,7 @@ var targets: [Target] = [
     module(
         "StationFakes", floor: "Testing",
         ["Transport", "SDP", "RTP", "Codecs", "DatagramPort", "MediaRelay", "Intake", "Cameras", "Stations"]),
-    module("RecordingFakes", floor: "Testing", ["FragmentedMP4", "PushAvStreamTransport", "Transport"]),
+    module("RecordingFakes", floor: "Testing", ["Codecs", "FragmentedMP4", "PushAvStreamTransport", "Transport"]),
     .executableTarget(
         name: "recording-writer", dependencies: ["PushAvStreamTransport", "RecordingFakes"],
         path: "Sources/Testing/recording-writer", swiftSettings: settings),
@@ -405,7 +405,8 @@ if !coreOnly {
         tests(
             "GatewayTests",
             [
-                "Gateway", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices", "Stations", "StationFakes", "Signalling",
+                "Gateway", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices", "Stations", "StationFakes",
+                "Signalling",
                 "HomeFakes",
                 "Cameras",
                 "MediaRelay", "FragmentedMP4", "PushAvStreamTransport", "RecordingFakes",

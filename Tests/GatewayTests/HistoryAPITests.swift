@@ -3,6 +3,7 @@ import HTTPTypes
 import HomeFakes
 import HomeHub
 import HomeTypes
+import HummingbirdTesting
 import PushAvStreamTransport
 import RecordingFakes
 import Testing
@@ -84,7 +85,7 @@ import Testing
     {
         let folder = try TemporaryFolder()
         let recordings = try PreparedRecordings(folder: folder.path)
-        try recordings.add(start: RecordingTests.start, seconds: 4)
+        try recordings.add(start: RecordingTests.start, seconds: 4, keyFrames: PreparedRecordings.keyFrames(4))
         func item(_ offset: Double, _ kind: HistoryRecord.Kind = .cameraEvent) -> HistoryRecord {
             HistoryRecord(
                 id: "h", kind: kind, deviceID: "door",

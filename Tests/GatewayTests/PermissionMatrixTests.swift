@@ -152,7 +152,8 @@ import Testing
             "/v1/structures", "/v1/rooms", "/v1/devices", "/v1/cameras", "/v1/tokens", "/v1/upload-endpoints",
             "/v1/sessions",
         ] {
-            texts.append(try await client.get(path).text)
+            // A token that is refused was used all the same.
+            texts.append(try await client.get(path).text.replacing(/"lastUsedAt":"[^"]*",?/, with: ""))
         }
         return texts
     }

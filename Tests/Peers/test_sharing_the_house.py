@@ -36,7 +36,9 @@ def state(folder: Path) -> Path:
 def gateway(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     folder = tmp_path_factory.mktemp("sharing")
     state(folder)
-    running = Gateway(binary, folder, [DOORBELL, Camera("yard")], {"sessions": {"perCamera": 16}, "events": {"watchers": 64}})
+    running = Gateway(
+        binary, folder, [DOORBELL, Camera("yard")], {"sessions": {"perCamera": 16}, "events": {"watchers": 64}}
+    )
     yield running
     assert running.process.is_running, f"the gateway ended unexpectedly:\n{running.process.output()[-4000:]}"
     assert running.stop() == 0, f"the gateway did not end well:\n{running.process.output()[-4000:]}"

@@ -1,3 +1,4 @@
+import Codecs
 import Foundation
 import FragmentedMP4
 import PushAvStreamTransport
@@ -79,6 +80,21 @@ public struct PreparedRecordings: Sendable {
         }
         return session
     }
+
+    /// Key frames of 64 × 48 pixels that can be decoded: those of the first `count` seconds, each brighter than the one
+    /// before (``brightness(ofKeyFrame:)``).
+    public static func keyFrames(_ count: Int) throws -> [[UInt8]] {
+        var encoder = try VP8Encoder(
+            VP8Encoder.Configuration(width: 64, height: 48, framesPerSecond: 25, bitsPerSecond: 500_000))
+        return try (0..<count).map { index in
+            var frame = I420Frame(width: 64, height: 48)
+            frame.luma = Array(repeating: brightness(ofKeyFrame: index), count: frame.luma.count)
+            return try encoder.encode(frame, asKeyFrame: true) { bytes, _ in Array(bytes) }
+        }
+    }
+
+    /// The luma of all pixels of one of ``keyFrames(_:)``.
+    public static func brightness(ofKeyFrame index: Int) -> UInt8 { UInt8(30 + index % 7 * 30) }
 
     /// The bytes of a sample.
     public static func bytes(_ index: Int, _ track: Int, _ length: Int) -> [UInt8] {

@@ -231,18 +231,11 @@ import Transport
     func aThumbnailIsTheNearestKeyFrameOfItsSegment(_ moment: Double, _ expected: Int) throws {
         let folder = try Folder()
         let recordings = try PreparedRecordings(folder: folder.path)
-        var encoder = try VP8Encoder(
-            VP8Encoder.Configuration(width: 64, height: 48, framesPerSecond: 25, bitsPerSecond: 500_000))
-        var keyFrames: [[UInt8]] = []
-        for index in 0..<6 {
-            var frame = I420Frame(width: 64, height: 48)
-            frame.luma = Array(repeating: UInt8(30 + index * 30), count: frame.luma.count)
-            keyFrames.append(try encoder.encode(frame, asKeyFrame: true) { bytes, _ in Array(bytes) })
-        }
-        let session = try recordings.add(start: Self.start, seconds: 6, keyFrames: keyFrames)
+        let session = try recordings.add(
+            start: Self.start, seconds: 6, keyFrames: PreparedRecordings.keyFrames(6))
         let picture = try RecordingPicture(of: recordings.store.recording(session.id), at: Self.time(moment))
         #expect(picture.time == Self.time(Double(expected)))
-        #expect(abs(Int(picture.frame.luma[1_000]) - (30 + expected * 30)) < 8)
+        #expect(abs(Int(picture.frame.luma[1_000]) - Int(PreparedRecordings.brightness(ofKeyFrame: expected))) < 8)
     }
 
     @Test func namesOfRecordingsAreThoseOfTheirFolders() throws {

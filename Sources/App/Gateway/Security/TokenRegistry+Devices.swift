@@ -5,6 +5,7 @@ extension TokenRegistry {
     /// The tokens that work and have a grant for one device alone.
     nonisolated func tokens(forDevice id: String) -> [Stored] {
         all.filter { $0.record.access.grants.contains { $0.deviceID == id } }
+            .sorted { $0.record.name < $1.record.name }
     }
 
     /// Takes away all grants for a device that is gone. A token that has no other grant is revoked.

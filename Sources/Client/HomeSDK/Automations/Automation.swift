@@ -41,7 +41,7 @@ public protocol Automation: BaseAutomation, Identifiable where ID == String {
     func stop() async throws
     /// Changes its name, description, activity or count.
     @discardableResult
-    func update(_ change: (MutableAutomationData) -> Void) async throws -> any Automation
+    nonisolated(nonsending) func update(_ change: (MutableAutomationData) -> Void) async throws -> any Automation
 }
 
 /// What `update` can change (Home APIs, `MutableAutomationData`).

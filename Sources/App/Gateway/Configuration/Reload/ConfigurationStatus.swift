@@ -40,9 +40,9 @@ extension GatewayConfiguration {
             ("media.iceServers", media.iceServers == other.media.iceServers),
             ("media.shards", media.shards == other.media.shards),
             ("stateDirectory", stateDirectory == other.stateDirectory),
-            ("sessions", sessions == other.sessions), ("log", log == other.log),
+            ("sessions", sessions == other.sessions), ("events", events == other.events), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),
-            ("recording", recording == other.recording),
+            ("recording", recording == other.recording), ("history", history == other.history),
             ("oauth", oauthClients == other.oauthClients), ("cloudToCloud", reportState == other.reportState),
         ]
         return pairs.filter { !$0.1 }.map(\.0)
