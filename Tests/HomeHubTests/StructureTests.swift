@@ -30,6 +30,18 @@ import Testing
         #expect(await next.structures().map(\.id) == [first.id])
     }
 
+    @Test func structuresAndRoomsKeepTheirOrderOverARestart() async throws {
+        let hub = try makeHub()
+        let names = ["Cabin", "Barn", "Attic", "Loft", "Boat", "Shed"]
+        for name in names { _ = try await hub.addStructure(update(name)) }
+        let home = try #require(await hub.structures().first?.id)
+        for name in names { _ = try await hub.addRoom(name, in: home) }
+        for each in [hub, try makeHub()] {
+            #expect(await each.structures().map(\.name) == ["Home"] + names)
+            #expect(await each.rooms().map(\.name) == names)
+        }
+    }
+
     @Test func structuresAreChangedAndRemoved() async throws {
         let hub = try makeHub()
         let made = try await hub.addStructure(

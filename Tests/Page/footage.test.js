@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { nextPiece, piecesOf, skipTarget, typeOf } from "../../Sources/App/WebFiles/page/footage.js";
+import {
+  hasOnlyUnplayablePictures, nextPiece, piecesOf, skipTarget, typeOf,
+} from "../../Sources/App/WebFiles/page/footage.js";
 
 const video = { name: "main", kind: "video", codec: "avc1.64001F", timescale: 90000, initialization: "r/main/init" };
 const audio = { name: "sound", kind: "audio", codec: "opus", timescale: 48000, initialization: "r/sound/init" };
@@ -29,6 +31,17 @@ test("what is not complete, outside of the range, or cannot be played is left ou
   const segments = [segment(video, 1, 0, 2, false), segment(video, 2, 20), segment(audio, 1, 0)];
   assert.deepEqual(piecesOf([part(segments)], all).map(({ key }) => key), ["r/sound/1"]);
   assert.deepEqual(piecesOf([part(segments)], (type) => (type.startsWith("video") ? type : undefined)), []);
+});
+
+test("pictures are unplayable once there are some, and their format is not played", () => {
+  const none = () => undefined;
+  // A recording that has just begun has sound before its first segment of pictures is complete.
+  const begun = part([segment(audio, 1, 0), segment(video, 1, 0, 2, false)]);
+  const there = part([segment(audio, 1, 0), segment(video, 1, 0)]);
+  assert.equal(hasOnlyUnplayablePictures([begun], none), false);
+  assert.equal(hasOnlyUnplayablePictures([], none), false);
+  assert.equal(hasOnlyUnplayablePictures([there], none), true);
+  assert.equal(hasOnlyUnplayablePictures([begun, there], all), false);
 });
 
 test("the next segment is the first that is missing, pictures before sound", () => {

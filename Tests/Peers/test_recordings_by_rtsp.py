@@ -79,7 +79,9 @@ def test_ffmpeg_plays_a_recording_to_its_end(house: House, video: str, sound: st
     # ffmpeg does not mark the key frames of VP9 that come by RTP.
     assert video == "vp9" or "K" in found["video"][0]["flags"]
     assert abs(max(pictures) - min(pictures) - 8 + 1 / 25) < 0.1
-    assert len(found["audio"]) >= (8 * 50 if sound == "opus" else 8 * 46) - 4
+    # What comes by UDP while a busy machine does not let ffmpeg read finds no room in its socket.
+    lost = 4 if transport == "tcp" else 40
+    assert len(found["audio"]) >= (8 * 50 if sound == "opus" else 8 * 46) - lost
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp-mcast+udp"])
@@ -102,7 +104,8 @@ def test_gstreamer_plays_a_recording_to_its_end(house: House, video: str, elemen
     )  # fmt: skip
     # Its own EOS comes from the BYE of the track.
     assert "Got EOS from element" in result.stdout, result.stdout[-2000:] + result.stderr[-2000:]
-    assert result.stdout.count("chain") >= 25 * 4 - 3
+    # rtspsrc drops what comes before its pads are linked, which takes it a while on a busy machine.
+    assert result.stdout.count("chain") >= 25 * 4 - 12
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])

@@ -1,4 +1,3 @@
-import HomeHub
 import HomeTypes
 
 /// The settings of the config file, checked, with every default filled in.
@@ -129,7 +128,7 @@ extension GatewayConfiguration {
     /// The event stream of the HTTP API.
     public struct Events: Sendable, Equatable {
         /// How many watchers may be connected at once. Principals share them (``PlaceShares``).
-        public var watchers = HomeHub.standardWatchers
+        public var watchers = 2_048
 
         /// The defaults.
         public init() {}

@@ -1,5 +1,5 @@
 import { PageError, getBytes, getFootage } from "./api.js";
-import { nextPiece, piecesOf, skipTarget } from "./footage.js";
+import { hasOnlyUnplayablePictures, nextPiece, piecesOf, skipTarget } from "./footage.js";
 import { headerOf, webmHeader, webmMedia, webmType } from "./webm.js";
 
 /** @typedef {import("./footage.js").Piece} Piece */
@@ -112,7 +112,8 @@ export class FootagePlayer {
         if (this.isClosed) return;
         if (signal.aborted) continue;
         this.failed(error);
-        return;
+        // Another time may be in another recording, which can be played.
+        await new Promise((resolve) => { signal.addEventListener("abort", resolve, { once: true }); });
       }
     }
   }
@@ -137,8 +138,7 @@ export class FootagePlayer {
     const parts = await getFootage(this.device, start, until, signal);
     signal.throwIfAborted();
     const found = piecesOf(parts, playedType);
-    if (parts.length > 0 && !found.some(({ kind }) => kind === "video") &&
-      parts.some(({ tracks }) => tracks.some(({ kind }) => kind === "video")) && parts[0]?.segments.length) {
+    if (hasOnlyUnplayablePictures(parts, playedType)) {
       throw new PageError("UNSUPPORTED", "This browser cannot play the format of the recording. Download it instead.");
     }
     const fresh = new Set(found.map(({ key }) => key));

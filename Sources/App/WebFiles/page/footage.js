@@ -57,6 +57,24 @@ export function piecesOf(parts, played) {
 }
 
 /**
+ * Whether there are pictures, and none of them in a format that is played. A recording that has just begun has sound for a
+ * moment before its first segment of pictures is complete.
+ * @param {FootagePart[]} parts
+ * @param {(type: string) => string | undefined} played what a type is played as
+ */
+export function hasOnlyUnplayablePictures(parts, played) {
+  let isUnplayable = false;
+  for (const { tracks, segments } of parts) {
+    for (const track of tracks) {
+      if (track.kind !== "video" || !segments.some((one) => one.track === track.name && one.isComplete)) continue;
+      if (played(typeOf(track))) return false;
+      isUnplayable = true;
+    }
+  }
+  return isUnplayable;
+}
+
+/**
  * The next segment to fetch for a position: the first that is not there yet and begins soon enough. Pictures come
  * before the sound of the same time.
  * @param {Piece[]} pieces in the order of time

@@ -29,7 +29,8 @@ extension HomeDirectory {
         }
         return try write(
             RoomRecord(
-                id: MintedID.room(), name: try StructureRules.name(name), structureID: structure, createdAt: now()),
+                id: MintedID.room(), name: try StructureRules.name(name), structureID: structure,
+                createdAt: creation(after: rooms.last?.record.createdAt)),
             expecting: 0)
     }
 

@@ -73,7 +73,8 @@ extension HomeDirectory {
         }
         guard update.name != nil else { throw HomeError.invalidArgument("name: a structure needs a name") }
         var record = StructureRecord(
-            id: MintedID.structure(), name: "", timeZone: firstStructure.timeZone, createdAt: now())
+            id: MintedID.structure(), name: "", timeZone: firstStructure.timeZone,
+            createdAt: creation(after: structures.last?.record.createdAt))
         try Self.apply(update, to: &record)
         return try write(record, expecting: 0)
     }

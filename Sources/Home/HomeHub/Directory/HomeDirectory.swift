@@ -94,6 +94,15 @@ public final class HomeDirectory: Sendable {
             timeZone: StructureRules.isTimeZone(timeZone) ? timeZone : "UTC", createdAt: now)
     }
 
+    /// The time for something that is made now: later than `last` by what the store tells apart, also on a clock that was
+    /// set back. The order of structures and rooms is that of these times.
+    func creation(after last: Date?) -> Date {
+        let now = (now().timeIntervalSince1970 * 1_000).rounded(.down)
+        return Date(
+            timeIntervalSince1970: max(now, last.map { ($0.timeIntervalSince1970 * 1_000).rounded() + 1 } ?? now)
+                / 1_000)
+    }
+
     /// Runs `body` where waiting for the disk holds nobody up, after everything that was asked for earlier.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (HomeDirectory) throws(HomeError) -> Value
@@ -165,7 +174,15 @@ extension JSONDecoder {
     /// Reads what the home keeps.
     static var home: JSONDecoder {
         let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            let text = try container.decode(String.self)
+            // Earlier versions wrote whole seconds.
+            for style in [Date.ISO8601FormatStyle.withFraction, Date.ISO8601FormatStyle()] {
+                if let date = try? style.parse(text) { return date }
+            }
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected a time, got \(text)")
+        }
         return decoder
     }
 }
@@ -174,8 +191,16 @@ extension JSONEncoder {
     /// Writes what the home keeps.
     static var home: JSONEncoder {
         let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
+        // Two structures that are made within a second keep their order.
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            try container.encode(date.formatted(Date.ISO8601FormatStyle.withFraction))
+        }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
+}
+
+extension Date.ISO8601FormatStyle {
+    fileprivate static let withFraction = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }
