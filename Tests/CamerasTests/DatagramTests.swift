@@ -65,6 +65,11 @@ import Transport
 
     /// The kernel's numbers of this host's UDP sockets of IPv4; with `port`, of those at this port.
     private static func openSockets(port: UInt16? = nil) -> Set<String> {
+        // The system gives the list in parts. One that changes meanwhile may lack a line that was there all the time.
+        (0..<5).reduce(into: []) { found, _ in found.formUnion(listedSockets(port: port)) }
+    }
+
+    private static func listedSockets(port: UInt16?) -> Set<String> {
         guard let file = fopen("/proc/net/udp", "r") else { return [] }
         defer { fclose(file) }
         var found: Set<String> = []
