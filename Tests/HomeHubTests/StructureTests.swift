@@ -42,6 +42,14 @@ import Testing
         }
     }
 
+    @Test func everyMillisecondIsKept() throws {
+        for millisecond in 0..<2_000 {
+            let time = Date(timeIntervalSince1970: (1_795_430_000_000 + Double(millisecond)) / 1_000)
+            let read = try JSONDecoder.home.decode([Date].self, from: JSONEncoder.home.encode([time]))
+            #expect(abs(read[0].timeIntervalSince(time)) < 0.000_4)
+        }
+    }
+
     @Test func structuresAreChangedAndRemoved() async throws {
         let hub = try makeHub()
         let made = try await hub.addStructure(

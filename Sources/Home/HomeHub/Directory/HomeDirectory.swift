@@ -194,7 +194,9 @@ extension JSONEncoder {
         // Two structures that are made within a second keep their order.
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(date.formatted(Date.ISO8601FormatStyle.withFraction))
+            // The style cuts what is below a millisecond off, and few milliseconds are a binary fraction: without half of
+            // one more, 0.235 would be written as 0.234 and read as the time before it.
+            try container.encode((date + 0.000_5).formatted(Date.ISO8601FormatStyle.withFraction))
         }
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
