@@ -1,0 +1,42 @@
+import AutomationGraph
+import HomeTypes
+
+/// What the engine wants done, in this order. Nothing is sent before the records in front of it are kept.
+public enum EngineEffect: Sendable, Hashable {
+    /// Keep this entry of a run.
+    case record(RunEntry)
+    /// Keep what is known of an automation between its runs.
+    case state(automationID: String, AutomationState)
+    /// Send a command, or write attributes, and report the outcome as ``EngineInput/commandEnded(runID:commandID:_:)``.
+    case send(CommandRequest)
+    /// The owner has to know that an automation starts too often and is paused; `isOver` once it was released.
+    case alarm(automationID: String, isOver: Bool)
+}
+
+/// A command that a run sends.
+public struct CommandRequest: Sendable, Hashable {
+    /// The run.
+    public var runID: String
+    /// Names the command within the run.
+    public var commandID: Int
+    /// The automation.
+    public var automationID: String
+    /// The principal with whose rights it runs.
+    public var owner: String
+    /// What it does, to whom.
+    public var action: GraphAction
+    /// How long it may take, in milliseconds.
+    public var timeout: Int64
+
+    /// Describes a command.
+    public init(
+        runID: String, commandID: Int, automationID: String, owner: String, action: GraphAction, timeout: Int64
+    ) {
+        self.runID = runID
+        self.commandID = commandID
+        self.automationID = automationID
+        self.owner = owner
+        self.action = action
+        self.timeout = timeout
+    }
+}
