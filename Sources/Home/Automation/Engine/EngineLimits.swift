@@ -1,0 +1,26 @@
+/// The bounds of what the engine does. Times are in milliseconds.
+public struct EngineLimits: Sendable, Hashable {
+    /// How many automations there may be. Further ones are not taken.
+    public var automations = 10_000
+    /// How many runs may go on at the same time.
+    public var runs = 1_000
+    /// How long a run may take.
+    public var runLength: Int64 = 7 * 86_400_000
+    /// How long a command may take before the run goes on without its answer.
+    public var commandAnswer: Int64 = 12_000
+    /// The deadline that a command is sent with.
+    public var commandTimeout: Int64 = 10_000
+    /// How many runs may lead to another by their commands.
+    public var depth = 8
+    /// How long after a command a change of its device counts as its consequence.
+    public var causeWindow: Int64 = 10_000
+    /// How often one automation may start within ``startWindow``.
+    public var starts = 20
+    /// The time in which starts are counted.
+    public var startWindow: Int64 = 10_000
+    /// How many entries one run may have for triggers that came while it was going on. Later ones are only counted.
+    public var triggersRecorded = 100
+
+    /// The standard limits.
+    public init() {}
+}
