@@ -328,7 +328,8 @@ if !coreOnly {
             [
                 "Transport", "SDP", "Stations", "Signalling", "Cameras", "MediaRelay", "DatagramPort", "DTLS",
                 "HomeTypes",
-                "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "COpenSSL", "CFileStatus",
+                "HomeHub", "SmartDeviceManagement", "CloudToCloud", "MQTTDevices", "Automation", "AutomationGraph",
+                "COpenSSL", "CFileStatus",
                 "CWebFiles",
                 "RTSP", "RTSPServer", "ONVIF", "FragmentedMP4",
                 "PushAvStreamTransport", "RecordingIndex", "RecordingUpload",
@@ -405,7 +406,8 @@ if !coreOnly {
         tests(
             "GatewayTests",
             [
-                "Gateway", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices", "Stations", "StationFakes",
+                "Gateway", "Automation", "AutomationGraph", "CloudToCloud", "HomeHub", "HomeTypes", "MQTTDevices",
+                "Stations", "StationFakes",
                 "Signalling",
                 "HomeFakes",
                 "Cameras",
@@ -463,11 +465,13 @@ if fuzzing {
                 path: "Sources/App/Gateway",
                 sources: [
                     "Configuration/CameraAddress.swift", "Configuration/ConfigurationError.swift",
+                    "Configuration/ConfigurationLoader+Automations.swift",
                     "Configuration/ConfigurationLoader+Cameras.swift",
                     "Configuration/ConfigurationLoader+Devices.swift",
                     "Configuration/ConfigurationLoader+CloudToCloud.swift",
                     "Configuration/ConfigurationLoader+History.swift",
                     "Configuration/ConfigurationLoader+Information.swift",
+                    "Configuration/GatewayConfiguration+Automations.swift",
                     "Configuration/GatewayConfiguration+CloudToCloud.swift",
                     "Configuration/ConfigurationLoader+MQTT.swift", "Configuration/ConfigurationLoader+OAuth.swift",
                     "Configuration/GatewayConfiguration+Device.swift",

@@ -40,6 +40,8 @@ public struct GatewayService: Service {
     private let reporter: StateReporter?
     private let storage: HomeStorage
     private let mqtt: MQTTRunner
+    /// Runs the automations of the home.
+    let automations: AutomationService
     private let shared: ConnectionGuard
     private let logger: Logger
     private let onReady: @Sendable (GatewayConfiguration) async -> Void
@@ -137,6 +139,10 @@ public struct GatewayService: Service {
         if let access { cameras.share(recordings: access.store, recovery: access.recovery, permits: permits) }
         let registry = TokenRegistry(file: tokens, store: storage.shared, logger: logger)
         self.registry = registry
+        let automations = AutomationService(
+            hub: self.hub, registry: registry, store: storage.runs, settings: .init(configuration.automations),
+            logger: logger)
+        self.automations = automations
         let reporter = try Self.reporter(configuration.reportState, self.hub, registry, logger)
         self.reporter = reporter
         self.api = GatewayAPI(
@@ -146,7 +152,8 @@ public struct GatewayService: Service {
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
             mqtt: mqtt, reporter: reporter,
             additionalMetrics: {
-                storage.metrics + (await reporter?.families ?? []) + (await additionalMetrics())
+                storage.metrics + (await automations.metrics) + (await reporter?.families ?? [])
+                    + (await additionalMetrics())
             })
         self.shared = shared
         self.logger = logger
@@ -227,6 +234,7 @@ public struct GatewayService: Service {
                 hub: hub, whepSessions: api.whepSessions, tokens: registry,
                 reporter: ConnectionReporter(shared: shared, logger: logger)),
             MQTTEnder(mqtt: mqtt),
+            AutomationRunner(service: automations, isEnabled: configuration.automations.isEnabled),
             ConfigurationWatcher(keeper: keeper),
         ]
         if let reporter { services.append(reporter) }

@@ -56,6 +56,8 @@ public actor HomeHub {
     var permitted: [String: OutputPolicy] = [:]
     /// The alarms that last, by their subjects in the log.
     var alarms: [String: HomeAlarm] = [:]
+    /// Those that hear of each change at once.
+    var observers: [any HomeObserver] = []
     /// The live sessions as the watchers know them.
     var knownSessions: [String: SessionSnapshot] = [:]
 
@@ -215,6 +217,7 @@ public actor HomeHub {
     func publish(_ change: HomeChange) -> LogCursor {
         let now = self.now()
         historyKeeper?.take(change, at: now)
+        tellObservers(change)
         let encoded = change.encoded()
         switch change {
         case .device(let device), .deviceAdded(let device): keep(encoded.data, of: device)

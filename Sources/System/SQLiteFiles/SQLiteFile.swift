@@ -20,19 +20,29 @@ public enum SQLiteFile {
         case goesAside
     }
 
+    /// What a commit survives.
+    public enum Synchronous: String, Sendable {
+        /// The end of the process. A power cut may take the newest commits, but damages nothing.
+        case normal = "NORMAL"
+        /// A power cut, too. Each commit waits for the disk.
+        case full = "FULL"
+    }
+
     /// Opens or makes the file. One that SQLite cannot read goes aside, under a name with the time.
     /// - Parameter cacheKilobytes: How much of the file each connection keeps in memory.
     public static func open(
-        _ path: String, migrator: DatabaseMigrator, newer: Newer = .isOpened, cacheKilobytes: Int = 512
+        _ path: String, migrator: DatabaseMigrator, newer: Newer = .isOpened, cacheKilobytes: Int = 512,
+        synchronous: Synchronous = .normal
     ) throws(SQLiteFault) -> Opened {
         do {
-            return Opened(pool: try Self.attempt(path, migrator, newer, cacheKilobytes), setAside: nil)
+            return Opened(pool: try Self.attempt(path, migrator, newer, cacheKilobytes, synchronous), setAside: nil)
         } catch let error where Self.isDamage(error) {
             let time = Int(Date().timeIntervalSince1970)
             let aside = "\(path).\(error is IsNewer ? "newer" : "damaged")-\(time)"
             for suffix in ["", "-wal", "-shm"] { rename(path + suffix, aside + suffix) }
             do {
-                return Opened(pool: try Self.attempt(path, migrator, newer, cacheKilobytes), setAside: aside)
+                return Opened(
+                    pool: try Self.attempt(path, migrator, newer, cacheKilobytes, synchronous), setAside: aside)
             } catch {
                 throw Self.fault(path, error)
             }
@@ -44,7 +54,8 @@ public enum SQLiteFile {
     private struct IsNewer: Error {}
 
     private static func attempt(
-        _ path: String, _ migrator: DatabaseMigrator, _ newer: Newer, _ cacheKilobytes: Int
+        _ path: String, _ migrator: DatabaseMigrator, _ newer: Newer, _ cacheKilobytes: Int,
+        _ synchronous: Synchronous
     ) throws -> DatabasePool {
         // Only its owner may read it; the files beside it inherit that.
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -57,11 +68,10 @@ public enum SQLiteFile {
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA cache_size = -\(cacheKilobytes)")
             guard !database.configuration.readonly else { return }
-            // A commit survives the end of the process. A power cut may take the newest, but damages nothing.
             try database.execute(
                 sql: """
                     PRAGMA auto_vacuum = INCREMENTAL;
-                    PRAGMA synchronous = NORMAL;
+                    PRAGMA synchronous = \(synchronous.rawValue);
                     PRAGMA journal_size_limit = 4194304;
                     """)
         }

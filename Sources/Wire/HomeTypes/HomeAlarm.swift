@@ -1,7 +1,7 @@
 import Foundation
 
-/// Something that the owner has to know, because footage is lost, or will be unless somebody acts: the data of the event
-/// `alarm`.
+/// Something that the owner has to know, because footage is lost, or will be unless somebody acts, or an automation
+/// does not do what it should: the data of the event `alarm`.
 public struct HomeAlarm: Sendable, Codable, Hashable {
     /// What is wrong.
     public enum Kind: String, Sendable, Codable, CaseIterable {
@@ -19,6 +19,10 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
         case uploadQueueNotKept
         /// Segments of a camera will never be uploaded.
         case segmentsLost
+        /// Runs of automations cannot be recorded: none of them sends a command.
+        case automationStorageFailing
+        /// An automation starts too often. It is paused until a person releases it.
+        case automationPaused
     }
 
     /// Whether it lasts.
@@ -37,6 +41,8 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
     public var state: State
     /// The device; nil for all of them.
     public var deviceID: String?
+    /// The automation; nil for an alarm about something else.
+    public var automationID: String?
     /// In words for the owner.
     public var reason: String
     /// How many segments it is about, where they are counted.
@@ -46,12 +52,13 @@ public struct HomeAlarm: Sendable, Codable, Hashable {
 
     /// Describes an alarm.
     public init(
-        _ kind: Kind, _ state: State, of deviceID: String? = nil, reason: String, segments: Int? = nil,
-        at timestamp: Date
+        _ kind: Kind, _ state: State, of deviceID: String? = nil, automation automationID: String? = nil,
+        reason: String, segments: Int? = nil, at timestamp: Date
     ) {
         self.kind = kind
         self.state = state
         self.deviceID = deviceID
+        self.automationID = automationID
         self.reason = reason
         self.segments = segments
         self.timestamp = timestamp

@@ -82,8 +82,8 @@ extension GatewayConfiguration {
 struct ConfigurationLoader {
     /// The keys of a config file.
     static let keys = [
-        "http", "media", "stateDirectory", "sessions", "events", "log", "rtsp", "recording", "history", "oauth",
-        "cloudToCloud", "mqtt", "cameras", "devices",
+        "http", "media", "stateDirectory", "sessions", "events", "log", "rtsp", "recording", "history",
+        "automations", "oauth", "cloudToCloud", "mqtt", "cameras", "devices",
     ]
 
     let reader: YAMLReader
@@ -102,6 +102,7 @@ struct ConfigurationLoader {
         if let place = keys["rtsp"] { result.rtsp = rtsp(place) }
         if let place = keys["recording"] { result.recording = recording(place) }
         if let place = keys["history"] { result.history = history(place) }
+        if let place = keys["automations"] { result.automations = automations(place) }
         if let place = keys["oauth"] { result.oauthClients = oauthClients(place) }
         if let place = keys["cloudToCloud"] { result.reportState = reportState(place, clients: result.oauthClients) }
         if let place = keys["mqtt"] { result.mqtt = mqtt(place) }

@@ -19,6 +19,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var recording: Recording?
     /// How much of what happened is kept, or nil when nothing is.
     public var history: History? = History()
+    /// The automations of the home.
+    public var automations = Automations()
     /// The programs that people may link to their accounts.
     public var oauthClients: [OAuthClient] = []
     /// Where changes are reported to for linked accounts, or nil when the cloud has to ask.

@@ -18,6 +18,8 @@ struct HomeStorage: Sendable {
     let shared: SQLiteSharedStore?
     /// What happened; nil when the config switches it off.
     let history: History?
+    /// The runs of automations; in memory when their file cannot be used.
+    let runs: any RunStore
     private let local: SQLiteLocalStore?
     /// Why the log is only in memory; nil when it is in its file.
     private let problem: String?
@@ -56,6 +58,9 @@ struct HomeStorage: Sendable {
                 damaged: { $0.damaged })
                 ?? (try? History(retention: retention, report: report))
         }
+        self.runs =
+            open(SQLiteRunStore.fileName, { try SQLiteRunStore(path: $0) }, damaged: { $0.damaged })
+            ?? MemoryRunStore()
         let log = ChangeLog(local ?? MemoryStore()) { status in
             if let problem = status.problem {
                 logger.error(

@@ -5,11 +5,11 @@ import Foundation
 /// Source: NOAA Solar Calculator, which follows J. Meeus, "Astronomical Algorithms". The sun rises and sets when its upper
 /// limb is on a level horizon, with the usual refraction: 90.833° from the zenith. Between 72° north and south the times
 /// are right within a minute; closer to the poles refraction alone changes them by several.
-struct SunTimes: Hashable {
+public struct SunTimes: Sendable, Hashable {
     /// When the sun rises; nil where it does not.
-    var sunrise: Date?
+    public var sunrise: Date?
     /// When the sun sets; nil where it does not. Close to the polar day it may be after midnight.
-    var sunset: Date?
+    public var sunset: Date?
 
     private static let zenith = 90.833 * Double.pi / 180
 
@@ -18,7 +18,7 @@ struct SunTimes: Hashable {
     ///   - latitude: degrees north of the equator, from -90 to 90.
     ///   - longitude: degrees east of Greenwich, from -180 to 180.
     ///   - timeZone: decides which day it is.
-    init(on moment: Date, latitude: Double, longitude: Double, timeZone: TimeZone) {
+    public init(on moment: Date, latitude: Double, longitude: Double, timeZone: TimeZone) {
         let noon = Self.noon(on: moment, longitude: longitude, timeZone: timeZone)
         self.sunrise = Self.crossing(after: noon, latitude: latitude, longitude: longitude, sign: -1)
         self.sunset = Self.crossing(after: noon, latitude: latitude, longitude: longitude, sign: 1)

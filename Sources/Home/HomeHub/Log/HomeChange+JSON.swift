@@ -72,9 +72,9 @@ extension HomeChange {
     /// What the entries of a device are about.
     public static func subject(ofDevice id: String) -> String { "device/\(id)" }
 
-    /// Alarms of one kind and device replace one another.
+    /// Alarms of one kind and device, or automation, replace one another.
     static func subject(of alarm: HomeAlarm) -> String {
-        "alarm/\(alarm.kind.rawValue)" + (alarm.deviceID.map { "/\($0)" } ?? "")
+        "alarm/\(alarm.kind.rawValue)" + ((alarm.deviceID ?? alarm.automationID).map { "/\($0)" } ?? "")
     }
 
     func encoded() -> Encoded {

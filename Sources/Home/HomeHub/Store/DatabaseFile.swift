@@ -4,9 +4,11 @@ import SQLiteFiles
 /// Opens the SQLite files of the home's stores.
 enum DatabaseFile {
     /// Opens or makes the file. One that SQLite cannot read goes aside, under a name with the time.
-    static func open(_ path: String, migrator: DatabaseMigrator) throws(StoreFailure) -> SQLiteFile.Opened {
+    static func open(
+        _ path: String, migrator: DatabaseMigrator, synchronous: SQLiteFile.Synchronous = .normal
+    ) throws(StoreFailure) -> SQLiteFile.Opened {
         do throws(SQLiteFault) {
-            return try SQLiteFile.open(path, migrator: migrator)
+            return try SQLiteFile.open(path, migrator: migrator, synchronous: synchronous)
         } catch {
             throw StoreFailure(path: error.path, reason: error.reason)
         }

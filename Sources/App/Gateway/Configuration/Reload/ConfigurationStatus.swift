@@ -43,6 +43,7 @@ extension GatewayConfiguration {
             ("sessions", sessions == other.sessions), ("events", events == other.events), ("log", log == other.log),
             ("rtsp", rtsp == other.rtsp),
             ("recording", recording == other.recording), ("history", history == other.history),
+            ("automations", automations == other.automations),
             ("oauth", oauthClients == other.oauthClients), ("cloudToCloud", reportState == other.reportState),
         ]
         return pairs.filter { !$0.1 }.map(\.0)

@@ -1,0 +1,132 @@
+import Automation
+import AutomationGraph
+import Foundation
+import HomeHub
+import HomeTypes
+
+/// Commands of runs.
+extension AutomationService {
+    /// Names a command.
+    struct CommandKey: Hashable, Sendable {
+        var runID: String
+        var commandID: Int
+    }
+
+    /// Sends a command, or lets it wait for a place.
+    func send(_ request: CommandRequest) {
+        guard runningCommands.count < settings.commands else { return waitingCommands.append(request) }
+        let key = CommandKey(runID: request.runID, commandID: request.commandID)
+        guard runningCommands.insert(key).inserted else { return }
+        counts.commands += 1
+        // The owner's rights count at this moment, and not those at which the automation was made.
+        let access = registry.access(of: request.owner)
+        Task { finish(request, await carryOut(request, access)) }
+        Task {
+            // The command may be over long before; ``finish`` counts only the first outcome.
+            try? await Task.sleep(for: .milliseconds(request.timeout))
+            finish(request, .failed(code: "deadlineExceeded", message: "the device did not answer in time"))
+        }
+    }
+
+    /// A command that is not sent, because nothing says afterwards that it was.
+    func refuse(_ request: CommandRequest) {
+        inbox.take(
+            request,
+            .failed(code: "unavailable", message: "the run cannot be recorded, so nothing was sent"))
+    }
+
+    /// Takes the outcome of a command, the first one only, and gives its place to the next.
+    private func finish(_ request: CommandRequest, _ outcome: Automation.CommandOutcome) {
+        guard runningCommands.remove(CommandKey(runID: request.runID, commandID: request.commandID)) != nil
+        else { return }
+        switch outcome {
+        case .succeeded: break
+        case .failed: counts.failedCommands += 1
+        case .notAuthorised: counts.refusedCommands += 1
+        case .unknown: counts.unknownCommands += 1
+        }
+        inbox.take(request, outcome)
+        if !waitingCommands.isEmpty { send(waitingCommands.removeFirst()) }
+    }
+
+    private nonisolated func carryOut(_ request: CommandRequest, _ access: Access) async -> Automation.CommandOutcome {
+        do throws(HomeError) {
+            try await apply(request, access)
+            return .succeeded
+        } catch {
+            if error.code == .permissionDenied { return .notAuthorised(message: error.message) }
+            return .failed(code: "\(error.code)", message: error.message)
+        }
+    }
+
+    private nonisolated func apply(_ request: CommandRequest, _ access: Access) async throws(HomeError) {
+        let action = request.action
+        let caller = Caller(
+            principal: request.owner, access: access, requestID: request.runID,
+            idempotencyKey: "\(request.runID)/\(request.commandID)",
+            remainingSeconds: Double(request.timeout) / 1_000)
+        let trait = Vocabulary.trait(named: action.target.trait)?.name ?? action.target.trait
+        guard case .device(let id) = action.target.entity else {
+            return try await applyToStructure(request, trait, caller)
+        }
+        let object = hub.directory.device(id)
+        guard access.permits(.init(forCommandsOf: trait), object) else {
+            throw .permissionDenied("\(request.owner) does not have the right to send commands to device \(id)")
+        }
+        if AutomationRights.isBlocked(action) {
+            guard let structure = hub.directory.structure(ofDevice: id),
+                AutomationRights.permitsBlockedActions(access, in: structure)
+            else {
+                throw .permissionDenied(
+                    "\(request.owner) does not have the scope admin, which an automation needs to unlock or open")
+            }
+        }
+        let device = try await hub.device(id)
+        let endpoint = device.endpoint(of: action.target.deviceType, having: trait)
+        switch action.behaviour {
+        case .command(let name, let parameters):
+            let command =
+                Vocabulary.trait(named: trait).flatMap { Vocabulary.command(named: name, of: $0)?.name } ?? name
+            let call = CommandCall(
+                deviceID: id, endpoint: endpoint, trait: trait, command: command, caller: caller)
+            _ = try await hub.send(call, body: try Self.json(parameters))
+        case .update(let attributes):
+            _ = try await hub.update(
+                trait, of: id, endpoint: endpoint, body: try Self.json(attributes), by: caller)
+        }
+    }
+
+    private nonisolated func applyToStructure(
+        _ request: CommandRequest, _ trait: String, _ caller: Caller
+    ) async throws(HomeError) {
+        guard let notifier, trait == AutomationNotifier.trait,
+            case .command(_, let parameters) = request.action.behaviour
+        else {
+            throw .unimplemented("a structure does not accept commands of the trait \(trait)")
+        }
+        try await notifier.notify(parameters, of: request, by: caller, in: hub)
+    }
+
+    private static func json(_ members: [String: JSONObject.Value]) throws(HomeError) -> Data {
+        var object = JSONObject()
+        object.members = members
+        do { return try JSONEncoder().encode(object) } catch {
+            throw .encodingFailed("the parameters cannot be written as JSON: \(error)")
+        }
+    }
+}
+
+extension DeviceSnapshot {
+    /// The endpoint that has a type and a trait; nil if none has both, so that the hub chooses.
+    fileprivate func endpoint(of typeName: String?, having trait: String) -> UInt16? {
+        guard let typeName else { return nil }
+        let wanted = Vocabulary.deviceType(named: typeName)
+        return endpoints.first { endpoint in
+            endpoint.traits[trait] != nil
+                && endpoint.types.contains { name in
+                    name == typeName
+                        || wanted.map { Vocabulary.deviceType(named: name)?.isKind(of: $0) ?? false } ?? false
+                }
+        }?.id
+    }
+}

@@ -1,0 +1,214 @@
+import Automation
+import Foundation
+import HomeHub
+import HomeTypes
+import Logging
+
+/// One turn: what waits goes to the engine, what it wants kept goes to the disk, and then the commands are sent.
+extension AutomationService {
+    /// How long the engine goes without a look at the clocks, in milliseconds. A wall clock that was set is noticed by then.
+    static let longestPause: Int64 = 30_000
+    /// How many rows wait for a disk that takes none.
+    static let largestBacklog = 10_000
+
+    func turn() async {
+        await readMissed(handleInbox())
+        engine.handle(.clock, at: now())
+        drain()
+        await write()
+        await pruneIfDue()
+        arm()
+    }
+
+    /// Hands the engine what waits.
+    /// - Returns: the devices of which changes were dropped.
+    @discardableResult
+    func handleInbox() -> Set<String> {
+        let batch = inbox.drain()
+        for item in batch.items {
+            switch item {
+            case .outcome(let request, let outcome):
+                engine.handle(
+                    .commandEnded(runID: request.runID, commandID: request.commandID, outcome), at: now())
+            case .home(let observation):
+                guard let input = EngineInput(observation) else { continue }
+                engine.handle(input, at: now())
+            }
+            drain()
+        }
+        return batch.missed
+    }
+
+    private func readMissed(_ devices: Set<String>) async {
+        guard !devices.isEmpty else { return }
+        logger.warning("changes were too many for the automations", metadata: ["devices": "\(devices.count)"])
+        await hub.tell(inbox, of: devices.sorted())
+        // What follows is taken in the next turn: the inbox has woken it.
+    }
+
+    /// Writes all that is to be kept in one transaction, and then does the rest in its order. Nothing is sent that was not
+    /// written before.
+    func write() async {
+        let batch = effects
+        effects = []
+        var rows: [RunRow] = []
+        for effect in batch {
+            switch effect {
+            case .record(let entry):
+                do {
+                    rows.append(try RunRow(entry))
+                } catch {
+                    logger.error("a run cannot be recorded", metadata: ["run": "\(entry.runID)", "reason": "\(error)"])
+                }
+                if case .ended(let end) = entry.event { counts.ends[end, default: 0] += 1 }
+            case .state(let id, let state):
+                // An automation that is gone meanwhile leaves nothing.
+                if definitions[id] != nil { unwrittenStates[id] = Self.json(state) }
+            case .send, .alarm: break
+            }
+        }
+        let isKept = await keep(rows)
+        for effect in batch {
+            switch effect {
+            case .send(let request):
+                if isKept { send(request) } else { refuse(request) }
+            case .alarm(let id, let isOver): await raise(id, isOver: isOver)
+            case .record, .state: break
+            }
+        }
+    }
+
+    private static func json(_ state: AutomationState) -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        // Numbers and texts are always JSON.
+        return (try? encoder.encode(state)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Adds rows to the store, with those that it has not taken yet.
+    /// - Returns: whether all of them are kept.
+    private func keep(_ rows: [RunRow]) async -> Bool {
+        unwritten += rows
+        guard !unwritten.isEmpty || !unwrittenStates.isEmpty else { return true }
+        let (waiting, states) = (unwritten, unwrittenStates)
+        unwritten = []
+        unwrittenStates = [:]
+        do throws(StoreFailure) {
+            try await perform { (store) throws(StoreFailure) in try store.append(waiting, states: states) }
+        } catch {
+            unwritten = waiting + unwritten
+            unwrittenStates.merge(states) { new, _ in new }
+            let excess = unwritten.count - Self.largestBacklog
+            if excess > 0 {
+                unwritten.removeFirst(excess)
+                counts.lost += UInt64(excess)
+            }
+            await note(error.description)
+            return false
+        }
+        counts.written += UInt64(waiting.count)
+        counts.transactions += 1
+        await note(nil)
+        if !waiting.isEmpty { for feed in feeds.values { feed.yield() } }
+        return true
+    }
+
+    /// Calls the store on its own thread.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (any RunStore) throws(StoreFailure) -> Value
+    ) async throws(StoreFailure) -> Value {
+        let store = self.store
+        let result = await withCheckedContinuation { continuation in
+            disk.async {
+                let result: Result<Value, StoreFailure>
+                do throws(StoreFailure) { result = .success(try body(store)) } catch { result = .failure(error) }
+                continuation.resume(returning: result)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Reports that the disk takes nothing, or takes something again.
+    private func note(_ problem: String?) async {
+        guard problem != storageProblem else { return }
+        let isFirst = storageProblem == nil
+        storageProblem = problem
+        let alarm = HomeAlarm(
+            .automationStorageFailing, problem == nil ? .cleared : .raised,
+            reason: problem.map { "no automation sends a command, because its run cannot be recorded: \($0)" }
+                ?? "runs of automations are recorded again",
+            at: Date())
+        if let problem {
+            if isFirst {
+                logger.error(
+                    "runs of automations cannot be recorded; they send nothing until they can",
+                    metadata: ["reason": "\(problem)"])
+            }
+        } else {
+            logger.notice("runs of automations are recorded again", metadata: ["lostSinceStart": "\(counts.lost)"])
+        }
+        await hub.take(alarm)
+    }
+
+    private func raise(_ id: String, isOver: Bool) async {
+        let name = definitions[id]?.name ?? ""
+        if isOver {
+            logger.notice("an automation may start again", metadata: ["automation": "\(id)"])
+        } else {
+            logger.error("an automation is paused, because it starts too often", metadata: ["automation": "\(id)"])
+        }
+        await hub.take(
+            HomeAlarm(
+                .automationPaused, isOver ? .cleared : .raised, automation: id,
+                reason: isOver
+                    ? "the automation \(name.debugDescription) may start again"
+                    : "the automation \(name.debugDescription) started too often and is paused; release it when it is mended",
+                at: Date()))
+    }
+
+    /// Sets the alarm clock for the engine's next deadline.
+    private func arm() {
+        guard !isStopped else { return }
+        let present = now().uptime
+        let deadline = min(engine.nextDeadline ?? .max, present + Self.longestPause)
+        if let timer, timer.deadline <= deadline, timer.deadline > present { return }
+        timer?.task.cancel()
+        let inbox = self.inbox
+        let pause = Duration.milliseconds(max(1, deadline - present))
+        timer = (
+            deadline,
+            Task {
+                // A clock that was stopped has another one in its place.
+                guard (try? await Task.sleep(for: pause)) != nil else { return }
+                inbox.wake()
+            }
+        )
+    }
+
+    private func pruneIfDue() async {
+        let present = now()
+        guard present.uptime >= pruneAt else { return }
+        pruneAt = present.uptime + 3_600_000
+        let (oldest, runs) = (present.wall - Int64(settings.days) * 86_400_000, settings.runs)
+        do throws(StoreFailure) {
+            try await perform { (store) throws(StoreFailure) in try store.prune(before: oldest, keeping: runs) }
+        } catch {
+            logger.warning("old runs cannot be dropped", metadata: ["reason": "\(error)"])
+        }
+    }
+}
+
+extension EngineInput {
+    /// What the engine is told of a report; nil for what it does not care for.
+    init?(_ observation: HomeObservation) {
+        switch observation {
+        case .device(let device): self = .device(ObservedDevice(device))
+        case .deviceRemoved(let id): self = .deviceRemoved(id: id)
+        case .structure(let structure): self = .structure(ObservedStructure(structure))
+        case .structureRemoved: return nil
+        case .event(let id, let endpoint, let trait, let name, let fields):
+            self = .event(
+                ObservedEvent(entityID: id, endpoint: endpoint, trait: trait, event: name, fields: fields))
+        }
+    }
+}

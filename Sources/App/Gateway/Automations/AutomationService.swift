@@ -1,0 +1,200 @@
+import Automation
+import AutomationGraph
+import DatagramPort
+import Dispatch
+import HomeHub
+import HomeTypes
+import Logging
+import Transport
+
+/// Runs the automations of the home: the driver around the engine, which itself does no I/O.
+///
+/// What the hub reports waits in ``AutomationInbox``. One task takes it in batches, hands it to the engine, writes what the
+/// engine wants kept in one transaction, and only then sends the commands.
+actor AutomationService {
+    /// How the service is set.
+    struct Settings: Sendable {
+        /// How many days runs are kept.
+        var days = 30
+        /// How many runs of each automation are kept.
+        var runs = 1_000
+        /// How many automations there may be.
+        var automations = 10_000
+        /// How many commands are on their way at a time. The others wait, so that automations leave room for people.
+        var commands = 64
+    }
+
+    nonisolated let hub: HomeHub
+    nonisolated let registry: TokenRegistry
+    nonisolated let store: any RunStore
+    nonisolated let inbox = AutomationInbox()
+    nonisolated let settings: Settings
+    nonisolated let logger: Logger
+    nonisolated let notifier: AutomationNotifier?
+    let now: @Sendable () -> EngineTime
+    /// The thread that waits for the disk.
+    nonisolated let disk = DispatchQueue(label: "automations")
+
+    var engine: Engine
+    var definitions: [String: AutomationDefinition] = [:]
+    var states: [String: AutomationState] = [:]
+    var isStarted = false
+    var isStopped = false
+
+    /// What the engine wants done and nobody has done yet.
+    var effects: [EngineEffect] = []
+    /// Rows and states that the disk has not taken, the oldest first.
+    var unwritten: [RunRow] = []
+    var unwrittenStates: [String: String?] = [:]
+    var storageProblem: String?
+    /// Commands that wait for a place.
+    var waitingCommands: [CommandRequest] = []
+    var runningCommands: Set<CommandKey> = []
+    var counts = Counts()
+    var timer: (deadline: Int64, task: Task<Void, Never>)?
+    var pruneAt: Int64 = 0
+    var feeds: [Int: AsyncStream<Void>.Continuation] = [:]
+    var nextFeed = 0
+    private var pump: Task<Void, Never>?
+
+    /// Makes a service that runs nothing yet.
+    init(
+        hub: HomeHub, registry: TokenRegistry, store: any RunStore, settings: Settings = Settings(),
+        notifier: AutomationNotifier? = nil, logger: Logger,
+        now: @escaping @Sendable () -> EngineTime = {
+            EngineTime(uptime: BootClock.now.nanoseconds / 1_000_000, wall: DatagramPort.WallClock.milliseconds)
+        }
+    ) {
+        self.hub = hub
+        self.registry = registry
+        self.store = store
+        self.settings = settings
+        self.notifier = notifier
+        self.logger = logger
+        self.now = now
+        var limits = EngineLimits()
+        limits.automations = settings.automations
+        self.engine = Engine(limits: limits) { TokenRegistry.newID(prefix: "x") }
+    }
+
+    // MARK: Life
+
+    /// Continues what was kept, and begins to run automations. What was defined before is part of it.
+    func start() async {
+        guard !isStarted, !isStopped else { return }
+        let kept = await readStore()
+        states = kept.states
+        engine.restore(
+            definitions.values.sorted { $0.id < $1.id }, states: kept.states, openRuns: kept.openRuns, at: now())
+        isStarted = true
+        // The present state comes before everything that follows from what was kept, such as a command that is due.
+        await hub.add(inbox)
+        handleInbox()
+        drain()
+        logger.info(
+            "automations run",
+            metadata: ["automations": "\(definitions.count)", "continuedRuns": "\(kept.openRuns.count)"])
+        let signals = inbox.signals
+        pump = Task {
+            await self.turn()
+            for await _ in signals { await self.turn() }
+        }
+    }
+
+    /// Writes what waits, and stops. Runs go on at the next start.
+    func stop() async {
+        guard !isStopped else { return }
+        isStopped = true
+        timer?.task.cancel()
+        inbox.finish()
+        await pump?.value
+        await write()
+        for feed in feeds.values { feed.finish() }
+        feeds = [:]
+    }
+
+    // MARK: Automations
+
+    /// An automation is new, or is now this.
+    func define(_ definition: AutomationDefinition) async {
+        let former = definitions.updateValue(definition, forKey: definition.id)
+        let new = inbox.watch(definition.graph.devices)
+        if let former { inbox.unwatch(former.graph.devices) }
+        guard isStarted else { return }
+        // The engine hears of the devices before it can miss a change of them.
+        await hub.tell(inbox, of: new)
+        handleInbox()
+        // A later change may have overtaken this one while the hub was asked.
+        guard let current = definitions[definition.id] else { return }
+        handle(.define(current))
+    }
+
+    /// An automation is gone. Its run ends as stopped.
+    func undefine(_ id: String) {
+        guard let former = definitions.removeValue(forKey: id) else { return }
+        inbox.unwatch(former.graph.devices)
+        states[id] = nil
+        guard isStarted else { return }
+        handle(.remove(automationID: id))
+        unwrittenStates[id] = .some(nil)
+    }
+
+    /// What is known of an automation between its runs.
+    func state(of id: String) -> AutomationState { states[id] ?? AutomationState() }
+
+    /// Whether an automation runs now.
+    func isRunning(_ id: String) -> Bool { engine.runningAutomations.contains(id) }
+
+    /// The automations that run now.
+    var running: Set<String> { engine.runningAutomations }
+
+    /// Runs an automation by hand.
+    /// - Throws: `notFound`, and `failedPrecondition` if a person cannot run it or it runs already.
+    func execute(_ id: String, principal: String) throws(HomeError) {
+        let definition = try self.definition(id)
+        guard Engine.isManuallyExecutable(definition.graph) else {
+            throw .failedPrecondition("automation \(id) has nothing that a person can run")
+        }
+        guard !isRunning(id) else { throw .failedPrecondition("automation \(id) runs already; stop it first") }
+        handle(.execute(automationID: id, principal: principal))
+    }
+
+    /// Stops the run of an automation.
+    /// - Throws: `notFound`, and `failedPrecondition` if it does not run.
+    func stopRun(of id: String, principal: String) throws(HomeError) {
+        _ = try definition(id)
+        guard isRunning(id) else { throw .failedPrecondition("automation \(id) does not run") }
+        handle(.stop(automationID: id, principal: principal))
+    }
+
+    /// Lets an automation start again that was paused because it started too often.
+    /// - Throws: `notFound`, and `failedPrecondition` if it is not paused.
+    func release(_ id: String, principal: String) throws(HomeError) {
+        _ = try definition(id)
+        guard state(of: id).isPaused else { throw .failedPrecondition("automation \(id) is not paused") }
+        handle(.release(automationID: id, principal: principal))
+    }
+
+    private func definition(_ id: String) throws(HomeError) -> AutomationDefinition {
+        guard let definition = definitions[id] else {
+            throw .notFound("no automation has the id \(id.prefix(64).debugDescription)")
+        }
+        guard isStarted, !isStopped else { throw .unavailable("automations do not run at the moment") }
+        return definition
+    }
+
+    /// Hands the engine one input. What follows from it is done soon.
+    func handle(_ input: EngineInput) {
+        engine.handle(input, at: now())
+        drain()
+        inbox.wake()
+    }
+
+    /// Takes over what the engine wants done.
+    func drain() {
+        while let effect = engine.pollEffect() {
+            if case .state(let id, let state) = effect { states[id] = state }
+            effects.append(effect)
+        }
+    }
+}

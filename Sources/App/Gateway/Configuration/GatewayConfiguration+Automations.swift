@@ -1,0 +1,43 @@
+extension GatewayConfiguration {
+    /// The automations of the home.
+    public struct Automations: Sendable, Equatable {
+        /// Somebody who is told what an automation has to say.
+        public struct Receiver: Sendable, Equatable {
+            /// How it is told.
+            public enum Way: Sendable, Equatable {
+                /// A message on a topic of the broker of the section `mqtt`.
+                case mqtt(topic: String)
+                /// A request to an address that begins with `https://`.
+                /// - Parameters:
+                ///   - token: sent as a bearer token; nil for none. Never print it.
+                ///   - authorities: a PEM file with authorities to trust instead of the system's.
+                case https(url: String, token: String?, authorities: String?)
+            }
+
+            /// The name by which an automation can choose it.
+            public var name: String
+            /// How it is told.
+            public var way: Way
+
+            /// Describes a receiver.
+            public init(name: String, way: Way) {
+                self.name = name
+                self.way = way
+            }
+        }
+
+        /// Whether automations run. They can be made and changed either way.
+        public var isEnabled = true
+        /// How many there may be.
+        public var maximum = 10_000
+        /// How many days their runs are kept.
+        public var days = 30
+        /// How many runs of each are kept.
+        public var runs = 1_000
+        /// Who is told what they have to say.
+        public var receivers: [Receiver] = []
+
+        /// The defaults.
+        public init() {}
+    }
+}
