@@ -14,6 +14,9 @@ static const char style_css[] = {
 static const char home_css[] = {
 #embed "page/home.css"
 };
+static const char automations_css[] = {
+#embed "page/automations.css"
+};
 static const char icon_svg[] = {
 #embed "page/icon.svg"
 };
@@ -35,6 +38,27 @@ static const char api_js[] = {
 static const char ask_js[] = {
 #embed "page/ask.js"
 };
+static const char automation_api_js[] = {
+#embed "page/automation-api.js"
+};
+static const char automation_buttons_js[] = {
+#embed "page/automation-buttons.js"
+};
+static const char automation_details_js[] = {
+#embed "page/automation-details.js"
+};
+static const char automation_editor_js[] = {
+#embed "page/automation-editor.js"
+};
+static const char automation_list_js[] = {
+#embed "page/automation-list.js"
+};
+static const char automation_store_js[] = {
+#embed "page/automation-store.js"
+};
+static const char automation_words_js[] = {
+#embed "page/automation-words.js"
+};
 static const char camera_connection_js[] = {
 #embed "page/camera-connection.js"
 };
@@ -44,6 +68,9 @@ static const char camera_form_js[] = {
 static const char camera_settings_js[] = {
 #embed "page/camera-settings.js"
 };
+static const char candidates_js[] = {
+#embed "page/candidates.js"
+};
 static const char chime_js[] = {
 #embed "page/chime.js"
 };
@@ -52,6 +79,9 @@ static const char climate_controls_js[] = {
 };
 static const char colors_js[] = {
 #embed "page/colors.js"
+};
+static const char condition_rows_js[] = {
+#embed "page/condition-rows.js"
 };
 static const char configuration_js[] = {
 #embed "page/configuration.js"
@@ -77,6 +107,9 @@ static const char dom_js[] = {
 static const char doorbell_js[] = {
 #embed "page/doorbell.js"
 };
+static const char editor_controls_js[] = {
+#embed "page/editor-controls.js"
+};
 static const char event_stream_js[] = {
 #embed "page/event-stream.js"
 };
@@ -94,6 +127,12 @@ static const char grant_fields_js[] = {
 };
 static const char grant_rows_js[] = {
 #embed "page/grant-rows.js"
+};
+static const char graph_reading_js[] = {
+#embed "page/graph-reading.js"
+};
+static const char graph_writing_js[] = {
+#embed "page/graph-writing.js"
 };
 static const char happening_js[] = {
 #embed "page/happening.js"
@@ -170,6 +209,12 @@ static const char recordings_js[] = {
 static const char rights_js[] = {
 #embed "page/rights.js"
 };
+static const char run_drawing_js[] = {
+#embed "page/run-drawing.js"
+};
+static const char run_path_js[] = {
+#embed "page/run-path.js"
+};
 static const char sign_in_js[] = {
 #embed "page/sign-in.js"
 };
@@ -179,8 +224,14 @@ static const char snapshots_js[] = {
 static const char start_report_js[] = {
 #embed "page/start-report.js"
 };
+static const char starter_rows_js[] = {
+#embed "page/starter-rows.js"
+};
 static const char status_js[] = {
 #embed "page/status.js"
+};
+static const char step_rows_js[] = {
+#embed "page/step-rows.js"
 };
 static const char talk_js[] = {
 #embed "page/talk.js"
@@ -190,6 +241,9 @@ static const char tile_js[] = {
 };
 static const char timeline_js[] = {
 #embed "page/timeline.js"
+};
+static const char value_fields_js[] = {
+#embed "page/value-fields.js"
 };
 static const char visitors_js[] = {
 #embed "page/visitors.js"
@@ -208,6 +262,7 @@ static const struct web_file page_files[] = {
     {"/", "text/html; charset=utf-8", index_html, sizeof index_html},
     {"/assets/style.css", "text/css; charset=utf-8", style_css, sizeof style_css},
     {"/assets/home.css", "text/css; charset=utf-8", home_css, sizeof home_css},
+    {"/assets/automations.css", "text/css; charset=utf-8", automations_css, sizeof automations_css},
     {"/assets/icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
     {"/assets/app.webmanifest", "application/manifest+json", app_webmanifest, sizeof app_webmanifest},
     {"/assets/app.js", "text/javascript; charset=utf-8", app_js, sizeof app_js},
@@ -215,13 +270,25 @@ static const struct web_file page_files[] = {
     {"/assets/access.js", "text/javascript; charset=utf-8", access_js, sizeof access_js},
     {"/assets/api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
     {"/assets/ask.js", "text/javascript; charset=utf-8", ask_js, sizeof ask_js},
+    {"/assets/automation-api.js", "text/javascript; charset=utf-8", automation_api_js, sizeof automation_api_js},
+    {"/assets/automation-buttons.js", "text/javascript; charset=utf-8", automation_buttons_js,
+     sizeof automation_buttons_js},
+    {"/assets/automation-details.js", "text/javascript; charset=utf-8", automation_details_js,
+     sizeof automation_details_js},
+    {"/assets/automation-editor.js", "text/javascript; charset=utf-8", automation_editor_js,
+     sizeof automation_editor_js},
+    {"/assets/automation-list.js", "text/javascript; charset=utf-8", automation_list_js, sizeof automation_list_js},
+    {"/assets/automation-store.js", "text/javascript; charset=utf-8", automation_store_js, sizeof automation_store_js},
+    {"/assets/automation-words.js", "text/javascript; charset=utf-8", automation_words_js, sizeof automation_words_js},
     {"/assets/camera-connection.js", "text/javascript; charset=utf-8", camera_connection_js,
      sizeof camera_connection_js},
     {"/assets/camera-form.js", "text/javascript; charset=utf-8", camera_form_js, sizeof camera_form_js},
     {"/assets/camera-settings.js", "text/javascript; charset=utf-8", camera_settings_js, sizeof camera_settings_js},
+    {"/assets/candidates.js", "text/javascript; charset=utf-8", candidates_js, sizeof candidates_js},
     {"/assets/chime.js", "text/javascript; charset=utf-8", chime_js, sizeof chime_js},
     {"/assets/climate-controls.js", "text/javascript; charset=utf-8", climate_controls_js, sizeof climate_controls_js},
     {"/assets/colors.js", "text/javascript; charset=utf-8", colors_js, sizeof colors_js},
+    {"/assets/condition-rows.js", "text/javascript; charset=utf-8", condition_rows_js, sizeof condition_rows_js},
     {"/assets/configuration.js", "text/javascript; charset=utf-8", configuration_js, sizeof configuration_js},
     {"/assets/connection.js", "text/javascript; charset=utf-8", connection_js, sizeof connection_js},
     {"/assets/control-fields.js", "text/javascript; charset=utf-8", control_fields_js, sizeof control_fields_js},
@@ -230,12 +297,15 @@ static const struct web_file page_files[] = {
     {"/assets/dialog.js", "text/javascript; charset=utf-8", dialog_js, sizeof dialog_js},
     {"/assets/dom.js", "text/javascript; charset=utf-8", dom_js, sizeof dom_js},
     {"/assets/doorbell.js", "text/javascript; charset=utf-8", doorbell_js, sizeof doorbell_js},
+    {"/assets/editor-controls.js", "text/javascript; charset=utf-8", editor_controls_js, sizeof editor_controls_js},
     {"/assets/event-stream.js", "text/javascript; charset=utf-8", event_stream_js, sizeof event_stream_js},
     {"/assets/events.js", "text/javascript; charset=utf-8", events_js, sizeof events_js},
     {"/assets/footage.js", "text/javascript; charset=utf-8", footage_js, sizeof footage_js},
     {"/assets/footage-player.js", "text/javascript; charset=utf-8", footage_player_js, sizeof footage_player_js},
     {"/assets/grant-fields.js", "text/javascript; charset=utf-8", grant_fields_js, sizeof grant_fields_js},
     {"/assets/grant-rows.js", "text/javascript; charset=utf-8", grant_rows_js, sizeof grant_rows_js},
+    {"/assets/graph-reading.js", "text/javascript; charset=utf-8", graph_reading_js, sizeof graph_reading_js},
+    {"/assets/graph-writing.js", "text/javascript; charset=utf-8", graph_writing_js, sizeof graph_writing_js},
     {"/assets/happening.js", "text/javascript; charset=utf-8", happening_js, sizeof happening_js},
     {"/assets/history-view.js", "text/javascript; charset=utf-8", history_view_js, sizeof history_view_js},
     {"/assets/history-words.js", "text/javascript; charset=utf-8", history_words_js, sizeof history_words_js},
@@ -261,13 +331,18 @@ static const struct web_file page_files[] = {
     {"/assets/reception.js", "text/javascript; charset=utf-8", reception_js, sizeof reception_js},
     {"/assets/recordings.js", "text/javascript; charset=utf-8", recordings_js, sizeof recordings_js},
     {"/assets/rights.js", "text/javascript; charset=utf-8", rights_js, sizeof rights_js},
+    {"/assets/run-drawing.js", "text/javascript; charset=utf-8", run_drawing_js, sizeof run_drawing_js},
+    {"/assets/run-path.js", "text/javascript; charset=utf-8", run_path_js, sizeof run_path_js},
     {"/assets/sign-in.js", "text/javascript; charset=utf-8", sign_in_js, sizeof sign_in_js},
     {"/assets/snapshots.js", "text/javascript; charset=utf-8", snapshots_js, sizeof snapshots_js},
     {"/assets/start-report.js", "text/javascript; charset=utf-8", start_report_js, sizeof start_report_js},
+    {"/assets/starter-rows.js", "text/javascript; charset=utf-8", starter_rows_js, sizeof starter_rows_js},
     {"/assets/status.js", "text/javascript; charset=utf-8", status_js, sizeof status_js},
+    {"/assets/step-rows.js", "text/javascript; charset=utf-8", step_rows_js, sizeof step_rows_js},
     {"/assets/talk.js", "text/javascript; charset=utf-8", talk_js, sizeof talk_js},
     {"/assets/tile.js", "text/javascript; charset=utf-8", tile_js, sizeof tile_js},
     {"/assets/timeline.js", "text/javascript; charset=utf-8", timeline_js, sizeof timeline_js},
+    {"/assets/value-fields.js", "text/javascript; charset=utf-8", value_fields_js, sizeof value_fields_js},
     {"/assets/visitors.js", "text/javascript; charset=utf-8", visitors_js, sizeof visitors_js},
     {"/assets/webm.js", "text/javascript; charset=utf-8", webm_js, sizeof webm_js},
     {"/assets/words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},

@@ -44,6 +44,11 @@ export class APIError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;
+    /**
+     * The error as the gateway sent it, with what only some errors have.
+     * @type {any}
+     */
+    this.told = null;
   }
 }
 
@@ -91,11 +96,11 @@ const readJSON = (answer) => answer.json();
  * @param {string} path
  * @param {object} [body]
  * @param {{ patience?: number, signal?: AbortSignal, keepalive?: boolean, isFirst?: boolean,
- *   read?: (answer: Response) => unknown }} options isFirst: the caller itself reports a token
- *   that the gateway does not know
+ *   headers?: Record<string, string>, read?: (answer: Response) => unknown }} options isFirst: the caller itself reports a
+ *   token that the gateway does not know
  * @returns {Promise<any>}
  */
-async function send(method, path, body, options = {}) {
+export async function send(method, path, body, options = {}) {
   const abort = new AbortController();
   const limit = setTimeout(() => abort.abort(), options.patience ?? patience);
   const cancel = () => abort.abort();
@@ -103,7 +108,7 @@ async function send(method, path, body, options = {}) {
   try {
     /** @type {RequestInit} */
     const request = {
-      method, headers: { authorization: authorization() }, cache: "no-store", keepalive: options.keepalive ?? false,
+      method, headers: { authorization: authorization(), ...options.headers }, cache: "no-store", keepalive: options.keepalive ?? false,
       signal: abort.signal,
     };
     if (body !== undefined) {
@@ -115,6 +120,7 @@ async function send(method, path, body, options = {}) {
     const told = (await response.json().catch(() => null))?.error;
     const error = new APIError(told?.status ?? String(response.status),
       told?.message || "The gateway answered with status " + response.status + ".");
+    error.told = told;
     if (error.status === "UNAUTHENTICATED" && !options.isFirst) refused();
     throw error;
   } catch (error) {

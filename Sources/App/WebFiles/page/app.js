@@ -1,5 +1,6 @@
 import { AccessCard } from "./access.js";
 import { getDevices, getEvents, getGrants, getRooms, getStructures, takeToken, whenRefused } from "./api.js";
+import { openAutomations } from "./automation-list.js";
 import { cameraConnectionPanel } from "./camera-connection.js";
 import { setUpCameraForm } from "./camera-form.js";
 import { cameraSettingsPanel } from "./camera-settings.js";
@@ -79,6 +80,7 @@ function placeButtons(structureID) {
 }
 
 byID("open-history", HTMLButtonElement).addEventListener("click", () => openHistory(home, ""));
+byID("open-automations", HTMLButtonElement).addEventListener("click", () => openAutomations(home, rights));
 
 /**
  * Reads what the token permits and the home, then what is around it. It also runs after a time without a connection.
@@ -94,6 +96,7 @@ async function load(options) {
   });
   if (JSON.stringify(rights.grants) !== before) home.refresh();
   byID("open-history", HTMLElement).hidden = !rights.grants.some(({ scopes }) => scopes.includes("read"));
+  byID("open-automations", HTMLElement).hidden = ![...home.structures.keys()].some((structureID) => rights.may("automate", { structureID }));
   byID("add", HTMLElement).hidden = !rights.may("admin", {});
   // The home is shown meanwhile. What fails here is read again when the event stream is connected, or with the next look.
   lookAround().catch(() => {});

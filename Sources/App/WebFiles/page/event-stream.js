@@ -53,8 +53,10 @@ export class Watcher {
   /**
    * @param {(event: string, data: any) => void} onEvent
    * @param {(state: "connected" | "disconnected") => void} onState
+   * @param {string} path of the stream
    */
-  constructor(onEvent, onState) {
+  constructor(onEvent, onState, path = "/v1/events") {
+    this.path = path;
     this.onEvent = onEvent;
     this.onState = onState;
     this.isStopped = false;
@@ -111,7 +113,7 @@ export class Watcher {
     let alive = setTimeout(() => abort.abort(), 10000);
     try {
       const { lastID } = this.parser;
-      const response = await fetch("/v1/events", {
+      const response = await fetch(this.path, {
         headers: {
           authorization: authorization(), accept: "text/event-stream", ...(lastID ? { "last-event-id": lastID } : {}),
         },

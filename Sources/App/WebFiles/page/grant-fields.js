@@ -8,6 +8,7 @@ export const scopeWords = [
   ["read", "See what devices do and did"],
   ["control", "Switch devices"],
   ["media", "See and hear cameras, and talk through them"],
+  ["automate", "Make automations, which act by themselves"],
   ["admin", "Add cameras, and let others in"],
 ];
 

@@ -20,6 +20,9 @@ export interface Endpoint {
 export interface Structure {
   id: string;
   name: string;
+  address?: string;
+  latitude?: number;
+  longitude?: number;
   timeZone?: string;
 }
 
@@ -189,7 +192,7 @@ export interface FootagePart {
   segments: FootageSegment[];
 }
 
-export type Scope = "read" | "control" | "media" | "admin";
+export type Scope = "read" | "control" | "media" | "automate" | "admin";
 
 export interface Grant {
   scopes: Scope[];
@@ -213,4 +216,102 @@ export interface TokenSettings {
   name?: string;
   grants?: Grant[];
   expiresInSeconds?: number;
+}
+
+export interface ValidationIssue {
+  path: string;
+  severity: string;
+  type: string;
+  message: string;
+}
+
+export interface Trigger {
+  kind: string;
+  path: string;
+  entityID?: string;
+  text?: string;
+}
+
+/** One line of a run. Its other members depend on the kind. */
+export interface RunEntry {
+  at: string;
+  strand: number;
+  path: string;
+  kind: string;
+  text?: string;
+  [member: string]: any;
+}
+
+export interface Run {
+  id: string;
+  automationID: string;
+  startedAt: string;
+  endedAt?: string;
+  trigger: Trigger;
+  isLate?: boolean;
+  depth?: number;
+  end?: string;
+  text?: string;
+  entries?: RunEntry[];
+}
+
+export interface Automation {
+  id: string;
+  structureID: string;
+  owner: string;
+  name: string;
+  description: string;
+  isActive: boolean;
+  isValid: boolean;
+  isRunning: boolean;
+  isPaused: boolean;
+  manuallyExecutable: boolean;
+  isUnderstood: boolean;
+  maxExecutionCount?: number | null;
+  executionCount: number;
+  graceSeconds: number;
+  validationIssues: ValidationIssue[];
+  automationGraph: any;
+  text?: string;
+  lastRun?: Run | null;
+  createdAt: string;
+  changedAt: string;
+  /** The header of the answer that it came with. */
+  etag?: string;
+}
+
+export interface AutomationDraft {
+  name: string;
+  description: string;
+  isActive?: boolean;
+  graceSeconds?: number;
+  maxExecutionCount?: number | null;
+  automationGraph?: any;
+}
+
+export interface CandidateField {
+  name: string;
+  type: any;
+  constraint?: any;
+  [member: string]: any;
+}
+
+export interface Candidate {
+  kind: "command" | "event" | "attributes";
+  entity: { device?: string; structure?: string };
+  roles: string[];
+  deviceTypes: string[];
+  trait: string;
+  command?: string;
+  event?: string;
+  fields: CandidateField[];
+  unsupportedReasons: { type: string }[];
+}
+
+export interface SimulatedRun {
+  at: string;
+  trigger?: { text?: string };
+  commands: { text?: string; command?: string; trait?: string; entity?: { device?: string; structure?: string } }[];
+  end?: string;
+  text?: string;
 }

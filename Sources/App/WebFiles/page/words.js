@@ -2,7 +2,8 @@ import { APIError, PageError } from "./api.js";
 
 /**
  * What was being done.
- * @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"} Action
+ * @typedef {"watch" | "talk" | "add" | "remove" | "ring" | "connect" | "recordings" | "control" | "change" | "history"
+ *   | "automate"} Action
  */
 
 /**
@@ -60,6 +61,17 @@ const byAction = {
     PERMISSION_DENIED: "Your token does not let you change this.",
     RESOURCE_EXHAUSTED: "The home has as many of these as it can hold.",
     ABORTED: "Somebody else has changed this. Look at it again.",
+  },
+  automate: {
+    UNIMPLEMENTED: "This gateway runs no automations.",
+    NOT_FOUND: "This automation no longer exists.",
+    PERMISSION_DENIED: "Your token does not let you do this with automations.",
+    FAILED_PRECONDITION: "This cannot be done now.",
+    INVALID_ARGUMENT: "The automation cannot be kept like this.",
+    RESOURCE_EXHAUSTED: "The gateway has as many automations as it can hold. Delete one first.",
+    ABORTED: "Somebody else has changed this automation. Close it and look at it again.",
+    UNAVAILABLE: "The gateway cannot do this at the moment.",
+    DEADLINE_EXCEEDED: "The gateway did not answer in time.",
   },
   history: {
     UNIMPLEMENTED: "This gateway keeps no history.",

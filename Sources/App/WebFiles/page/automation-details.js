@@ -1,0 +1,221 @@
+import { changeAutomation, explainAutomation, getAutomation, getRun, getRuns } from "./automation-api.js";
+import { openEditor } from "./automation-editor.js";
+import { automationButtons } from "./automation-buttons.js";
+import { endWords, stateWords, whenWords } from "./automation-words.js";
+import { Toggle } from "./control-fields.js";
+import { DialogFault, openDialog } from "./dialog.js";
+import { Button, element } from "./dom.js";
+import { drawRun } from "./run-drawing.js";
+import { inWords } from "./words.js";
+
+/**
+ * @typedef {import("./types").Automation} Automation
+ * @typedef {import("./types").Run} Run
+ */
+
+/**
+ * What a dialog about an automation needs of the list that opened it.
+ * @typedef {object} Context
+ * @property {import("./home.js").Home} home
+ * @property {string} structureID
+ * @property {import("./automation-words.js").NameOf} nameOf
+ * @property {(id: string) => Automation | undefined} known
+ * @property {(listener: (automation: Automation | null, id: string) => void) => () => void} listen calls the listener for
+ *   each change, until the function that it returns is called
+ * @property {(automation: Automation) => void} keep
+ * @property {(id: string) => void} forget
+ */
+
+// More runs than this are looked for by their moment.
+const mostRuns = 200;
+
+/**
+ * Opens an automation: what it does, its runs, and why it ran or did not.
+ * @param {Context} context
+ * @param {string} id
+ */
+export function openAutomation(context, id) { return new AutomationDetails(context, id); }
+
+class AutomationDetails {
+  /**
+   * @param {Context} context
+   * @param {string} id
+   */
+  constructor(context, id) {
+    this.context = context;
+    this.id = id;
+    this.automation = /** @type {Automation} */ (context.known(id));
+    this.unlisten = context.listen((automation, changed) => {
+      if (changed === id) this.changed(automation);
+    });
+    const { node, heading, body } = openDialog(this.automation.name, "automation-dialog", () => {
+      this.isClosed = true;
+      this.unlisten();
+    });
+    this.node = node;
+    this.heading = heading;
+    this.isClosed = false;
+    /** @type {string | undefined} */
+    this.next = undefined;
+    this.state = element("p", "automation-state");
+    this.state.setAttribute("role", "status");
+    this.text = element("p", "automation-text");
+    this.issues = element("ul", "issues");
+    this.fault = new DialogFault();
+    this.toggle = new Toggle("On", (isActive) => this.tell(async () => {
+      await changeAutomation(id, { isActive });
+      context.keep({ ...this.automation, isActive });
+    }));
+    this.buttons = automationButtons(() => this.automation, (run) => this.tell(run), context.forget);
+    const edit = new Button("edit", "Edit", () => this.edit());
+    this.buttons.node.prepend(edit.node);
+    /** @type {Map<string, { row: HTMLElement, details: HTMLDetailsElement, summary: HTMLElement }>} */
+    this.drawings = new Map();
+    this.runs = element("ul", "runs");
+    this.runsMessage = element("p", "recordings-message", "Looking …");
+    this.runsMessage.setAttribute("role", "status");
+    this.more = new Button("down", "Earlier runs", () => this.readRuns());
+    this.more.node.hidden = true;
+    body.append(element("div", "automation-head", this.state, this.toggle.node), this.text, this.issues, this.buttons.node,
+      this.fault.node, element("h3", "", "Why did it run, or not?"), this.question(),
+      element("h3", "", "Runs"), this.runsMessage, this.runs, this.more.node);
+    this.changed(this.automation);
+    this.readRuns();
+  }
+
+  /** @param {Automation | null} automation */
+  changed(automation) {
+    if (!automation) {
+      this.node.close();
+      return;
+    }
+    const last = this.automation.lastRun;
+    this.automation = automation;
+    const { text } = stateWords(automation);
+    this.heading.textContent = automation.name;
+    this.state.textContent = text;
+    this.toggle.show(automation.isActive, true);
+    this.text.textContent = automation.description || automation.text || "";
+    this.issues.replaceChildren(...automation.validationIssues.map(({ message }) => element("li", "", message)));
+    this.issues.hidden = automation.validationIssues.length === 0;
+    this.buttons.show(automation);
+    if (automation.lastRun && automation.lastRun !== last) this.showRun(automation.lastRun, true);
+  }
+
+  /** @param {() => Promise<unknown>} run */
+  async tell(run) {
+    this.fault.say("");
+    try {
+      await run();
+    } catch (error) {
+      if (this.isClosed) return;
+      const { message, details } = inWords(error, "automate");
+      this.fault.say([message, details].filter(Boolean).join(" "));
+      this.changed(this.automation);
+    }
+  }
+
+  edit() {
+    this.tell(async () => {
+      const automation = await getAutomation(this.id);
+      if (!this.isClosed) openEditor(this.context, automation);
+    });
+  }
+
+  /** A form for the moment that somebody wonders about. */
+  question() {
+    const when = element("input");
+    when.type = "datetime-local";
+    when.required = true;
+    when.setAttribute("aria-label", "Moment");
+    const now = new Date();
+    when.value = new Date(now.getTime() - now.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+    const submit = element("button", "button", "Explain");
+    submit.type = "submit";
+    const answer = element("p", "explanation");
+    answer.setAttribute("role", "status");
+    const form = element("form", "line", when, submit);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      answer.textContent = "Looking …";
+      try {
+        answer.textContent = (await explainAutomation(this.id, new Date(when.value).getTime())).text;
+      } catch (error) {
+        answer.textContent = inWords(error, "automate").message;
+      }
+    });
+    return element("div", "", form, answer);
+  }
+
+  async readRuns() {
+    this.more.node.disabled = true;
+    try {
+      const { runs, next } = await getRuns(this.id, this.next);
+      if (this.isClosed) return;
+      for (const run of runs) this.showRun(run, false);
+      this.next = next;
+      const isFull = this.runs.childElementCount >= mostRuns;
+      this.more.node.hidden = !next || isFull;
+      this.sayRuns(this.runs.childElementCount === 0 ? "It has not run yet." : isFull && next
+        ? "There are more. Ask about their moment above." : "");
+    } catch (error) {
+      if (!this.isClosed) this.sayRuns(inWords(error, "automate").message);
+    }
+    this.more.node.disabled = false;
+  }
+
+  /** @param {string} text */
+  sayRuns(text) {
+    this.runsMessage.textContent = text;
+    this.runsMessage.hidden = text === "";
+  }
+
+  /**
+   * @param {Run} run
+   * @param {boolean} isNews whether it was told just now, and belongs at the top
+   */
+  showRun(run, isNews) {
+    const summary = element("summary", "", element("strong", "", whenWords(run.startedAt, Date.now())),
+      ` ${run.text || [run.trigger?.text, endWords(run.end)].filter(Boolean).join(": ")}`);
+    const known = this.drawings.get(run.id);
+    if (known) {
+      known.summary.replaceWith(summary);
+      known.summary = summary;
+      if (known.details.open) this.drawInto(run.id);
+      return;
+    }
+    const details = element("details", "run", summary);
+    details.addEventListener("toggle", () => { if (details.open) this.drawInto(run.id); });
+    const row = element("li", "", details);
+    this.drawings.set(run.id, { row, details, summary });
+    if (isNews) {
+      this.runs.prepend(row);
+      if (this.drawings.size > mostRuns) this.dropLast();
+      this.sayRuns("");
+    } else this.runs.append(row);
+  }
+
+  /** Makes room for a newer run. */
+  dropLast() {
+    for (const [id, { row }] of this.drawings) {
+      if (row !== this.runs.lastElementChild) continue;
+      row.remove();
+      this.drawings.delete(id);
+      return;
+    }
+  }
+
+  /** @param {string} runID */
+  async drawInto(runID) {
+    /** @type {Node} */
+    let drawing;
+    try {
+      const run = await getRun(this.id, runID);
+      drawing = drawRun(this.automation, run, this.context.nameOf);
+    } catch (error) {
+      drawing = element("p", "error", inWords(error, "automate").message);
+    }
+    const shown = this.drawings.get(runID);
+    if (!this.isClosed && shown) shown.details.replaceChildren(shown.summary, drawing);
+  }
+}

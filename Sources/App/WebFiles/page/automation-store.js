@@ -1,0 +1,88 @@
+/** @typedef {import("./types").Automation} Automation */
+
+/** The automations of a structure, by what was read and what events have said since. */
+export class AutomationStore {
+  /** @param {(id: string) => void} onChange */
+  constructor(onChange) {
+    this.onChange = onChange;
+    /** @type {Map<string, Automation>} */
+    this.automations = new Map();
+    /**
+     * What events have described while the list is read: that is newer.
+     * @type {Set<Set<string>>}
+     */
+    this.loads = new Set();
+  }
+
+  clear() {
+    this.automations.clear();
+    this.loads.clear();
+  }
+
+  /** @param {string} id */
+  touch(id) { for (const touched of this.loads) touched.add(id); }
+
+  /** @param {Automation} automation */
+  put(automation) {
+    this.touch(automation.id);
+    this.automations.set(automation.id, automation);
+    this.onChange(automation.id);
+  }
+
+  /** @param {string} id */
+  remove(id) {
+    this.touch(id);
+    if (this.automations.delete(id)) this.onChange(id);
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} data
+   */
+  event(name, data) {
+    if (name === "automation" && data?.id) this.put(withRun(data, this.automations.get(data.id)));
+    if (name === "automationRemoved" || name === "automationDeleted") this.remove(data?.automationID ?? data?.id ?? "");
+    if (name === "run") this.ran(data);
+  }
+
+  /** @param {import("./types").Run} run */
+  ran(run) {
+    const automation = this.automations.get(run?.automationID);
+    if (!automation) return;
+    const last = automation.lastRun;
+    // A run that began before the one that is shown, for example the record of a trigger that counted for nothing.
+    if (last && last.id !== run.id && last.startedAt > run.startedAt) return;
+    // A trigger during a run makes a record of its own; the run goes on.
+    const isRunning = run.end === "alreadyRunning" ? automation.isRunning : run.end === undefined;
+    this.put({ ...automation, lastRun: run, isRunning });
+  }
+
+  /**
+   * @param {() => Promise<Automation[]>} read
+   * @param {() => boolean} isWanted whether the answer is still for this store
+   */
+  async load(read, isWanted) {
+    /** @type {Set<string>} */
+    const touched = new Set();
+    this.loads.add(touched);
+    try {
+      const list = await read();
+      if (!isWanted()) return;
+      const listed = new Map(list.map((one) => [one.id, one]));
+      for (const id of this.automations.keys()) {
+        if (!listed.has(id) && !touched.has(id)) this.automations.delete(id);
+      }
+      for (const [id, one] of listed) if (!touched.has(id)) this.automations.set(id, one);
+    } finally {
+      this.loads.delete(touched);
+    }
+  }
+}
+
+/**
+ * @param {Automation} automation
+ * @param {Automation | undefined} before
+ */
+function withRun(automation, before) {
+  return automation.lastRun === undefined && before?.lastRun ? { ...automation, lastRun: before.lastRun } : automation;
+}

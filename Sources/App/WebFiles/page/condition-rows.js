@@ -1,0 +1,207 @@
+import { entityKey, entityOf, choiceKey, shapeOf, fieldWords } from "./candidates.js";
+import { checkField, dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
+import { Button, element } from "./dom.js";
+import { clockText, operatorWords } from "./automation-words.js";
+import { firstValue, guessedField, valueField } from "./value-fields.js";
+
+/**
+ * @typedef {import("./automation-model").Block} Block
+ * @typedef {import("./automation-model").Comparison} Comparison
+ * @typedef {import("./automation-model").Operator} Operator
+ * @typedef {import("./automation-model").Row} Row
+ * @typedef {import("./types").CandidateField} CandidateField
+ * @typedef {import("./automation-editor.js").Desk} Desk
+ */
+
+/**
+ * The operator and the values of a comparison.
+ * @param {Comparison} comparison changed in place
+ * @param {string} trait
+ * @param {CandidateField | undefined} known
+ * @param {() => void} redraw
+ */
+export function comparisonFields(comparison, trait, known, redraw) {
+  const field = known ?? guessedField(comparison.field, comparison.values[0]);
+  const { kind } = shapeOf(field);
+  /** @type {Operator[]} */
+  const operators = kind === "number" ? ["equals", "notEquals", "greaterThan", "greaterThanOrEquals", "lessThan", "lessThanOrEquals", "between"]
+    : ["equals", "notEquals"];
+  if (!operators.includes(comparison.operator)) operators.push(comparison.operator);
+  const nodes = [selectField("It", "operator", operators.map((one) => [one, operatorWords(one)]), comparison.operator, (value) => {
+    comparison.operator = /** @type {Operator} */ (value);
+    const count = value === "between" ? 2 : 1;
+    comparison.values = Array.from({ length: count }, (_, index) => comparison.values[index] ?? comparison.values[0]);
+    redraw();
+  })];
+  comparison.values.forEach((value, index) => {
+    const label = comparison.values.length === 1 ? "Value" : index === 0 ? "From" : "To";
+    nodes.push(valueField({ label, name: `value-${index}`, trait, field, value, changed: (one) => { comparison.values[index] = one ?? null; } }));
+  });
+  return nodes;
+}
+
+/**
+ * The blocks of conditions.
+ * @param {Block[]} blocks changed in place
+ * @param {Desk} desk
+ */
+export function blockList(blocks, desk) {
+  return partList({
+    parts: blocks, noun: "Condition", isOrdered: true, placed: desk.placed,
+    build: (block) => blockFields(block, desk, true),
+    more: (parts, redraw) => new Button("plus", "Add a condition", () => {
+      parts.push(newBlock(desk));
+      redraw();
+    }).node,
+  });
+}
+
+/**
+ * @param {Desk} desk
+ * @returns {Block}
+ */
+export function newBlock(desk) { return { kind: "condition", join: "and", rows: [firstRow(desk)], seconds: null }; }
+
+/**
+ * @param {Desk} desk
+ * @returns {Row}
+ */
+function firstRow(desk) {
+  const [entity] = desk.candidates.entities("stateReader");
+  return entity ? compareRow(desk, entityKey(entity)) : timeRow(desk);
+}
+
+/**
+ * @param {Desk} desk
+ * @returns {Row}
+ */
+function timeRow(desk) { return { kind: "time", structure: desk.structureID, from: { hours: 22, minutes: 0 }, to: { hours: 6, minutes: 0 } }; }
+
+/**
+ * @param {Desk} desk
+ * @param {string} key of the entity
+ * @param {string} [wanted] what of it
+ * @returns {Row}
+ */
+function compareRow(desk, key, wanted) {
+  const choices = desk.candidates.choices(entityOf(key), "stateReader");
+  const choice = choices.find((one) => one.key === wanted) ?? choices.find(({ isMissing }) => isMissing === "") ?? choices[0];
+  const deviceType = choice?.candidate.deviceTypes[0];
+  return { kind: "compare", entity: entityOf(key), ...(deviceType === undefined ? {} : { deviceType }), trait: choice?.candidate.trait ?? "",
+    comparison: { field: choice?.field?.name ?? "", operator: "equals", values: [firstValue(choice?.field)] } };
+}
+
+/**
+ * The rows of a block, how they are joined, and for how long they must hold.
+ * @param {Block} block changed in place
+ * @param {Desk} desk
+ * @param {boolean} mayLast whether it may have to hold for a while
+ */
+export function blockFields(block, desk, mayLast) {
+  return drawn("block", (redraw) => {
+    const rows = block.rows.map((row, index) => {
+      const replace = (/** @type {Row} */ other) => {
+        block.rows[index] = other;
+        redraw();
+      };
+      const node = element("div", "row", rowFields(row, desk, replace), element("div", "box-issues"));
+      if (block.rows.length > 1) {
+        const bin = new Button("close", "Remove", () => {
+          block.rows.splice(index, 1);
+          redraw();
+        }, "button plain");
+        bin.node.setAttribute("aria-label", `Remove comparison ${index + 1}`);
+        node.append(bin.node);
+      }
+      desk.placed(row, node);
+      return node;
+    });
+    /** @type {HTMLElement[]} */
+    const parts = [...rows];
+    if (rows.length > 1) {
+      parts.unshift(selectField("Of these", "join", [["and", "all must hold"], ["or", "one must hold"]], block.join,
+        (value) => { block.join = value === "or" ? "or" : "and"; }));
+    }
+    parts.push(new Button("plus", "Another comparison", () => {
+      block.rows.push(firstRow(desk));
+      redraw();
+    }, "button compact").node);
+    if (mayLast) parts.push(...lastingFields(block, redraw));
+    return parts;
+  });
+}
+
+/**
+ * @param {{ seconds: number | null }} part changed in place
+ * @param {() => void} redraw
+ * @returns {HTMLElement[]}
+ */
+export function lastingFields(part, redraw) {
+  const nodes = [checkField("It has to stay so for a while", "lasting", part.seconds !== null, (isChecked) => {
+    part.seconds = isChecked ? 60 : null;
+    redraw();
+  })];
+  if (part.seconds === null) return nodes;
+  return [...nodes, durationField("For", "for", part.seconds, (seconds) => { part.seconds = seconds; })];
+}
+
+/**
+ * @param {Row} row changed in place
+ * @param {Desk} desk
+ * @param {(other: Row) => void} replace
+ */
+function rowFields(row, desk, replace) {
+  return drawn("row-fields", (redraw) => {
+    const what = row.kind === "compare" ? entityKey(row.entity) : row.kind;
+    /** @type {import("./editor-controls.js").Option[]} */
+    const options = [["time", "Time of day"], ["days", "Day of the week"],
+      ...desk.candidates.entities("stateReader").map((entity) => /** @type {[string, string]} */ ([entityKey(entity), desk.nameOf(entity)]))];
+    if (row.kind === "compare" && !options.some(([key]) => key === what)) options.push([what, desk.nameOf(row.entity)]);
+    const chooser = selectField("What", "what", options, what, (value) => {
+      if (value === "time") replace(timeRow(desk));
+      else if (value === "days") replace({ kind: "days", structure: desk.structureID, days: ["monday", "tuesday", "wednesday", "thursday", "friday"] });
+      else replace(compareRow(desk, value));
+    });
+    if (row.kind === "days") return [chooser, dayFields(row.days, (days) => { row.days = days; })];
+    if (row.kind === "time") return [chooser, ...momentFields(row, "from", "From", redraw), ...momentFields(row, "to", "Until", redraw)];
+    const choices = desk.candidates.choices(row.entity, "stateReader");
+    const candidate = desk.candidates.find(row, "attributes");
+    const key = candidate ? choiceKey(candidate, row.comparison.field) : "";
+    const known = choices.find((one) => one.key === key);
+    /** @type {import("./editor-controls.js").Option[]} */
+    const shown = choices.map((one) => [one.key, one.label, one.isMissing !== ""]);
+    if (!known) shown.push([key, fieldWords(row.trait, row.comparison.field)]);
+    return [chooser, selectField("Which", "which", shown, key, (value) => replace(compareRow(desk, what, value))),
+      ...comparisonFields(row.comparison, row.trait, known?.field, redraw)];
+  });
+}
+
+/**
+ * @param {import("./automation-model").TimeRow} row changed in place
+ * @param {"from" | "to"} end
+ * @param {string} label
+ * @param {() => void} redraw
+ */
+function momentFields(row, end, label, redraw) {
+  const moment = row[end];
+  const kind = typeof moment === "string" ? moment : "clock";
+  const nodes = [selectField(label, end, [["clock", "a time"], ["sunrise", "sunrise"], ["sunset", "sunset"]], kind, (value) => {
+    row[end] = value === "sunrise" || value === "sunset" ? value : { hours: 12, minutes: 0 };
+    redraw();
+  })];
+  if (typeof moment === "string") return nodes;
+  return [...nodes, clockField(`${label}: time`, `${end}-time`, moment, (time) => { row[end] = time; })];
+}
+
+/**
+ * @param {string} label
+ * @param {string} name
+ * @param {{ hours: number, minutes: number, seconds?: number }} time
+ * @param {(time: { hours: number, minutes: number, seconds?: number }) => void} changed
+ */
+export function clockField(label, name, time, changed) {
+  return inputField(label, name, "time", clockText(time), (text) => {
+    const [hours, minutes, seconds] = text.split(":").map(Number);
+    if (text !== "") changed({ hours, minutes, ...(seconds ? { seconds } : {}) });
+  }, { required: true });
+}

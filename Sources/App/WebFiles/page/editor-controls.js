@@ -1,0 +1,190 @@
+import { Button, element } from "./dom.js";
+
+/** @typedef {[value: string, words: string, isDisabled?: boolean]} Option */
+
+/**
+ * A control with its label. The name finds it again after its row was drawn again.
+ * @param {string} label
+ * @param {HTMLInputElement | HTMLSelectElement} control
+ * @param {string} name
+ */
+export function labelled(label, control, name) {
+  control.name = name;
+  return element("label", "field", element("span", "", label), control);
+}
+
+/**
+ * @param {string} label
+ * @param {string} name
+ * @param {Option[]} options
+ * @param {string} value one that is missing among the options is added
+ * @param {(value: string) => void} changed
+ */
+export function selectField(label, name, options, value, changed) {
+  const control = element("select");
+  for (const [one, words, isDisabled] of options) {
+    const option = new Option(words, one);
+    option.disabled = isDisabled === true;
+    control.append(option);
+  }
+  if (!options.some(([one]) => one === value)) control.prepend(new Option(value === "" ? "Choose …" : value, value));
+  control.value = value;
+  control.addEventListener("change", () => changed(control.value));
+  return labelled(label, control, name);
+}
+
+/**
+ * @param {string} label
+ * @param {string} name
+ * @param {string} type of the input
+ * @param {string} value
+ * @param {(value: string) => void} changed
+ * @param {Partial<HTMLInputElement>} [settings]
+ */
+export function inputField(label, name, type, value, changed, settings = {}) {
+  const control = element("input");
+  control.type = type;
+  Object.assign(control, { autocomplete: "off", ...settings });
+  control.value = value;
+  control.addEventListener("input", () => changed(control.value));
+  return labelled(label, control, name);
+}
+
+/**
+ * @param {string} label
+ * @param {string} name
+ * @param {boolean} isChecked
+ * @param {(isChecked: boolean) => void} changed
+ */
+export function checkField(label, name, isChecked, changed) {
+  const control = element("input");
+  control.type = "checkbox";
+  control.checked = isChecked;
+  control.name = name;
+  control.addEventListener("change", () => changed(control.checked));
+  return element("label", "check", control, ` ${label}`);
+}
+
+/** @type {[string, number][]} */
+const units = [["seconds", 1], ["minutes", 60], ["hours", 3600]];
+
+/**
+ * A duration: a number and its unit.
+ * @param {string} label
+ * @param {string} name
+ * @param {number} seconds
+ * @param {(seconds: number) => void} changed
+ */
+export function durationField(label, name, seconds, changed) {
+  const fitting = [...units].reverse().find(([, size]) => seconds % size === 0 && seconds >= size) ?? units[0];
+  let size = fitting[1];
+  const amount = element("input");
+  Object.assign(amount, { type: "number", min: "0", step: "any", value: String(seconds / size), name, inputMode: "decimal" });
+  const unit = element("select");
+  unit.setAttribute("aria-label", `${label}: unit`);
+  unit.name = `${name}-unit`;
+  unit.append(...units.map(([words, one]) => new Option(words, String(one))));
+  unit.value = String(size);
+  const tell = () => changed(Math.round(Number(amount.value) * size * 1000) / 1000);
+  amount.addEventListener("input", tell);
+  unit.addEventListener("change", () => {
+    size = Number(unit.value);
+    tell();
+  });
+  return element("div", "field duration", element("label", "field", element("span", "", label), amount), unit);
+}
+
+/**
+ * Check boxes for the days of the week.
+ * @param {string[]} chosen
+ * @param {(days: string[]) => void} changed
+ */
+export function dayFields(chosen, changed) {
+  const days = new Set(chosen);
+  const boxes = weekdays.map((day) => checkField(day.slice(0, 1).toUpperCase() + day.slice(1, 3), day, days.has(day), (isChecked) => {
+    if (isChecked) days.add(day);
+    else days.delete(day);
+    changed(weekdays.filter((one) => days.has(one)));
+  }));
+  const node = element("fieldset", "days", element("legend", "", "Days"), ...boxes);
+  return node;
+}
+
+export const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/**
+ * A part of the editor that is drawn again when what it shows becomes something else. The control that had the focus has it
+ * again.
+ * @param {string} className
+ * @param {(redraw: () => void) => Node[]} build
+ * @returns {HTMLDivElement}
+ */
+export function drawn(className, build) {
+  const node = element("div", className);
+  const draw = () => {
+    const held = document.activeElement;
+    const name = node.contains(held) && (held instanceof HTMLInputElement || held instanceof HTMLSelectElement) ? held.name : "";
+    node.replaceChildren(...build(draw));
+    if (!name) return;
+    const again = node.querySelector(`[name="${CSS.escape(name)}"]`);
+    if (again instanceof HTMLElement) again.focus();
+  };
+  draw();
+  return node;
+}
+
+/**
+ * Parts of a list, each in a box with the buttons that move and remove it.
+ * @template {object} Part
+ * @param {object} options
+ * @param {Part[]} options.parts changed in place
+ * @param {string} options.noun what one is called for those who hear the page
+ * @param {(part: Part, replace: (other: Part) => void) => Node} options.build
+ * @param {(parts: Part[], redraw: () => void) => Node} options.more what adds one
+ * @param {(part: Part, node: HTMLElement) => void} options.placed tells where a part is shown
+ * @param {boolean} [options.isOrdered] whether their order counts
+ */
+export function partList({ parts, noun, build, more, placed, isOrdered = false }) {
+  return drawn("parts-list", (redraw) => {
+    const boxes = parts.map((part, index) => {
+      const replace = (/** @type {Part} */ other) => {
+        parts[parts.indexOf(part)] = other;
+        redraw();
+      };
+      const move = (/** @type {number} */ by) => {
+        parts.splice(index, 1);
+        parts.splice(index + by, 0, part);
+        redraw();
+      };
+      const head = element("div", "box-head", element("span", "", `${noun} ${index + 1}`));
+      if (isOrdered && parts.length > 1) {
+        const up = small("up", `Move ${noun.toLowerCase()} ${index + 1} up`, () => move(-1));
+        const down = small("down", `Move ${noun.toLowerCase()} ${index + 1} down`, () => move(1));
+        up.disabled = index === 0;
+        down.disabled = index === parts.length - 1;
+        head.append(up, down);
+      }
+      head.append(small("close", `Remove ${noun.toLowerCase()} ${index + 1}`, () => {
+        parts.splice(index, 1);
+        redraw();
+      }));
+      const box = element("div", "box", head, build(part, replace), element("div", "box-issues"));
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", `${noun} ${index + 1}`);
+      placed(part, box);
+      return box;
+    });
+    return [...boxes, more(parts, redraw)];
+  });
+}
+
+/**
+ * @param {import("./dom.js").Shape} shape
+ * @param {string} label
+ * @param {() => void} action
+ */
+function small(shape, label, action) {
+  const { node } = new Button(shape, label, action, "button plain");
+  node.setAttribute("aria-label", label);
+  return node;
+}

@@ -1,0 +1,58 @@
+import { whenWords } from "./automation-words.js";
+import { element } from "./dom.js";
+import { entryWords, pathOf } from "./run-path.js";
+
+/**
+ * @typedef {import("./run-path.js").PathItem} PathItem
+ * @typedef {import("./run-path.js").Status} Status
+ */
+
+/**
+ * What became of a node, for those who do not see its colour.
+ * @type {Record<Status, string>}
+ */
+const statusWords = { passed: "passed", ended: "ended here", failed: "failed", waiting: "waiting", skipped: "not reached" };
+
+/**
+ * The path of a run as a vertical flow, and the same as text.
+ * @param {import("./types").Automation} automation
+ * @param {import("./types").Run} run with its entries
+ * @param {import("./automation-words.js").NameOf} nameOf
+ */
+export function drawRun(automation, run, nameOf) {
+  const entries = run.entries ?? [];
+  const now = Date.now();
+  const { items, rest } = pathOf(automation.automationGraph, entries, nameOf);
+  const node = element("div", "run-path");
+  if (rest.length > 0) {
+    node.append(element("p", "recordings-message",
+      "The automation has changed since this run. What no longer fits is in the list below."));
+  }
+  node.append(flow(items, now));
+  const lines = entries.map((entry) => element("li", "", `${whenWords(entry.at, now)} ${entryWords(entry)}`));
+  const text = element("details", "more", element("summary", "", "As text"), element("ol", "run-text", ...lines));
+  text.open = rest.length > 0;
+  node.append(text);
+  return node;
+}
+
+/**
+ * @param {PathItem[]} items
+ * @param {number} now
+ */
+function flow(items, now) { return element("ol", "flow", ...items.map((item) => step(item, now))); }
+
+/**
+ * @param {PathItem} item
+ * @param {number} now
+ */
+function step({ words, status, at, details, branches }, now) {
+  const state = element("small", "", ` (${statusWords[status]}${at ? `, ${whenWords(at, now)}` : ""})`);
+  const node = element("li", "", element("div", "flow-step", element("span", "", words), state,
+    ...details.map((text) => element("p", "", text))));
+  node.dataset["status"] = status;
+  for (const { label, items } of branches) {
+    node.append(element("div", "flow-branch", ...(label ? [element("h4", "", label)] : []), flow(items, now)));
+  }
+  return node;
+}

@@ -1,0 +1,219 @@
+import { choiceKey, entityKey, entityOf, fieldWords } from "./candidates.js";
+import { clockField, comparisonFields, lastingFields } from "./condition-rows.js";
+import { dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
+import { Button } from "./dom.js";
+import { plain } from "./history-words.js";
+import { firstValue, guessedField, valueField } from "./value-fields.js";
+
+/**
+ * @typedef {import("./automation-model").AttributeStarter} AttributeStarter
+ * @typedef {import("./automation-model").EventStarter} EventStarter
+ * @typedef {import("./automation-model").Starter} Starter
+ * @typedef {import("./automation-editor.js").Desk} Desk
+ */
+
+/**
+ * What starts an automation.
+ * @param {Starter[]} starters changed in place
+ * @param {Desk} desk
+ */
+export function starterList(starters, desk) {
+  return partList({
+    parts: starters, noun: "Starter", placed: desk.placed, build: (starter, replace) => starterFields(starter, desk, replace),
+    more: (parts, redraw) => new Button("plus", "Add a starter", () => {
+      parts.push(deviceStarter(desk) ?? { kind: "manual" });
+      redraw();
+    }).node,
+  });
+}
+
+/**
+ * What a starter is to a person.
+ * @param {Starter} starter
+ * @returns {"manual" | "time" | "presence" | "device"}
+ */
+export function starterKind(starter) {
+  if (starter.kind === "manual") return "manual";
+  if (starter.kind === "event" && starter.trait === "Time" && starter.entity.structure !== undefined) return "time";
+  const { comparison } = starter.kind === "attribute" ? starter : { comparison: null };
+  if (starter.trait === "AreaPresenceState" && comparison?.operator === "equals" && starter.kind === "attribute" && starter.seconds === null
+    && ["presenceStateOccupied", "presenceStateVacant"].includes(comparison.values[0])) return "presence";
+  return "device";
+}
+
+/**
+ * @param {Desk} desk
+ * @param {string} [key] of the entity
+ * @param {string} [wanted] what of it
+ * @returns {Starter | null} null if nothing can start
+ */
+function deviceStarter(desk, key, wanted) {
+  const entities = desk.candidates.entities("starter");
+  const entity = key === undefined ? entities.find(({ device }) => device !== undefined) ?? entities[0] : entityOf(key);
+  if (!entity) return null;
+  const choices = desk.candidates.choices(entity, "starter");
+  const choice = choices.find((one) => one.key === wanted) ?? choices.find(({ isMissing }) => isMissing === "") ?? choices[0];
+  if (!choice) return null;
+  const { candidate, field } = choice;
+  const source = { entity, ...(candidate.deviceTypes[0] === undefined ? {} : { deviceType: candidate.deviceTypes[0] }), trait: candidate.trait };
+  if (candidate.kind === "event") return { kind: "event", ...source, event: candidate.event ?? "", parameters: {} };
+  return { kind: "attribute", ...source, seconds: null,
+    comparison: field ? { field: field.name, operator: "equals", values: [firstValue(field)] } : null };
+}
+
+/**
+ * @param {Desk} desk
+ * @param {Record<string, any>} parameters
+ * @param {string} [event]
+ * @returns {EventStarter}
+ */
+function timeStarter(desk, parameters, event = "Scheduled") {
+  return { kind: "event", entity: { structure: desk.structureID }, trait: "Time", event, parameters };
+}
+
+/**
+ * @param {Desk} desk
+ * @param {string} value
+ * @returns {AttributeStarter}
+ */
+function presenceStarter(desk, value) {
+  return { kind: "attribute", entity: { structure: desk.structureID }, trait: "AreaPresenceState", seconds: null,
+    comparison: { field: "presenceState", operator: "equals", values: [value] } };
+}
+
+/**
+ * @param {Starter} starter changed in place
+ * @param {Desk} desk
+ * @param {(other: Starter) => void} replace
+ */
+function starterFields(starter, desk, replace) {
+  return drawn("row-fields", (redraw) => {
+    const kind = starterKind(starter);
+    const chooser = selectField("When", "kind", [["device", "a device does something"], ["time", "it is time"],
+      ["presence", "somebody comes or all leave"], ["manual", "somebody runs it"]], kind, (value) => {
+      if (value === "manual") replace({ kind: "manual" });
+      else if (value === "time") replace(timeStarter(desk, { clockTime: { hours: 8, minutes: 0 } }));
+      else if (value === "presence") replace(presenceStarter(desk, "presenceStateVacant"));
+      else replace(deviceStarter(desk) ?? { kind: "manual" });
+    });
+    if (starter.kind === "manual") return [chooser];
+    if (kind === "time" && starter.kind === "event") return [chooser, ...timeFields(starter, desk, redraw)];
+    if (kind === "presence" && starter.kind === "attribute") {
+      return [chooser, selectField("Who", "presence", [["presenceStateOccupied", "the first person comes home"],
+        ["presenceStateVacant", "the last person leaves"]], starter.comparison?.values[0], (value) => {
+        if (starter.comparison) starter.comparison.values = [value];
+      })];
+    }
+    return [chooser, ...deviceFields(starter, desk, replace, redraw)];
+  });
+}
+
+/**
+ * @param {AttributeStarter | EventStarter} starter changed in place
+ * @param {Desk} desk
+ * @param {(other: Starter) => void} replace
+ * @param {() => void} redraw
+ */
+function deviceFields(starter, desk, replace, redraw) {
+  const what = entityKey(starter.entity);
+  /** @type {import("./editor-controls.js").Option[]} */
+  const entities = desk.candidates.entities("starter").map((entity) => [entityKey(entity), desk.nameOf(entity)]);
+  if (!entities.some(([key]) => key === what)) entities.push([what, desk.nameOf(starter.entity)]);
+  const choices = desk.candidates.choices(starter.entity, "starter");
+  const candidate = starter.kind === "event" ? desk.candidates.find(starter, "event", starter.event) : desk.candidates.find(starter, "attributes");
+  const key = candidate ? choiceKey(candidate, starter.kind === "event" ? "" : starter.comparison?.field) : "";
+  /** @type {import("./editor-controls.js").Option[]} */
+  const options = choices.map((one) => [one.key, one.label, one.isMissing !== ""]);
+  if (!choices.some((one) => one.key === key)) {
+    const words = starter.kind === "event" ? plain(starter.event) : starter.comparison
+      ? fieldWords(starter.trait, starter.comparison.field) : `Anything of ${plain(starter.trait).toLowerCase()}`;
+    options.push([key, words]);
+  }
+  const change = (/** @type {Starter | null} */ other) => { if (other) replace(other); };
+  const nodes = [
+    selectField("Device", "device", entities, what, (value) => change(deviceStarter(desk, value))),
+    selectField("What", "what", options, key, (value) => change(deviceStarter(desk, what, value)))];
+  if (starter.kind === "event") return [...nodes, ...parameterFields(starter, desk)];
+  const own = starter.comparison?.field;
+  const mode = selectField("Starts", "mode", [["value", "when it becomes a value"], ["any", "at each change"]], starter.comparison ? "value" : "any", (value) => {
+    const field = candidate?.fields[0];
+    starter.comparison = value === "any" ? null : { field: own ?? field?.name ?? "", operator: "equals", values: [firstValue(field)] };
+    starter.seconds = null;
+    redraw();
+  });
+  if (!starter.comparison) return [...nodes, mode];
+  return [...nodes, mode, ...comparisonFields(starter.comparison, starter.trait, candidate?.fields.find(({ name }) => name === own), redraw),
+    ...lastingFields(starter, redraw)];
+}
+
+/**
+ * @param {EventStarter} starter changed in place
+ * @param {Desk} desk
+ */
+function parameterFields(starter, desk) {
+  const fields = [...desk.candidates.find(starter, "event", starter.event)?.fields ?? []];
+  for (const [name, value] of Object.entries(starter.parameters)) {
+    if (!fields.some((field) => field.name === name)) fields.push(guessedField(name, value));
+  }
+  return fields.map((field) => valueField({ name: `parameter-${field.name}`, trait: starter.trait, field, isOptional: true,
+    value: starter.parameters[field.name], changed: (value) => {
+      if (value === undefined) delete starter.parameters[field.name];
+      else starter.parameters[field.name] = value;
+    } }));
+}
+
+/**
+ * @param {EventStarter} starter changed in place
+ * @param {Desk} desk
+ * @param {() => void} redraw
+ */
+function timeFields(starter, desk, redraw) {
+  const { parameters } = starter;
+  const kind = parameters["cronExpression"] !== undefined ? "rule" : parameters["solarTime"] ? "sun" : "clock";
+  /** @type {HTMLElement[]} */
+  const nodes = [selectField("By", "by", [["clock", "the clock"], ["sun", "the sun"], ["rule", "a rule (cron)"]], kind, (value) => {
+    const days = parameters["daysOfWeek"] ? { daysOfWeek: parameters["daysOfWeek"] } : {};
+    starter.event = value === "rule" ? "RecurringClockTimeScheduled" : "Scheduled";
+    starter.parameters = value === "rule" ? { cronExpression: "0 8 * * *" }
+      : value === "sun" ? { solarTime: { type: "sunset" }, ...days } : { clockTime: { hours: 8, minutes: 0 }, ...days };
+    redraw();
+  })];
+  if (kind === "rule") {
+    nodes.push(inputField("Rule: minute, hour, day, month, weekday", "rule", "text", parameters["cronExpression"],
+      (value) => { parameters["cronExpression"] = value; }, { maxLength: 256, spellcheck: false }));
+  }
+  if (kind === "clock" && parameters["clockTime"]) {
+    nodes.push(clockField("Time", "clock", parameters["clockTime"], (time) => { parameters["clockTime"] = time; }));
+  }
+  if (parameters["solarTime"]) nodes.push(...sunFields(parameters["solarTime"], desk, redraw));
+  if (kind === "rule") return nodes;
+  return [...nodes, dayFields(parameters["daysOfWeek"] ?? [], (days) => {
+    if (days.length === 0) delete parameters["daysOfWeek"];
+    else parameters["daysOfWeek"] = days;
+  })];
+}
+
+/**
+ * @param {{ type: string, offset?: number | null }} sun changed in place
+ * @param {Desk} desk
+ * @param {() => void} redraw
+ * @returns {(HTMLLabelElement | HTMLDivElement)[]}
+ */
+function sunFields(sun, desk, redraw) {
+  const side = !sun.offset ? "at" : sun.offset < 0 ? "before" : "after";
+  /** @type {(HTMLLabelElement | HTMLDivElement)[]} */
+  const nodes = [
+    selectField("Side", "side", [["at", "at"], ["before", "before"], ["after", "after"]], side, (value) => {
+      if (value === "at") delete sun.offset;
+      else sun.offset = Math.abs(sun.offset || 1800) * (value === "before" ? -1 : 1);
+      redraw();
+    }),
+    selectField("Sun", "sun", [["sunrise", "sunrise"], ["sunset", "sunset"]], sun.type, (value) => { sun.type = value; })];
+  if (side !== "at") {
+    nodes.push(durationField("By how much", "offset", Math.abs(sun.offset ?? 0), (seconds) => {
+      sun.offset = Math.round(seconds) * (side === "before" ? -1 : 1);
+    }));
+  }
+  if (!desk.hasCoordinates) nodes.push(desk.hint("The sun needs the coordinates of this home. Set them with the button Rooms, beside the home’s name."));
+  return nodes;
+}

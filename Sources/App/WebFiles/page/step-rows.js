@@ -1,0 +1,206 @@
+import { choiceKey, commandWords, entityKey, entityOf, shapeOf } from "./candidates.js";
+import { blockFields, newBlock } from "./condition-rows.js";
+import { checkField, drawn, durationField, partList, selectField } from "./editor-controls.js";
+import { Button, element } from "./dom.js";
+import { plain } from "./history-words.js";
+import { firstValue, guessedField, valueField } from "./value-fields.js";
+
+/**
+ * @typedef {import("./automation-model").CommandStep} CommandStep
+ * @typedef {import("./automation-model").Step} Step
+ * @typedef {import("./automation-model").UpdateStep} UpdateStep
+ * @typedef {import("./automation-editor.js").Desk} Desk
+ */
+
+/**
+ * What an automation does, in order.
+ * @param {Step[]} steps changed in place
+ * @param {Desk} desk
+ * @param {boolean} [isInParallel] whether it is a branch of a parallel step, where no choice may be
+ * @returns {HTMLDivElement}
+ */
+export function stepList(steps, desk, isInParallel = false) {
+  return partList({
+    parts: steps, noun: "Step", isOrdered: true, placed: desk.placed,
+    build: (step, replace) => stepFields(step, desk, replace, isInParallel),
+    more: (parts, redraw) => new Button("plus", "Add a step", () => {
+      parts.push(actionStep(desk) ?? { kind: "delay", seconds: 60 });
+      redraw();
+    }).node,
+  });
+}
+
+/**
+ * @param {Desk} desk
+ * @param {string} [key] of the entity
+ * @param {string} [wanted] what it does
+ * @returns {CommandStep | UpdateStep | null} null if nothing can be done
+ */
+function actionStep(desk, key, wanted) {
+  const [first] = desk.candidates.entities("action");
+  const entity = key === undefined ? first : entityOf(key);
+  if (!entity) return null;
+  const choices = desk.candidates.choices(entity, "action");
+  const usable = choices.filter(({ isMissing }) => isMissing === "");
+  const choice = choices.find((one) => one.key === wanted) ?? usable.find(({ candidate }) => candidate.command === "on") ?? usable[0] ?? choices[0];
+  if (!choice) return null;
+  const { candidate } = choice;
+  const source = { entity, ...(candidate.deviceTypes[0] === undefined ? {} : { deviceType: candidate.deviceTypes[0] }), trait: candidate.trait };
+  if (candidate.kind === "attributes") return { kind: "update", ...source, update: {}, defer: null };
+  const required = candidate.fields.filter((field) => shapeOf(field).isRequired);
+  return { kind: "command", ...source, command: candidate.command ?? "", defer: null,
+    parameters: Object.fromEntries(required.map((field) => [field.name, firstValue(field)])) };
+}
+
+/**
+ * @param {Step} step changed in place
+ * @param {Desk} desk
+ * @param {(other: Step) => void} replace
+ * @param {boolean} isInParallel
+ */
+function stepFields(step, desk, replace, isInParallel) {
+  return drawn("row-fields", (redraw) => {
+    const kind = step.kind === "command" || step.kind === "update" ? "action" : step.kind;
+    /** @type {import("./editor-controls.js").Option[]} */
+    const kinds = [["action", "a device does something"], ["delay", "wait"], ["condition", "go on only if"], ["suppress", "do not start again for a while"],
+      ["parallel", "several at the same time"]];
+    if (!isInParallel) kinds.push(["choice", "if, else"]);
+    const chooser = selectField("Then", "kind", kinds, kind, (value) => replace(newStep(value, desk)));
+    switch (step.kind) {
+      case "delay": case "suppress": return [chooser, durationField("For", "for", step.seconds, (seconds) => { step.seconds = seconds; })];
+      case "condition": return [chooser, blockFields(step, desk, true)];
+      case "parallel": return [chooser, ...parallelFields(step, desk, redraw)];
+      case "choice": return [chooser, ...choiceFields(step, desk, redraw)];
+      default: return [chooser, ...actionFields(step, desk, replace, redraw)];
+    }
+  });
+}
+
+/**
+ * @param {string} kind
+ * @param {Desk} desk
+ * @returns {Step}
+ */
+function newStep(kind, desk) {
+  const action = () => actionStep(desk) ?? /** @type {Step} */ ({ kind: "delay", seconds: 60 });
+  switch (kind) {
+    case "delay": return { kind: "delay", seconds: 60 };
+    case "suppress": return { kind: "suppress", seconds: 600 };
+    case "condition": return newBlock(desk);
+    case "parallel": return { kind: "parallel", branches: [[action()], [action()]] };
+    case "choice": return { kind: "choice", branches: [{ block: newBlock(desk), steps: [action()] }], otherwise: null };
+    default: return action();
+  }
+}
+
+/**
+ * @param {CommandStep | UpdateStep} step changed in place
+ * @param {Desk} desk
+ * @param {(other: Step) => void} replace
+ * @param {() => void} redraw
+ */
+function actionFields(step, desk, replace, redraw) {
+  const what = entityKey(step.entity);
+  /** @type {import("./editor-controls.js").Option[]} */
+  const entities = desk.candidates.entities("action").map((entity) => [entityKey(entity), desk.nameOf(entity)]);
+  if (!entities.some(([key]) => key === what)) entities.push([what, desk.nameOf(step.entity)]);
+  const choices = desk.candidates.choices(step.entity, "action");
+  const candidate = step.kind === "command" ? desk.candidates.find(step, "command", step.command) : desk.candidates.find(step, "attributes");
+  const key = candidate ? choiceKey(candidate) : "";
+  /** @type {import("./editor-controls.js").Option[]} */
+  const options = choices.map((one) => [one.key, one.label, one.isMissing !== ""]);
+  if (!choices.some((one) => one.key === key)) {
+    options.push([key, step.kind === "command" ? commandWords(step.command) : `Set ${plain(step.trait).toLowerCase()}`]);
+  }
+  const change = (/** @type {Step | null} */ other) => { if (other) replace(other); };
+  /** @type {Node[]} */
+  const nodes = [
+    selectField("Device", "device", entities, what, (value) => change(actionStep(desk, value))),
+    selectField("Does", "does", options, key, (value) => change(actionStep(desk, what, value)))];
+  const values = step.kind === "command" ? step.parameters : step.update;
+  const fields = (candidate?.fields ?? []).filter(({ isWritable }) => isWritable !== false);
+  for (const [name, value] of Object.entries(values)) if (!fields.some((field) => field.name === name)) fields.push(guessedField(name, value));
+  for (const field of fields) {
+    nodes.push(valueField({ name: `value-${field.name}`, trait: step.trait, field, value: values[field.name],
+      isOptional: step.kind === "update" || !shapeOf(field).isRequired, changed: (value) => {
+        if (value === undefined) delete values[field.name];
+        else values[field.name] = value;
+      } }));
+  }
+  if (step.entity.device === undefined) return nodes;
+  nodes.push(checkField("If the device is offline, wait for it", "defer", step.defer !== null, (isChecked) => {
+    step.defer = isChecked ? 600 : null;
+    redraw();
+  }));
+  if (step.defer !== null) nodes.push(durationField("At most", "at-most", step.defer, (seconds) => { step.defer = seconds; }));
+  return nodes;
+}
+
+/**
+ * @param {import("./automation-model").ParallelStep} step changed in place
+ * @param {Desk} desk
+ * @param {() => void} redraw
+ */
+function parallelFields(step, desk, redraw) {
+  const branches = step.branches.map((steps, index) => nested(`Branch ${index + 1}`, stepList(steps, desk, true), step.branches.length < 3 ? null : () => {
+    step.branches.splice(index, 1);
+    redraw();
+  }));
+  return [...branches, new Button("plus", "Add a branch", () => {
+    step.branches.push([actionStep(desk) ?? { kind: "delay", seconds: 60 }]);
+    redraw();
+  }, "button compact").node];
+}
+
+/**
+ * @param {import("./automation-model").ChoiceStep} step changed in place
+ * @param {Desk} desk
+ * @param {() => void} redraw
+ */
+function choiceFields(step, desk, redraw) {
+  const branches = step.branches.map(({ block, steps }, index) => {
+    const condition = element("div", "box", blockFields(block, desk, false), element("div", "box-issues"));
+    desk.placed(block, condition);
+    const title = index === 0 ? "If" : "Else, if";
+    const content = element("div", "", condition, element("p", "nested-title", "Then"), stepList(steps, desk));
+    return nested(title, content, index === 0 ? null : () => {
+      step.branches.splice(index, 1);
+      redraw();
+    });
+  });
+  if (step.otherwise) {
+    branches.push(nested("Else", stepList(step.otherwise, desk), () => {
+      step.otherwise = null;
+      redraw();
+    }));
+  }
+  const buttons = element("div", "buttons", new Button("plus", "Else, if", () => {
+    step.branches.push({ block: newBlock(desk), steps: [] });
+    redraw();
+  }, "button compact").node);
+  if (!step.otherwise) {
+    buttons.append(new Button("plus", "Else", () => {
+      step.otherwise = [];
+      redraw();
+    }, "button compact").node);
+  }
+  return [...branches, buttons];
+}
+
+/**
+ * @param {string} title
+ * @param {Node} content
+ * @param {(() => void) | null} remove
+ */
+function nested(title, content, remove) {
+  const head = element("div", "box-head", element("span", "", title));
+  if (remove) {
+    const { node } = new Button("close", "Remove", remove, "button plain");
+    node.setAttribute("aria-label", `Remove ${title}`);
+    head.append(node);
+  }
+  const node = element("div", "nested", head, content);
+  node.setAttribute("role", "group");
+  node.setAttribute("aria-label", title);
+  return node;
+}
