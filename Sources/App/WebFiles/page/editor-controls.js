@@ -1,5 +1,8 @@
 import { Button, element } from "./dom.js";
 
+// Counts the controls, each of which has a label of its own.
+let fields = 0;
+
 /** @typedef {[value: string, words: string, isDisabled?: boolean]} Option */
 
 /**
@@ -10,7 +13,11 @@ import { Button, element } from "./dom.js";
  */
 export function labelled(label, control, name) {
   control.name = name;
-  return element("label", "field", element("span", "", label), control);
+  fields += 1;
+  control.id = `field-${fields}`;
+  const text = element("label", "", label);
+  text.htmlFor = control.id;
+  return element("div", "field", text, control);
 }
 
 /**
@@ -79,7 +86,7 @@ export function durationField(label, name, seconds, changed) {
   const fitting = [...units].reverse().find(([, size]) => seconds % size === 0 && seconds >= size) ?? units[0];
   let size = fitting[1];
   const amount = element("input");
-  Object.assign(amount, { type: "number", min: "0", step: "any", value: String(seconds / size), name, inputMode: "decimal" });
+  Object.assign(amount, { type: "number", min: "0", step: "any", value: String(seconds / size), inputMode: "decimal" });
   const unit = element("select");
   unit.setAttribute("aria-label", `${label}: unit`);
   unit.name = `${name}-unit`;
@@ -91,7 +98,7 @@ export function durationField(label, name, seconds, changed) {
     size = Number(unit.value);
     tell();
   });
-  return element("div", "field duration", element("label", "field", element("span", "", label), amount), unit);
+  return element("div", "field duration", labelled(label, amount, name), unit);
 }
 
 /**
