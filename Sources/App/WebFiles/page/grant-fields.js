@@ -9,6 +9,7 @@ export const scopeWords = [
   ["control", "Switch devices"],
   ["media", "See and hear cameras, and talk through them"],
   ["automate", "Make automations, which act by themselves"],
+  ["unlock", "Let automations unlock, open and disarm"],
   ["admin", "Add cameras, and let others in"],
 ];
 

@@ -46,6 +46,7 @@ class PlacesDialog {
       element("h3", "", "Name of this home"),
       lineForm({ label: "Name of this home", value: structure.name, button: "Save",
         run: (name) => this.change(() => patch(path, { name }), () => { this.home.place(this.home.structures, this.id, { ...structure, name }); }) }),
+      element("h3", "", "Where it is"), this.whereForm(structure, path),
       element("h3", "", "Rooms"), list,
       lineForm({ label: "New room", button: "Add", run: (name) => this.change(async () => {
         const made = await make(`${path}/rooms`, { name });
@@ -62,6 +63,42 @@ class PlacesDialog {
       }) }),
       new Button("bin", `Remove ${structure.name}`, () => this.removeStructure(structure.name, path),
         "button danger").node);
+  }
+
+  /**
+   * The address, the coordinates and the time zone, by which automations know the clock and the sun.
+   * @param {import("./types").Structure} structure
+   * @param {string} path
+   */
+  whereForm({ address, latitude, longitude, timeZone }, path) {
+    const fields = {
+      address: input("text", address ?? "", { maxLength: 500, placeholder: "1 Main Street, Springfield" }),
+      latitude: input("number", latitude === undefined ? "" : String(latitude), { min: "-90", max: "90", step: "any" }),
+      longitude: input("number", longitude === undefined ? "" : String(longitude), { min: "-180", max: "180", step: "any" }),
+      timeZone: input("text", timeZone ?? "", { required: true, placeholder: "Europe/Berlin" }),
+    };
+    const zones = element("datalist");
+    zones.id = "time-zones";
+    // Browsers of 2021 and before do not list them.
+    const known = /** @type {any} */ (Intl).supportedValuesOf?.("timeZone") ?? [];
+    zones.append(...known.map((/** @type {string} */ zone) => new Option(zone, zone)));
+    fields.timeZone.setAttribute("list", zones.id);
+    const save = element("button", "button", "Save where it is");
+    save.type = "submit";
+    const form = element("form", "fields", label("Address", fields.address), label("Degrees north (south: below 0)", fields.latitude),
+      label("Degrees east (west: below 0)", fields.longitude), label("Time zone", fields.timeZone), zones, save);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const settings = {
+        address: fields.address.value.trim() || null, timeZone: fields.timeZone.value.trim(),
+        latitude: numberOf(fields.latitude), longitude: numberOf(fields.longitude),
+      };
+      this.change(() => patch(path, settings), () => {
+        const structure = this.home.structures.get(this.id);
+        if (structure) this.home.place(this.home.structures, this.id, { ...structure, ...present(settings) });
+      });
+    });
+    return form;
   }
 
   /** @param {import("./types").Room} room */
@@ -104,4 +141,32 @@ class PlacesDialog {
       this.fault.say([message, details].filter(Boolean).join(" "));
     }
   }
+}
+
+/**
+ * @param {string} type
+ * @param {string} value
+ * @param {Partial<HTMLInputElement>} settings
+ */
+function input(type, value, settings) {
+  const made = element("input");
+  Object.assign(made, { type, autocomplete: "off", ...settings, value });
+  return made;
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLInputElement} field
+ */
+function label(text, field) { return element("label", "", text, field); }
+
+/** @param {HTMLInputElement} field */
+function numberOf(field) { return field.value === "" ? null : Number(field.value); }
+
+/**
+ * Settings as the gateway reports them: what was cleared is missing.
+ * @param {Record<string, any>} settings
+ */
+function present(settings) {
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value ?? undefined]));
 }

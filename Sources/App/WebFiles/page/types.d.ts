@@ -192,7 +192,7 @@ export interface FootagePart {
   segments: FootageSegment[];
 }
 
-export type Scope = "read" | "control" | "media" | "automate" | "admin";
+export type Scope = "read" | "control" | "media" | "automate" | "unlock" | "admin";
 
 export interface Grant {
   scopes: Scope[];
