@@ -51,6 +51,8 @@ test("a trigger that counted for nothing does not end the run that goes on", () 
   store.event("run", run("r1", "2026-11-23T10:00:00.000Z"));
   store.event("run", run("r2", "2026-11-23T10:00:01.000Z", { end: "alreadyRunning" }));
   assert.equal(store.automations.get("a1").isRunning, true);
+  store.event("run", run("r1", "2026-11-23T10:00:00.000Z", { end: "completed" }));
+  assert.equal(store.automations.get("a1").isRunning, false);
 });
 
 test("weeks of runs leave one run for each automation", () => {

@@ -50,11 +50,11 @@ export class AutomationStore {
     const automation = this.automations.get(run?.automationID);
     if (!automation) return;
     const last = automation.lastRun;
-    // A run that began before the one that is shown, for example the record of a trigger that counted for nothing.
-    if (last && last.id !== run.id && last.startedAt > run.startedAt) return;
-    // A trigger during a run makes a record of its own; the run goes on.
-    const isRunning = run.end === "alreadyRunning" ? automation.isRunning : run.end === undefined;
-    this.put({ ...automation, lastRun: run, isRunning });
+    const isOther = last !== undefined && last !== null && last.id !== run.id;
+    // A trigger during a run makes a record of its own, which has ended at once. The run goes on.
+    if (isOther && last.end === undefined && run.end !== undefined) return;
+    if (isOther && last.startedAt > run.startedAt) return;
+    this.put({ ...automation, lastRun: run, isRunning: run.end === undefined });
   }
 
   /**

@@ -5,6 +5,7 @@ import { kindName } from "./kinds.js";
  * @typedef {import("./automation-model").Entity} Entity
  * @typedef {import("./types").Candidate} Candidate
  * @typedef {import("./types").CandidateField} CandidateField
+ * @typedef {import("./editor-controls.js").Option} Option
  * @typedef {"starter" | "stateReader" | "action"} Role
  */
 
@@ -41,6 +42,19 @@ export class Candidates {
   entities(role) {
     return [...this.byEntity.values()].filter((own) => own.some(({ roles }) => roles.includes(role)))
       .map(([{ entity }]) => entity);
+  }
+
+  /**
+   * The entities that have something for a role, as options of a field, and the one that is chosen.
+   * @param {Role} role
+   * @param {(entity: Entity) => string} nameOf
+   * @param {Entity} [chosen]
+   * @returns {Option[]}
+   */
+  entityOptions(role, nameOf, chosen) {
+    const entities = this.entities(role);
+    if (chosen && !entities.some((entity) => entityKey(entity) === entityKey(chosen))) entities.push(chosen);
+    return entities.map((entity) => [entityKey(entity), nameOf(entity)]);
   }
 
   /**
@@ -100,6 +114,13 @@ export class Candidates {
 function made(candidate, words, field) {
   return { key: choiceKey(candidate, field?.name), words, label: words, candidate, isMissing: missingWords(candidate), ...(field ? { field } : {}) };
 }
+
+/**
+ * The choices as options of a field.
+ * @param {Choice[]} choices
+ * @returns {Option[]}
+ */
+export function choiceOptions(choices) { return choices.map(({ key, label, isMissing }) => [key, label, isMissing !== ""]); }
 
 /** @param {Entity} entity */
 export function entityKey({ device, structure }) { return device === undefined ? `structure ${structure}` : `device ${device}`; }

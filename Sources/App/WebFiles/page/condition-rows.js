@@ -1,4 +1,4 @@
-import { entityKey, entityOf, choiceKey, shapeOf, fieldWords } from "./candidates.js";
+import { choiceKey, choiceOptions, entityKey, entityOf, fieldWords, shapeOf } from "./candidates.js";
 import { checkField, dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { clockText, operatorWords } from "./automation-words.js";
@@ -155,8 +155,7 @@ function rowFields(row, desk, replace) {
     const what = row.kind === "compare" ? entityKey(row.entity) : row.kind;
     /** @type {import("./editor-controls.js").Option[]} */
     const options = [["time", "Time of day"], ["days", "Day of the week"],
-      ...desk.candidates.entities("stateReader").map((entity) => /** @type {[string, string]} */ ([entityKey(entity), desk.nameOf(entity)]))];
-    if (row.kind === "compare" && !options.some(([key]) => key === what)) options.push([what, desk.nameOf(row.entity)]);
+      ...desk.candidates.entityOptions("stateReader", desk.nameOf, row.kind === "compare" ? row.entity : undefined)];
     const chooser = selectField("What", "what", options, what, (value) => {
       if (value === "time") replace(timeRow(desk));
       else if (value === "days") replace({ kind: "days", structure: desk.structureID, days: ["monday", "tuesday", "wednesday", "thursday", "friday"] });
@@ -168,8 +167,7 @@ function rowFields(row, desk, replace) {
     const candidate = desk.candidates.find(row, "attributes");
     const key = candidate ? choiceKey(candidate, row.comparison.field) : "";
     const known = choices.find((one) => one.key === key);
-    /** @type {import("./editor-controls.js").Option[]} */
-    const shown = choices.map((one) => [one.key, one.label, one.isMissing !== ""]);
+    const shown = choiceOptions(choices);
     if (!known) shown.push([key, fieldWords(row.trait, row.comparison.field)]);
     return [chooser, selectField("Which", "which", shown, key, (value) => replace(compareRow(desk, what, value))),
       ...comparisonFields(row.comparison, row.trait, known?.field, redraw)];

@@ -1,4 +1,4 @@
-import { choiceKey, entityKey, entityOf, fieldWords } from "./candidates.js";
+import { choiceKey, choiceOptions, entityKey, entityOf, fieldWords } from "./candidates.js";
 import { clockField, comparisonFields, lastingFields } from "./condition-rows.js";
 import { dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
 import { Button } from "./dom.js";
@@ -116,14 +116,11 @@ function starterFields(starter, desk, replace) {
  */
 function deviceFields(starter, desk, replace, redraw) {
   const what = entityKey(starter.entity);
-  /** @type {import("./editor-controls.js").Option[]} */
-  const entities = desk.candidates.entities("starter").map((entity) => [entityKey(entity), desk.nameOf(entity)]);
-  if (!entities.some(([key]) => key === what)) entities.push([what, desk.nameOf(starter.entity)]);
+  const entities = desk.candidates.entityOptions("starter", desk.nameOf, starter.entity);
   const choices = desk.candidates.choices(starter.entity, "starter");
   const candidate = starter.kind === "event" ? desk.candidates.find(starter, "event", starter.event) : desk.candidates.find(starter, "attributes");
   const key = candidate ? choiceKey(candidate, starter.kind === "event" ? "" : starter.comparison?.field) : "";
-  /** @type {import("./editor-controls.js").Option[]} */
-  const options = choices.map((one) => [one.key, one.label, one.isMissing !== ""]);
+  const options = choiceOptions(choices);
   if (!choices.some((one) => one.key === key)) {
     const words = starter.kind === "event" ? plain(starter.event) : starter.comparison
       ? fieldWords(starter.trait, starter.comparison.field) : `Anything of ${plain(starter.trait).toLowerCase()}`;

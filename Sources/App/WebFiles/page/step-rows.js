@@ -1,4 +1,4 @@
-import { choiceKey, commandWords, entityKey, entityOf, shapeOf } from "./candidates.js";
+import { choiceKey, choiceOptions, commandWords, entityKey, entityOf, shapeOf } from "./candidates.js";
 import { blockFields, newBlock } from "./condition-rows.js";
 import { checkField, drawn, durationField, partList, selectField } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
@@ -101,14 +101,11 @@ function newStep(kind, desk) {
  */
 function actionFields(step, desk, replace, redraw) {
   const what = entityKey(step.entity);
-  /** @type {import("./editor-controls.js").Option[]} */
-  const entities = desk.candidates.entities("action").map((entity) => [entityKey(entity), desk.nameOf(entity)]);
-  if (!entities.some(([key]) => key === what)) entities.push([what, desk.nameOf(step.entity)]);
+  const entities = desk.candidates.entityOptions("action", desk.nameOf, step.entity);
   const choices = desk.candidates.choices(step.entity, "action");
   const candidate = step.kind === "command" ? desk.candidates.find(step, "command", step.command) : desk.candidates.find(step, "attributes");
   const key = candidate ? choiceKey(candidate) : "";
-  /** @type {import("./editor-controls.js").Option[]} */
-  const options = choices.map((one) => [one.key, one.label, one.isMissing !== ""]);
+  const options = choiceOptions(choices);
   if (!choices.some((one) => one.key === key)) {
     options.push([key, step.kind === "command" ? commandWords(step.command) : `Set ${plain(step.trait).toLowerCase()}`]);
   }
