@@ -54,7 +54,8 @@ export class Candidates {
   entityOptions(role, nameOf, chosen) {
     const entities = this.entities(role);
     if (chosen && !entities.some((entity) => entityKey(entity) === entityKey(chosen))) entities.push(chosen);
-    return entities.map((entity) => [entityKey(entity), nameOf(entity)]);
+    return entities.map((entity) => /** @type {[string, string]} */ ([entityKey(entity), nameOf(entity)]))
+      .sort(([, one], [, other]) => one.localeCompare(other, undefined, { numeric: true }));
   }
 
   /**

@@ -3,7 +3,7 @@ import { clockField, comparisonFields, lastingFields } from "./condition-rows.js
 import { dayFields, drawn, durationField, inputField, partList, selectField } from "./editor-controls.js";
 import { Button } from "./dom.js";
 import { plain } from "./history-words.js";
-import { firstValue, guessedField, valueField } from "./value-fields.js";
+import { askedFields, firstValue, valueField } from "./value-fields.js";
 
 /**
  * @typedef {import("./automation-model").AttributeStarter} AttributeStarter
@@ -148,10 +148,7 @@ function deviceFields(starter, desk, replace, redraw) {
  * @param {Desk} desk
  */
 function parameterFields(starter, desk) {
-  const fields = [...desk.candidates.find(starter, "event", starter.event)?.fields ?? []];
-  for (const [name, value] of Object.entries(starter.parameters)) {
-    if (!fields.some((field) => field.name === name)) fields.push(guessedField(name, value));
-  }
+  const fields = askedFields(desk.candidates.find(starter, "event", starter.event)?.fields ?? [], starter.parameters);
   return fields.map((field) => valueField({ name: `parameter-${field.name}`, trait: starter.trait, field, isOptional: true,
     value: starter.parameters[field.name], changed: (value) => {
       if (value === undefined) delete starter.parameters[field.name];

@@ -3,7 +3,7 @@ import { blockFields, newBlock } from "./condition-rows.js";
 import { checkField, drawn, durationField, partList, selectField } from "./editor-controls.js";
 import { Button, element } from "./dom.js";
 import { plain } from "./history-words.js";
-import { firstValue, guessedField, valueField } from "./value-fields.js";
+import { askedFields, firstValue, valueField } from "./value-fields.js";
 
 /**
  * @typedef {import("./automation-model").CommandStep} CommandStep
@@ -115,8 +115,7 @@ function actionFields(step, desk, replace, redraw) {
     selectField("Device", "device", entities, what, (value) => change(actionStep(desk, value))),
     selectField("Does", "does", options, key, (value) => change(actionStep(desk, what, value)))];
   const values = step.kind === "command" ? step.parameters : step.update;
-  const fields = (candidate?.fields ?? []).filter(({ isWritable }) => isWritable !== false);
-  for (const [name, value] of Object.entries(values)) if (!fields.some((field) => field.name === name)) fields.push(guessedField(name, value));
+  const fields = askedFields((candidate?.fields ?? []).filter(({ isWritable }) => isWritable !== false), values);
   for (const field of fields) {
     nodes.push(valueField({ name: `value-${field.name}`, trait: step.trait, field, value: values[field.name],
       isOptional: step.kind === "update" || !shapeOf(field).isRequired, changed: (value) => {

@@ -19,6 +19,21 @@ export function firstValue(field) {
 }
 
 /**
+ * The fields that are asked for. One that takes a record or a list is, if it needs a value or has one: few people write JSON.
+ * @param {CandidateField[]} fields
+ * @param {Record<string, any>} values what the graph has, perhaps under names that the candidates do not describe
+ * @returns {CandidateField[]}
+ */
+export function askedFields(fields, values) {
+  const asked = fields.filter((field) => {
+    const { kind, isRequired } = shapeOf(field);
+    return kind !== "other" || isRequired || values[field.name] !== undefined;
+  });
+  const unknown = Object.keys(values).filter((name) => !fields.some((field) => field.name === name));
+  return [...asked, ...unknown.map((name) => guessedField(name, values[name]))];
+}
+
+/**
  * A control for the value of a field, by what the field takes.
  * @param {object} options
  * @param {string} [options.label]
