@@ -43,7 +43,7 @@ enum Samples {
                 elseThen: [.action(GraphAction(lamp, .command("toggle", parameters: [:])))])),
         .parallel([
             .action(GraphAction(level, .command("moveToLevel", parameters: ["level": .integer(254)]))),
-            .action(GraphAction(level, .update(["onLevel": .null]))),
+            .action(GraphAction(level, .update(["onLevel": .null]), deferral: .seconds(90))),
         ]),
         .delay(Duration(secondsComponent: 0, attosecondsComponent: 1)),
     ])

@@ -53,6 +53,8 @@ public struct AutomationState: Sendable, Hashable, Codable {
     public var isPaused = false
     /// For each scheduled starter, by its place: everything until then is decided, in seconds since 1970.
     public var decidedUntil: [String: Int] = [:]
+    /// Tells which graph its run has. A run whose graph has been replaced cannot go on after a restart.
+    public var runGraph: UInt64?
 
     /// The state of an automation that has never run.
     public init() {}

@@ -3,8 +3,52 @@ import HomeTypes
 
 /// Runs automations. It does no I/O: it is told what happens and the time, and returns what is to be kept and sent.
 public struct Engine: Sendable {
+    /// An automation, and what is known of it between its runs.
+    struct Automation: Sendable {
+        var definition: AutomationDefinition
+        var program: Program
+        var state: AutomationState
+        /// The run that goes on.
+        var runID: String?
+        /// The starters are ignored until then, by the uptime.
+        var suppressedUntil: Int64?
+        /// When it started last, by the uptime.
+        var starts: [Int64] = []
+        /// When a trigger that started nothing was written down, by the uptime.
+        var refusals: [Int64] = []
+        var schedules: [Schedule] = []
+        var scheduleToken = 0
+    }
+
+    /// A command whose consequences may start runs.
+    struct Cause: Sendable {
+        var depth: Int
+        var until: Int64
+    }
+
     let limits: EngineLimits
     let mintRunID: @Sendable () -> String
+    var automations: [String: Automation] = [:]
+    var runs: [String: Run] = [:]
+    var entities: [String: EntityState] = [:]
+    /// How many automations name a device or structure.
+    var references: [String: Int] = [:]
+    var places: [String: SchedulePlace] = [:]
+    /// The runs whose conditions must hold for a time, by the entities that they read.
+    var holders: [String: Set<String>] = [:]
+    /// The runs with a command that waits for its device.
+    var waiters: [String: Set<String>] = [:]
+    var causes: [String: Cause] = [:]
+    var deadlines = DeadlineHeap()
+    private var compactionCount = 1024
+    private var effects: [EngineEffect] = []
+    private var nextEffect = 0
+    /// False after a restart until the present state of the home has been told.
+    var isSettled = true
+    private var restoredAt: Int64 = 0
+    /// The difference of the two clocks when they were compared last.
+    private var clockDifference: Int64?
+    private var watchesClock = false
 
     /// Makes an engine that knows nothing yet.
     /// - Parameter mintRunID: makes a name for a run that no run has had.
@@ -13,32 +57,142 @@ public struct Engine: Sendable {
         self.mintRunID = mintRunID
     }
 
-    /// Adopts what was kept. Nothing else comes before this. What follows from it is polled afterwards.
+    /// Adopts what was kept. Nothing else comes before this.
+    ///
+    /// The present state of the home follows as ``EngineInput/device(_:)`` and ``EngineInput/structure(_:)``. The runs go on
+    /// with the first ``EngineInput/clock`` after that.
     /// - Parameter openRuns: the entries of each run that has not ended, in their order.
     public mutating func restore(
         _ definitions: [AutomationDefinition], states: [String: AutomationState], openRuns: [[RunEntry]],
         at now: EngineTime
-    ) {}
+    ) {
+        isSettled = false
+        restoredAt = now.uptime
+        clockDifference = now.wall - now.uptime
+        for definition in definitions { adopt(definition, states[definition.id] ?? AutomationState(), now) }
+        for entries in openRuns { adopt(entries, now) }
+    }
 
     /// Takes what has happened. Its effects are polled afterwards. It never fails.
-    public mutating func handle(_ input: EngineInput, at now: EngineTime) {}
+    public mutating func handle(_ input: EngineInput, at now: EngineTime) {
+        switch input {
+        case .device(let device): handle(device, now)
+        case .structure(let structure): handle(structure, now)
+        case .define(let definition): define(definition, now)
+        case .remove(let id): remove(id, now)
+        case .deviceRemoved(let id): removeDevice(id, now)
+        case .release(let id, _): release(id, now)
+        case .event(let event):
+            // An event that nothing waits for does not end the start, and costs nothing.
+            guard let places = entities[event.entityID]?.events[.init(trait: event.trait, event: event.event)] else {
+                break
+            }
+            prepare(now)
+            handle(event, places, now)
+        case .execute(let id, let principal):
+            prepare(now)
+            execute(id, principal, now)
+        case .stop(let id, _):
+            prepare(now)
+            if let runID = automations[id]?.runID { end(runID, .stopped, now) }
+        case .commandEnded(let runID, let commandID, let outcome):
+            prepare(now)
+            handle(outcome, of: commandID, in: runID, now)
+        case .clock: prepare(now)
+        }
+        guard deadlines.count >= compactionCount else { return }
+        let current = self
+        deadlines.filter { current.isCurrent($0.reason) }
+        compactionCount = max(1024, 2 * deadlines.count)
+    }
+
+    /// Does what is due, before what has just happened.
+    mutating func prepare(_ now: EngineTime) {
+        if !isSettled {
+            isSettled = true
+            settle(now)
+        }
+        let difference = now.wall - now.uptime
+        if let last = clockDifference, abs(difference - last) > 1_000 {
+            clockDifference = difference
+            for id in automations.keys.sorted() where automations[id]?.schedules.isEmpty == false { look(id, now) }
+        } else if clockDifference == nil {
+            clockDifference = difference
+        }
+        while let deadline = deadlines.popDue(at: now.uptime) { handle(deadline.reason, now) }
+    }
+
+    private mutating func handle(_ reason: Deadline.Reason, _ now: EngineTime) {
+        switch reason {
+        case .strand(let runID, let strand, let token): endWait(runID, strand, token, now)
+        case .runLength(let runID):
+            if let run = runs[runID], run.lastsUntil <= now.uptime { end(runID, .failed, now) }
+        case .schedule(let id, let token):
+            if automations[id]?.scheduleToken == token { look(id, now) }
+        case .wallClock:
+            watchesClock = false
+            watchClock(now)
+        }
+    }
+
+    /// Whether anything waits for a deadline.
+    private func isCurrent(_ reason: Deadline.Reason) -> Bool {
+        switch reason {
+        case .strand(let runID, let strand, let token):
+            runs[runID]?.strands.contains { $0.id == strand && $0.token == token } ?? false
+        case .runLength(let runID): runs[runID] != nil
+        case .schedule(let id, let token): automations[id]?.scheduleToken == token
+        case .wallClock: true
+        }
+    }
+
+    /// Looks at the wall clock once in a while, because nobody reports that it was set.
+    mutating func watchClock(_ now: EngineTime) {
+        guard !watchesClock, automations.values.contains(where: { !$0.schedules.isEmpty }) else { return }
+        watchesClock = true
+        deadlines.insert(Deadline(at: now.uptime + 30_000, reason: .wallClock))
+    }
 
     /// The next thing to do; nil if everything is done.
-    public mutating func pollEffect() -> EngineEffect? { nil }
+    public mutating func pollEffect() -> EngineEffect? {
+        guard nextEffect < effects.count else { return nil }
+        defer {
+            nextEffect += 1
+            if nextEffect == effects.count {
+                effects.removeAll(keepingCapacity: effects.count < 1_000)
+                nextEffect = 0
+            }
+        }
+        return effects[nextEffect]
+    }
+
+    mutating func emit(_ effect: EngineEffect) { effects.append(effect) }
+
+    mutating func emitState(of id: String) {
+        if let state = automations[id]?.state { emit(.state(automationID: id, state)) }
+    }
 
     /// When to call ``handle(_:at:)`` with ``EngineInput/clock`` at the latest, by ``EngineTime/uptime``; nil for never.
-    public var nextDeadline: Int64? { nil }
+    public var nextDeadline: Int64? {
+        if isSettled { return deadlines.earliest }
+        return automations.isEmpty ? nil : restoredAt
+    }
 
-    /// Whether an automation has anything to do with a device.
-    public func watches(deviceID: String) -> Bool { true }
+    /// Whether an automation names a device: in a starter, a reader or an action.
+    public func watches(deviceID: String) -> Bool { references[deviceID] != nil }
 
     /// Whether a starter waits for an event of a device.
-    public func watches(deviceID: String, event: String, of trait: String) -> Bool { true }
+    public func watches(deviceID: String, event: String, of trait: String) -> Bool {
+        entities[deviceID]?.events[.init(trait: trait, event: event)] != nil
+    }
 
     /// The automations that run now.
-    public var runningAutomations: Set<String> { [] }
+    public var runningAutomations: Set<String> { Set(runs.values.map(\.automationID)) }
 
-    /// Whether a person can run an automation with this graph: it has a manual starter, or something after its first
-    /// starter that does not need it.
-    public static func isManuallyExecutable(_ graph: Graph) -> Bool { graph.isUnderstood && graph.nodes.count > 1 }
+    /// Whether a person can run an automation with this graph: it has a manual starter, or something after its first starter.
+    public static func isManuallyExecutable(_ graph: Graph) -> Bool {
+        let program = Program(graph)
+        guard let start = program.start(of: Trigger(.manual, path: program.manualPath)) else { return false }
+        return !program.manualPath.isEmpty || program.steps[start].operation != .end
+    }
 }

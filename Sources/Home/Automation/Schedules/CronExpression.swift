@@ -13,6 +13,8 @@ public struct CronExpression: Sendable, Hashable {
     private let weekdays: Set<Int>
     private let restrictsDays: Bool
     private let restrictsWeekdays: Bool
+    /// The times of a day on which the rule holds, in seconds since midnight, in order.
+    let times: [Int]
 
     /// Reads a rule.
     /// - Throws: `invalidArgument`, which names the field.
@@ -30,6 +32,8 @@ public struct CronExpression: Sendable, Hashable {
         weekdays = Set(named.map { $0 == 0 ? 7 : $0 })
         restrictsDays = !fields[2].hasPrefix("*")
         restrictsWeekdays = !fields[4].hasPrefix("*")
+        let minutes = minutes.sorted()
+        times = hours.sorted().flatMap { hour in minutes.map { hour * 3600 + $0 * 60 } }
     }
 
     private static let monthNames = [
@@ -85,10 +89,5 @@ public struct CronExpression: Sendable, Hashable {
         case (true, true): return days.contains(day) || weekdays.contains(date.weekday)
         default: return days.contains(day) && weekdays.contains(date.weekday)
         }
-    }
-
-    /// The times of a day on which the rule holds, in seconds since midnight, in order.
-    var times: [Int] {
-        hours.sorted().flatMap { hour in minutes.sorted().map { hour * 3600 + $0 * 60 } }
     }
 }

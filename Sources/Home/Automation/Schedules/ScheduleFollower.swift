@@ -21,7 +21,7 @@ public struct ScheduleFollower: Sendable {
 
     /// Everything until then has been decided, in seconds since 1970.
     public private(set) var decidedUntil: Int
-    /// The moments that have run and are still to come, because the clock was set back.
+    /// The moments of the last days that have run. They come again when the clock is set back, and do not run again.
     public private(set) var alreadyRun: Set<Int> = []
 
     /// The rule.
@@ -29,6 +29,8 @@ public struct ScheduleFollower: Sendable {
     /// How late a moment may run, in seconds.
     private let grace: Int
 
+    /// How far a clock can be set back without running anything twice.
+    private static let rememberedSeconds = 2 * 86_400
     /// How many moments of a pause are counted, more or less.
     private static let lookLimit = 10_000
 
@@ -50,7 +52,7 @@ public struct ScheduleFollower: Sendable {
             decidedUntil = now
             return due
         }
-        alreadyRun = alreadyRun.filter { $0 > decidedUntil }
+        alreadyRun = alreadyRun.filter { $0 > now - Self.rememberedSeconds }
         var moments = rule.moments(after: decidedUntil, through: now, limit: Self.lookLimit, at: place)
         if moments.count >= Self.lookLimit {
             // After a very long pause not every moment is counted, but the last ones are looked at.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The wall clock of a place, with its changes to and from summer time.
-public struct WallClock: Sendable {
+public struct WallClock: Sendable, Hashable {
     private let zone: TimeZone
 
     /// The clock of a time zone.
@@ -16,6 +16,9 @@ public struct WallClock: Sendable {
         let local = seconds + offset(seconds)
         return CivilDate(day: (local - Self.remainder(local)) / 86_400)
     }
+
+    /// What the clock shows at a moment, in seconds since midnight.
+    public func timeOfDay(at seconds: Int) -> Int { Self.remainder(seconds + offset(seconds)) }
 
     private static func remainder(_ seconds: Int) -> Int { (seconds % 86_400 + 86_400) % 86_400 }
 

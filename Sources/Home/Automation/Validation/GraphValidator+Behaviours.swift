@@ -7,6 +7,9 @@ extension GraphValidator {
     private static let harmlessLockCommands: Set<String> = ["lockDoor"]
 
     mutating func validateAction(_ action: GraphAction, _ path: String) {
+        if let deferral = action.deferral, !(Duration.seconds(1)...Duration.seconds(86_400)).contains(deferral) {
+            report(path, .delayDurationOutOfRange(deferral))
+        }
         guard let found = find(action.target, path) else { return }
         let entity = action.target.entity.id
         if startingTraits.contains(action.target.withoutType) {

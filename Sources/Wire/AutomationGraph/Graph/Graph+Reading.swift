@@ -66,10 +66,10 @@ struct GraphReading {
         return values
     }
 
-    func duration(_ tree: JSONTree, _ path: String) throws(GraphError) -> Duration {
-        guard case .number(let text) = try member(tree, "for", path).content, let duration = Duration(seconds: text)
+    func duration(_ tree: JSONTree, _ name: String, _ path: String) throws(GraphError) -> Duration {
+        guard case .number(let text) = try member(tree, name, path).content, let duration = Duration(seconds: text)
         else {
-            throw malformed("\(path).for", "must be a number of seconds without an exponent, below 2000000000000")
+            throw malformed("\(path).\(name)", "must be a number of seconds without an exponent, below 2000000000000")
         }
         return duration
     }

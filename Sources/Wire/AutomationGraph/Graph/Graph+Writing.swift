@@ -109,10 +109,11 @@ extension JSONTextWriter {
             name("update")
             object(attributes)
         }
+        if let deferral = action.deferral { duration(deferral, "defer") }
     }
 
-    private mutating func duration(_ duration: Duration) {
-        name("for")
+    private mutating func duration(_ duration: Duration, _ member: String = "for") {
+        name(member)
         raw(duration.seconds)
     }
 

@@ -123,11 +123,14 @@ public struct GraphAction: Sendable, Hashable {
     public var target: GraphTrait
     /// What it does.
     public var behaviour: Behaviour
+    /// How long it waits for a device that is offline; nil to fail at once. JSON has it as `defer`, in seconds.
+    public var deferral: Duration?
 
     /// Describes an action.
-    public init(_ target: GraphTrait, _ behaviour: Behaviour) {
+    public init(_ target: GraphTrait, _ behaviour: Behaviour, deferral: Duration? = nil) {
         self.target = target
         self.behaviour = behaviour
+        self.deferral = deferral
     }
 }
 

@@ -8,7 +8,7 @@ extension GraphReading {
         "stateReader": ["id", "entity", "deviceType", "trait"],
         "eventStarter": ["id", "entity", "deviceType", "trait", "event", "parameters"],
         "manualStarter": [], "condition": ["expression", "for"], "if": ["ifThen", "elseIfThens", "elseThen"],
-        "action": ["entity", "deviceType", "trait", "command", "parameters", "update"],
+        "action": ["entity", "deviceType", "trait", "command", "parameters", "update", "defer"],
         "delay": ["for"], "suppress": ["for"],
     ]
 
@@ -38,12 +38,12 @@ extension GraphReading {
         case "manualStarter": return .manualStarter
         case "condition":
             let expression = try self.expression(try member(tree, "expression", path), "\(path).expression")
-            let duration = tree["for"] == nil ? nil : try self.duration(tree, path)
+            let duration = tree["for"] == nil ? nil : try self.duration(tree, "for", path)
             return .condition(GraphCondition(expression, for: duration))
         case "if": return .ifThen(try choice(tree, path, depth: depth))
         case "action": return .action(try action(tree, path))
-        case "delay": return .delay(try duration(tree, path))
-        default: return .suppress(try duration(tree, path))
+        case "delay": return .delay(try duration(tree, "for", path))
+        default: return .suppress(try duration(tree, "for", path))
         }
     }
 
@@ -75,15 +75,17 @@ extension GraphReading {
 
     private func action(_ tree: JSONTree, _ path: String) throws(GraphError) -> GraphAction {
         let target = try trait(tree, path)
+        let deferral = tree["defer"] == nil ? nil : try duration(tree, "defer", path)
         switch (tree["command"], tree["update"]) {
         case (.some, nil):
             let parameters = try values(tree, "parameters", path) ?? [:]
-            return GraphAction(target, .command(try text(tree, "command", path), parameters: parameters))
+            return GraphAction(
+                target, .command(try text(tree, "command", path), parameters: parameters), deferral: deferral)
         case (nil, .some):
             guard tree["parameters"] == nil else {
                 throw malformed("\(path).parameters", "belong to a command; an update has its values in update")
             }
-            return GraphAction(target, .update(try values(tree, "update", path) ?? [:]))
+            return GraphAction(target, .update(try values(tree, "update", path) ?? [:]), deferral: deferral)
         default: throw malformed(path, "must have either command or update")
         }
     }

@@ -1,0 +1,123 @@
+import AutomationGraph
+import HomeTypes
+
+extension Engine {
+    /// Begins an action.
+    mutating func act(_ run: inout Run, _ index: Int, _ number: Int, _ now: EngineTime) {
+        let strand = run.strands[index]
+        let commandID = run.nextCommand
+        run.nextCommand += 1
+        let action = run.program.actions[number]
+        guard !action.isInvalid else {
+            let problem = "this action is not valid any more; look at the issues of the automation"
+            return endCommand(
+                &run, index, commandID, now.uptime, .failed(code: "failedPrecondition", message: problem), now)
+        }
+        if let deferral = action.action.deferral, isOffline(action.action), !isRemoved(action.action) {
+            let length = max(0, deferral.wholeMilliseconds)
+            let path = run.program.steps[strand.step].path
+            record(&run, strand.id, path, .deferred(commandID: commandID, until: now.wall + length), now)
+            deferCommand(&run, index, commandID, now.uptime, for: length, now)
+        } else {
+            send(&run, index, commandID, action.action, now)
+        }
+    }
+
+    private func isOffline(_ action: GraphAction) -> Bool {
+        guard case .device(let id) = action.target.entity, let entity = entities[id] else { return false }
+        return !entity.isOnline
+    }
+
+    private func isRemoved(_ action: GraphAction) -> Bool { entities[action.target.entity.id]?.isRemoved ?? false }
+
+    mutating func deferCommand(
+        _ run: inout Run, _ index: Int, _ commandID: Int, _ since: Int64, for length: Int64, _ now: EngineTime
+    ) {
+        let until = now.uptime + length
+        wait(&run, index, .deferred(commandID: commandID, since: since, until: until), until: until)
+        if let device = run.target(of: index) { waiters[device, default: []].insert(run.runID) }
+    }
+
+    /// Sends a command, unless its device cannot get it.
+    mutating func send(
+        _ run: inout Run, _ index: Int, _ commandID: Int, _ action: GraphAction, _ now: EngineTime
+    ) {
+        let strand = run.strands[index]
+        if isRemoved(action) {
+            let problem = "the device is not in the home any more; choose another one"
+            return endCommand(&run, index, commandID, now.uptime, .failed(code: "notFound", message: problem), now)
+        }
+        if isOffline(action) {
+            let problem = "the device is offline; look at its power and its network"
+            return endCommand(&run, index, commandID, now.uptime, .failed(code: "unavailable", message: problem), now)
+        }
+        record(&run, strand.id, run.program.steps[strand.step].path, .sending(commandID: commandID), now)
+        emit(
+            .send(
+                CommandRequest(
+                    runID: run.runID, commandID: commandID, automationID: run.automationID, owner: run.owner,
+                    action: action, timeout: limits.commandTimeout)))
+        noteCause(action.target.entity.id, run.depth, now)
+        wait(
+            &run, index, .sending(commandID: commandID, since: now.uptime), until: now.uptime + limits.commandAnswer)
+    }
+
+    /// What changes at a device soon after a command is its consequence.
+    private mutating func noteCause(_ entity: String, _ depth: Int, _ now: EngineTime) {
+        let earlier = causes[entity].map { $0.until >= now.uptime ? $0.depth : 0 } ?? 0
+        causes[entity] = Cause(depth: max(earlier, depth), until: now.uptime + limits.causeWindow)
+    }
+
+    /// Records how a command ended. The strand goes on in any case.
+    mutating func endCommand(
+        _ run: inout Run, _ index: Int, _ commandID: Int, _ since: Int64, _ outcome: CommandOutcome, _ now: EngineTime
+    ) {
+        let strand = run.strands[index]
+        let path = run.program.steps[strand.step].path
+        record(
+            &run, strand.id, path, .sent(commandID: commandID, outcome, milliseconds: max(0, now.uptime - since)), now)
+        run.count(outcome)
+        run.strands[index].activity = .ready
+        run.strands[index].step += 1
+    }
+
+    mutating func handle(_ outcome: CommandOutcome, of commandID: Int, in runID: String, _ now: EngineTime) {
+        guard var run = runs[runID] else { return }
+        for index in run.strands.indices {
+            guard case .sending(commandID, let since) = run.strands[index].activity else { continue }
+            if let entity = run.target(of: index) { noteCause(entity, run.depth, now) }
+            endCommand(&run, index, commandID, since, outcome, now)
+            return advance(run, now)
+        }
+    }
+
+    /// Sends the commands that waited for a device.
+    mutating func sendDeferred(to device: String, _ now: EngineTime) {
+        guard let runIDs = waiters.removeValue(forKey: device) else { return }
+        for runID in runIDs.sorted() {
+            guard var run = runs[runID] else { continue }
+            for index in run.strands.indices {
+                guard case .deferred(let commandID, _, _) = run.strands[index].activity,
+                    run.target(of: index) == device,
+                    case .act(let number) = run.program.steps[run.strands[index].step].operation
+                else { continue }
+                send(&run, index, commandID, run.program.actions[number].action, now)
+            }
+            advance(run, now)
+        }
+    }
+
+    mutating func forgetDeferral(_ run: Run, _ index: Int) {
+        guard case .deferred = run.strands[index].activity, let device = run.target(of: index) else { return }
+        waiters[device]?.remove(run.runID)
+        if waiters[device]?.isEmpty == true { waiters[device] = nil }
+    }
+}
+
+extension Run {
+    /// The device or structure of the action at which a strand is.
+    func target(of index: Int) -> String? {
+        guard case .act(let number) = program.steps[strands[index].step].operation else { return nil }
+        return program.actions[number].action.target.entity.id
+    }
+}

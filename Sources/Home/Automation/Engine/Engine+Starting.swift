@@ -1,0 +1,128 @@
+import AutomationGraph
+import HomeTypes
+
+extension Engine {
+    mutating func execute(_ id: String, _ principal: String, _ now: EngineTime) {
+        guard let program = automations[id]?.program else { return }
+        let trigger = Trigger(.manual, path: program.manualPath, principal: principal)
+        fire(id, trigger, depth: 0, now)
+    }
+
+    /// A starter has fired. Begins a run, or records why not.
+    mutating func fire(_ id: String, _ trigger: Trigger, depth: Int, isLate: Bool = false, _ now: EngineTime) {
+        prepare(now)
+        guard let automation = automations[id], let step = automation.program.start(of: trigger) else { return }
+        let isManual = trigger.kind == .manual
+        guard isManual || (automation.definition.isActive && !automation.state.isPaused) else { return }
+        if let runID = automation.runID, !isManual { return triggerAgain(runID, trigger, now) }
+        if let refusal = refusal(automation, isManual, depth, now) {
+            return refuse(id, trigger, refusal, depth: depth, isLate: isLate, now)
+        }
+        let starts = automation.starts.filter { $0 > now.uptime - limits.startWindow }
+        guard starts.count < limits.starts else { return pause(id, trigger, depth, now) }
+        automations[id]?.starts = starts + [now.uptime]
+        begin(id, trigger, step, depth: depth, isLate: isLate, now)
+    }
+
+    private func refusal(_ automation: Automation, _ isManual: Bool, _ depth: Int, _ now: EngineTime) -> RunEnd? {
+        if automation.runID != nil { return .alreadyRunning }
+        if !isManual, let until = automation.suppressedUntil, until > now.uptime { return .suppressed }
+        if let maximum = automation.definition.maxExecutionCount, automation.state.executionCount >= maximum {
+            return .exhausted
+        }
+        if depth > limits.depth { return .loopCut }
+        return runs.count >= limits.runs ? .limitReached : nil
+    }
+
+    /// Records a trigger that starts nothing. A device that triggers without end does not fill the store.
+    mutating func refuse(
+        _ id: String, _ trigger: Trigger, _ end: RunEnd, depth: Int = 0, isLate: Bool = false, _ now: EngineTime
+    ) {
+        let refusals = automations[id]?.refusals.filter { $0 > now.uptime - limits.startWindow } ?? []
+        guard refusals.count < limits.starts else { return }
+        automations[id]?.refusals = refusals + [now.uptime]
+        let runID = mintRunID()
+        let events: [RunEntry.Event] = [.began(trigger, depth: depth, isLate: isLate), .ended(end)]
+        for (number, event) in events.enumerated() {
+            let path = number == 0 ? trigger.path : ""
+            emit(
+                .record(
+                    RunEntry(automationID: id, runID: runID, number: number, at: now.wall, path: path, event: event)))
+        }
+    }
+
+    private mutating func pause(_ id: String, _ trigger: Trigger, _ depth: Int, _ now: EngineTime) {
+        automations[id]?.refusals = []
+        refuse(id, trigger, .loopCut, depth: depth, now)
+        guard automations[id]?.state.isPaused == false else { return }
+        automations[id]?.state.isPaused = true
+        emitState(of: id)
+        emit(.alarm(automationID: id, isOver: false))
+    }
+
+    private mutating func triggerAgain(_ runID: String, _ trigger: Trigger, _ now: EngineTime) {
+        guard var run = runs[runID] else { return }
+        run.triggerCount += 1
+        if run.triggerCount <= limits.triggersRecorded { record(&run, 0, trigger.path, .triggeredAgain(trigger), now) }
+        runs[runID] = run
+    }
+
+    private mutating func begin(
+        _ id: String, _ trigger: Trigger, _ step: Int, depth: Int, isLate: Bool, _ now: EngineTime
+    ) {
+        guard let automation = automations[id] else { return }
+        var run = Run(
+            automationID: id, runID: mintRunID(), owner: automation.definition.owner, program: automation.program,
+            trigger: trigger, depth: depth, startedAt: now.wall, lastsUntil: now.uptime + limits.runLength, step: step)
+        record(&run, 0, trigger.path, .began(trigger, depth: depth, isLate: isLate), now)
+        automations[id]?.runID = run.runID
+        automations[id]?.state.executionCount = automation.state.executionCount &+ 1
+        automations[id]?.state.runGraph = automation.program.hash
+        emitState(of: id)
+        for (number, reader) in run.program.readers.enumerated() where !reader.fields.isEmpty {
+            switch reader.kind {
+            case .event where reader.path == trigger.path: run.adopt(trigger.values, by: reader)
+            case .attribute: read(&run, number, now)
+            case .event, .state: break
+            }
+        }
+        advance(run, now)
+        if runs[run.runID] != nil {
+            deadlines.insert(Deadline(at: run.lastsUntil, reason: .runLength(runID: run.runID)))
+        }
+    }
+
+    /// Lets a run know what a starter or state reader has now.
+    mutating func read(_ run: inout Run, _ number: Int, strand: Int = 0, _ now: EngineTime) {
+        let reader = run.program.readers[number]
+        let values = values(of: reader, now)
+        run.adopt(values, by: reader)
+        record(&run, strand, reader.path, .read(reference: reader.reference, values: values), now)
+    }
+
+    /// The values of a reader that expressions name, as they are now. Unknown ones are left out.
+    func values(of reader: Program.Reader, _ now: EngineTime) -> [String: JSONObject.Value] {
+        guard !reader.isInvalid, let all = values(of: reader.source, now) else { return [:] }
+        var result: [String: JSONObject.Value] = [:]
+        for field in reader.fields { if let value = all[field.name], value != .null { result[field.name] = value } }
+        return result
+    }
+
+    private func values(of source: GraphTrait, _ now: EngineTime) -> [String: JSONObject.Value]? {
+        if case .structure(let id) = source.entity, source.trait == Google.TimeTrait.name {
+            return places[id]?.timeValues(at: now.wall)
+        }
+        return entities[source.entity.id]?.trait(source.trait, deviceType: source.deviceType)?.values
+    }
+
+    mutating func record(
+        _ run: inout Run, _ strand: Int, _ path: String, _ event: RunEntry.Event, _ now: EngineTime
+    ) {
+        emit(
+            .record(
+                RunEntry(
+                    automationID: run.automationID, runID: run.runID, number: run.nextNumber, at: now.wall,
+                    strand: strand, path: path, event: event)))
+        run.nextNumber += 1
+    }
+}

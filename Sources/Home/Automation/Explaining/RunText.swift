@@ -1,0 +1,156 @@
+import AutomationGraph
+import HomeTypes
+
+/// Runs in words.
+public enum RunText {
+    /// Why a run began, for example `because onOff of Lamp became true`.
+    /// - Parameter names: what people call a device or structure, by its identifier.
+    public static func text(of trigger: Trigger, names: (String) -> String) -> String {
+        let entity = trigger.entityID.map(names) ?? "the home"
+        switch trigger.kind {
+        case .manual: return trigger.principal.map { "because \(names($0)) ran it" } ?? "because a person ran it"
+        case .schedule:
+            let moment = trigger.moment.map { " at \(time(Int64($0) * 1000))" } ?? ""
+            return "because its schedule said so\(moment)"
+        case .event: return "because \(entity) sent \(trigger.event ?? "an event")\(values(trigger.values))"
+        case .attribute:
+            let changes = trigger.values.sorted { $0.key < $1.key }.map {
+                "\($0.key) of \(entity) became \(text($0.value))"
+            }
+            return "because \(changes.isEmpty ? "\(entity) changed" : changes.joined(separator: " and "))"
+        }
+    }
+
+    /// An entry of a run as one sentence.
+    /// - Parameters:
+    ///   - definition: the automation, if it is still there; its graph names the devices of commands.
+    ///   - names: what people call a device or structure, by its identifier.
+    public static func text(
+        of entry: RunEntry, definition: AutomationDefinition? = nil, names: (String) -> String
+    ) -> String {
+        let action = definition.flatMap { $0.graph.action(at: entry.path) }
+        switch entry.event {
+        case .began(let trigger, let depth, let isLate):
+            let late = isLate ? " late" : ""
+            let chain = depth > 0 ? ", as a consequence of \(depth) run\(depth == 1 ? "" : "s") before it" : ""
+            return "Began\(late) \(text(of: trigger, names: names))\(chain)."
+        case .read(let reference, let values):
+            return values.isEmpty
+                ? "Read \(reference), which had no values." : "Read \(reference)\(self.values(values))."
+        case .condition(let holds, let operands, let missing):
+            let known = values(operands)
+            if let missing { return "The condition does not hold: \(missing) is missing\(known)." }
+            return "The condition \(holds ? "holds" : "does not hold")\(known)."
+        case .holding(let until): return "Waits until \(time(until)) to see whether the condition keeps holding."
+        case .chose(let flow):
+            guard let flow else { return "None of the flows was chosen." }
+            return "Chose the flow \(flow)."
+        case .forked(let strands): return "Began \(strands.count) branches at the same time."
+        case .delay(let until): return "Waits until \(time(until))."
+        case .suppressed(let until): return "Ignores its starters until \(time(until))."
+        case .sending: return "Sends \(text(of: action, names))."
+        case .deferred(_, let until):
+            return "The device is offline. \(capitalized(text(of: action, names))) waits for it until \(time(until))."
+        case .sent(_, let outcome, let milliseconds):
+            return "\(capitalized(text(of: action, names))) \(text(of: outcome, milliseconds))."
+        case .strandEnded: return "The branch ended."
+        case .triggeredAgain(let trigger):
+            return "Would have begun again \(text(of: trigger, names: names)); it was still running."
+        case .ended(let end): return "\(capitalized(text(of: end)))."
+        }
+    }
+
+    /// How a run ended, for example `stopped by a person`.
+    public static func text(of end: RunEnd) -> String {
+        switch end {
+        case .completed: "ended normally"
+        case .conditionFalse: "ended because a condition did not hold"
+        case .stopped: "was stopped: by a person, or because the automation was switched off or deleted"
+        case .failed: "ended with a failure: a command failed, or the run took too long"
+        case .missed: "did not run, because its moment was too long ago when the gateway noticed it"
+        case .suppressed: "did not run, because it ignored its starters at that time"
+        case .alreadyRunning: "did not run, because it was still running"
+        case .interrupted: "could not go on after a restart of the gateway, because the automation was changed"
+        case .loopCut: "did not run, because automations started each other, or it started too often"
+        case .notAuthorised: "ended, because its owner no longer has the right to any of its commands"
+        case .limitReached: "did not run, because too many automations were running"
+        case .exhausted: "did not run, because it has run as often as it may"
+        }
+    }
+
+    /// A value for a person.
+    static func text(_ value: JSONObject.Value) -> String {
+        switch value {
+        case .null: "nothing"
+        case .bool(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .large(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .text(let value): value
+        case .list(let items): "[\(items.map(text).joined(separator: ", "))]"
+        case .object(let members):
+            if case .time(let nanoseconds) = RuntimeValue(value) {
+                clock(nanoseconds / 1_000_000_000)
+            } else {
+                "{\(members.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }.joined(separator: ", "))}"
+            }
+        }
+    }
+
+    private static func clock(_ seconds: Int64) -> String {
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let rest = seconds % 60 == 0 ? "" : ":\(two(seconds % 60))"
+        return "\(two(seconds / 3600)):\(two(seconds / 60 % 60))\(rest)"
+    }
+
+    private static func values(_ values: [String: JSONObject.Value]) -> String {
+        guard !values.isEmpty else { return "" }
+        return
+            " (\(values.sorted { $0.key < $1.key }.map { "\($0.key) was \(text($0.value))" }.joined(separator: ", ")))"
+    }
+
+    /// A moment in UTC, for example `2026-11-23 08:00:00 UTC`.
+    static func time(_ milliseconds: Int64) -> String {
+        let seconds = Int(milliseconds / 1000)
+        let (year, month, day) = CivilDate(day: Int((Double(seconds) / 86_400).rounded(.down))).parts
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let rest = ((seconds % 86_400) + 86_400) % 86_400
+        return "\(year)-\(two(month))-\(two(day)) \(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60)) UTC"
+    }
+
+    static func text(of action: GraphAction?, _ names: (String) -> String) -> String {
+        guard let action else { return "a command" }
+        let entity = names(action.target.entity.id)
+        return switch action.behaviour {
+        case .command(let command, _): "the command \(command) to \(entity)"
+        case .update(let attributes): "new values of \(attributes.keys.sorted().joined(separator: ", ")) to \(entity)"
+        }
+    }
+
+    private static func text(of outcome: CommandOutcome, _ milliseconds: Int64) -> String {
+        switch outcome {
+        case .succeeded: "succeeded after \(milliseconds) ms"
+        case .failed(let code, let message): "failed (\(code)): \(message)"
+        case .notAuthorised(let message): "was refused, because the owner has no right to it: \(message)"
+        case .unknown: "has an unknown outcome, because the gateway ended meanwhile; it is not repeated"
+        }
+    }
+
+    static func capitalized(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+}
+
+extension Graph {
+    /// The action at a place, for example `automationGraph.nodes[1].elseThen.nodes[0]`.
+    func action(at path: String) -> GraphAction? {
+        func find(_ node: GraphNode, _ place: String) -> GraphAction? {
+            if place == path, case .action(let action) = node { return action }
+            guard path.hasPrefix(place) else { return nil }
+            for child in node.children { if let found = find(child.node, "\(place).\(child.place)") { return found } }
+            return nil
+        }
+        for (index, node) in nodes.enumerated() {
+            if let found = find(node, "\(ProgramCompiler.root).nodes[\(index)]") { return found }
+        }
+        return nil
+    }
+}
