@@ -1,19 +1,16 @@
 """The home on the page in Chromium: rooms, devices of every type with their controls, tokens, a thousand devices."""
 
-import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peers.gateway import DOORBELL, Gateway
+from peers.home_page import opened, send
 from peers.polling import eventually
 from playwright.sync_api import Browser, Locator, Page, expect
 
-PHONE = {"width": 390, "height": 844}
-JSON = {"Content-Type": "application/json"}
 TYPES = {
     "OnOffLight": "Light",
     "DimmableLight": "Dimmable light",
@@ -52,12 +49,6 @@ def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gat
     assert running.stop() == 0, running.process.output()[-4000:]
 
 
-def send(home: Gateway, method: str, path: str, **body: Any) -> dict[str, Any]:
-    answer = home.client.request(method, path, json.dumps(body) if body else None, JSON)
-    assert answer.status < 300, answer.text
-    return dict(answer.json) if answer.text else {}
-
-
 def report(home: Gateway, device: str, trait: str, **values: Any) -> None:
     send(home, "POST", f"/v1/devices/{device}/traits/{trait}/report", **values)
 
@@ -67,20 +58,6 @@ def trait(home: Gateway, device: str, name: str, endpoint: int = 1) -> dict[str,
         if part["id"] == endpoint:
             return dict(part["traits"][name])
     raise AssertionError(f"{device} has no endpoint {endpoint}")
-
-
-@contextmanager
-def opened(browser: Browser, home: Gateway, token: str | None = None) -> Iterator[Page]:
-    """The page, signed in by its address. Errors of its scripts fail the test."""
-    problems: list[str] = []
-    page = browser.new_page(viewport=PHONE)
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    try:
-        page.goto(f"http://127.0.0.1:{home.port}/#token={token or home.token}")
-        yield page
-        assert not problems
-    finally:
-        page.close()
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ class AutomationList {
     }, (state) => {
       if (this.watcher !== current) return;
       if (state === "connected") this.load(structureID);
-      else this.say("The gateway does not answer. What you see may be old.");
+      else this.say("Not live at the moment: what you see may be old.");
     }, eventsPath(structureID));
     this.watcher = current;
     this.load(structureID);

@@ -1,0 +1,34 @@
+"""The page of a home, opened in Chromium as on a phone."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+
+from .gateway import Gateway
+
+PHONE = {"width": 390, "height": 844}
+JSON = {"Content-Type": "application/json"}
+
+
+def send(home: Gateway, method: str, path: str, **body: Any) -> dict[str, Any]:
+    """A request that must succeed."""
+    answer = home.client.request(method, path, json.dumps(body) if body else None, JSON)
+    assert answer.status < 300, answer.text
+    return dict(answer.json) if answer.text else {}
+
+
+@contextmanager
+def opened(browser: Browser, home: Gateway, token: str | None = None) -> Iterator[Page]:
+    """The page, signed in by its address. Errors of its scripts fail the test."""
+    problems: list[str] = []
+    page = browser.new_page(viewport=PHONE)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    try:
+        page.goto(f"http://127.0.0.1:{home.port}/#token={token or home.token}")
+        yield page
+        assert not problems
+    finally:
+        page.close()
