@@ -39,6 +39,12 @@ test("an event that cannot be read comes after those before it, and the next con
   assert.equal(parser.lastID, "2");
 });
 
+test("data with line breaks comes in several fields", () => {
+  const parser = new EventParser();
+  assert.deepEqual([...parser.take('event: automation\ndata: {"nodes":\ndata: [1,\ndata: 2]}\n\n')],
+    [{ event: "automation", data: { nodes: [1, 2] } }]);
+});
+
 test("what was half there when a connection ended is not put before what the next one brings", () => {
   const parser = new EventParser();
   assert.deepEqual([...parser.take('id: 1\nevent: device\ndata: {"id')], []);

@@ -22,7 +22,11 @@ export class EventParser {
       const fields = {};
       for (const line of part.split("\n")) {
         const colon = line.indexOf(": ");
-        if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2);
+        if (colon <= 0) continue;
+        const name = line.slice(0, colon);
+        const value = line.slice(colon + 2);
+        // Data with line breaks comes in several fields.
+        fields[name] = name === "data" && fields.data !== undefined ? `${fields.data}\n${value}` : value;
       }
       if (fields.id) this.lastID = fields.id;
       if (fields.event) yield { event: fields.event, data: JSON.parse(fields.data) };
