@@ -83,7 +83,7 @@ import Testing
             Self.play(&home)
             guard home.isDead else { break }
             home.restart()
-            for _ in 0..<80 { home.pass(1_000) }
+            home.pass(80_000)
             Self.check(home, "after \(count) effects")
             // Nothing that the run asks for is lost, except the command whose outcome nobody knows.
             if home.runs.count == 1 {

@@ -43,7 +43,7 @@ extension Engine {
             attach(automation)
             decideSchedules(of: definition.id, from: oldState, now)
         } else {
-            look(definition.id, now)
+            if isSettled { look(definition.id, now) }
         }
         if old.isActive, !definition.isActive, let runID = automation.runID { end(runID, .stopped, now) }
     }

@@ -150,7 +150,7 @@ public struct Engine: Sendable {
     mutating func watchClock(_ now: EngineTime) {
         guard !watchesClock, automations.values.contains(where: { !$0.schedules.isEmpty }) else { return }
         watchesClock = true
-        deadlines.insert(Deadline(at: now.uptime + 30_000, reason: .wallClock))
+        deadlines.insert(Deadline(at: now.uptime + limits.clockLook, reason: .wallClock))
     }
 
     /// The next thing to do; nil if everything is done.

@@ -20,6 +20,8 @@ public struct EngineLimits: Sendable, Hashable {
     public var startWindow: Int64 = 10_000
     /// How many entries one run may have for triggers that came while it was going on. Later ones are only counted.
     public var triggersRecorded = 100
+    /// How often the wall clock is looked at while a schedule waits. Nobody reports that it was set.
+    public var clockLook: Int64 = 30_000
 
     /// The standard limits.
     public init() {}
