@@ -367,6 +367,7 @@ if !coreOnly {
                 "FragmentedMP4", "PushAvStreamTransport", "Transport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Yams", package: "Yams"),
             ],
             path: "Sources/App/gatehouse",
             swiftSettings: settings,

@@ -92,6 +92,34 @@ import Testing
             graph { for _ in 0..<2 { toggle() } }, "\(Self.toggle),\(Self.toggle)")
     }
 
+    @Test func `in parallel, the nodes of an if or a case are one branch, and a loop in it makes branches`() throws {
+        let (isLong, kind) = (true, 2)
+        let pair = #"{"type":"sequential","nodes":[\#(Self.toggle),{"type":"delay","for":5}]}"#
+        try expect(
+            graph {
+                parallel {
+                    if isLong {
+                        toggle()
+                        delay(for: .seconds(5))
+                    }
+                    if !isLong { toggle() } else { toggle() }
+                    switch kind {
+                    case 1: toggle()
+                    default:
+                        toggle()
+                        delay(for: .seconds(5))
+                    }
+                    if isLong {
+                        for _ in 0..<2 {
+                            toggle()
+                            delay(for: .seconds(5))
+                        }
+                    }
+                }
+            },
+            #"{"type":"parallel","nodes":[\#(pair),\#(Self.toggle),\#(pair),\#(pair),\#(pair)]}"#)
+    }
+
     @Test func `bodies have choices, lists, functions and types that are known only at run time`() throws {
         func flow(_ isLong: Bool) -> some Flow {
             sequential {
@@ -228,6 +256,6 @@ import Testing
         #expect((or.operand2 as? Not)?.operand1 is FieldSelect)
         let last = try #require((nodes[2] as? ParallelFlow)?.nodes.first as? Action)
         #expect((last.behavior as? AutomationCommand)?.command == Matter.OnOffTrait.ToggleCommand.self)
-        #expect(draft.automationGraph?.graphNode.view as? SequentialFlow == draft.automationGraph)
+        #expect(draft.automationGraph?.graphNode.view(.all) as? SequentialFlow == draft.automationGraph)
     }
 }

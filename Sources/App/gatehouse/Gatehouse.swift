@@ -8,7 +8,8 @@ struct Gatehouse: AsyncParsableCommand {
         version: GatewayVersion.current,
         subcommands: [
             ServeCommand.self, CameraCommand.self, HomeCommand.self, DevicesCommand.self, DeviceCommand.self,
-            RoomsCommand.self, StructuresCommand.self, HistoryCommand.self, LiveCommand.self, TalkCommand.self,
+            RoomsCommand.self, StructuresCommand.self, HistoryCommand.self, AutomationCommand.self, LiveCommand.self,
+            TalkCommand.self,
             PressCommand.self, SessionsCommand.self, EventsCommand.self, RecordingsCommand.self, TokenCommand.self,
             MQTTCommand.self,
             BenchCommand.self, SDPCommand.self,

@@ -140,7 +140,9 @@ public struct GatewayConnection: Sendable {
         _ response: HTTPClientResponse, _ data: Data, _ path: String, url: String
     ) throws(HomeError) {
         guard (200..<300).contains(response.status.code) else {
-            if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) { throw failure.homeError }
+            if let failure = try? JSONDecoder().decode(HomeErrorResponse.self, from: data) {
+                throw failure.homeError.with(try? JSONDecoder().decode(FailureDetails.self, from: data))
+            }
             throw .unknown("the gateway at \(url) answered \(response.status.code) to \(path)")
         }
     }

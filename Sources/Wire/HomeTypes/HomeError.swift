@@ -39,6 +39,8 @@ public struct HomeError: Error, Hashable, Sendable {
         case hubActivation(HubActivationError)
         /// The app lacks a permission.
         case permissions(PermissionError)
+        /// What else the gateway said, for example the `validationIssues` of an automation that it refused.
+        case details(JSONObject)
     }
 
     /// The statuses of Matter's interaction model.

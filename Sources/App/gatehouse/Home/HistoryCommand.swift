@@ -90,7 +90,7 @@ struct HistoryCommand: AsyncParsableCommand {
     }
 
     /// A time; how long ago becomes one.
-    private static func time(_ text: String) -> String {
+    static func time(_ text: String) -> String {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         guard let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count >= 0, count < 1e6
         else { return text }

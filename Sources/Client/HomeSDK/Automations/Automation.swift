@@ -20,28 +20,39 @@ public protocol BaseAutomation: Sendable {
 /// An automation that has not been created (Home APIs, `DraftAutomation`).
 public protocol DraftAutomation: BaseAutomation {}
 
-/// An automation of a structure (Home APIs, `Automation`).
+/// An automation of a structure (Home APIs, `Automation`). A value is a snapshot.
 public protocol Automation: BaseAutomation, Identifiable where ID == String {
     /// Whether all of it can run. Parts of an automation whose device has been removed cannot.
     var isValid: Bool { get }
     /// Whether it runs now.
     var isRunning: Bool { get }
     /// What is wrong with it.
-    var validationIssues: [ValidationIssue] { get }
+    var validationIssues: [AutomationValidationIssue] { get }
     /// Whether `execute()` can start it.
     var manuallyExecutable: Bool { get }
     /// Whether this version of the library knows all of its nodes.
     var compatibleWithSdk: Bool { get }
     /// How often it runs at most; nil for no limit.
     var maxExecutionCount: Int32? { get }
+    /// What the app keeps with it, at most 4 KiB.
+    var customData: [String: String] { get }
 
-    /// Runs it.
+    /// Runs it: from its manual starter, or from the node after its first starter.
+    /// - Throws: `failedPrecondition` if it runs already, or cannot be run by hand.
     func execute() async throws
     /// Stops its run.
+    /// - Throws: `failedPrecondition` if it does not run.
     func stop() async throws
-    /// Changes its name, description, activity or count.
+    /// Changes its name, description, activity, count or graph.
+    /// - Returns: the automation as it is now. This value stays as it is.
+    /// - Throws: `aborted` if it has been changed since this value was read; `invalidArgument` with the issues of a graph
+    ///   that is refused.
     @discardableResult
     nonisolated(nonsending) func update(_ change: (MutableAutomationData) -> Void) async throws -> any Automation
+    /// Keeps data of the app with it, in place of what was kept before.
+    /// - Throws: as `update`.
+    @discardableResult
+    func putCustomData(_ data: [String: String]) async throws -> any Automation
 }
 
 /// What `update` can change (Home APIs, `MutableAutomationData`).
@@ -64,26 +75,4 @@ public final class MutableAutomationData {
         maxExecutionCount = automation.maxExecutionCount
         automationGraph = automation.automationGraph
     }
-}
-
-/// Describes an automation. `structure.createAutomation` creates it.
-public func automation(
-    id: String = "", structureID: String = "", name: String = "", description: String = "", isActive: Bool = true,
-    @FlowBuilder _ body: () -> FlowContent
-) -> any DraftAutomation {
-    Draft(
-        id: id, structureID: structureID, name: name, description: description, isActive: isActive,
-        graph: Graph(body().nodes).numbered)
-}
-
-/// A draft as `automation` makes it.
-struct Draft: DraftAutomation {
-    let id: String
-    let structureID: String
-    let name: String
-    let description: String
-    let isActive: Bool
-    let graph: Graph
-
-    var automationGraph: SequentialFlow? { SequentialFlow(graph.nodes) }
 }

@@ -3,6 +3,8 @@ import AutomationGraph
 /// The nodes of a body in the making.
 public struct FlowContent: Sendable {
     var nodes: [GraphNode]
+    /// Whether the nodes are branches of a parallel flow, each for itself: what the passes of a loop make.
+    var areBranches = false
 }
 
 /// What the builders of bodies have in common.
@@ -42,10 +44,36 @@ extension NodeBuilder {
     public static func buildArray(_ parts: [FlowContent]) -> FlowContent { FlowContent(nodes: parts.flatMap(\.nodes)) }
 }
 
-/// Builds the body of a parallel flow. One pass of a loop with several nodes is one branch, whose nodes run in order.
+/// Builds the body of a parallel flow. One pass of a loop with several nodes is one branch, whose nodes run in order, and so
+/// are the nodes of an `if` or of a case of a `switch`. If such a body is only a loop, its passes stay branches.
 @resultBuilder public enum ParallelFlowBuilder: NodeBuilder {
+    /// Joins the statements of a body.
+    public static func buildBlock(_ parts: FlowContent...) -> FlowContent {
+        FlowContent(nodes: parts.flatMap(\.nodes), areBranches: parts.allSatisfy(\.areBranches))
+    }
+
     /// Makes each pass of a loop a branch.
     public static func buildArray(_ parts: [FlowContent]) -> FlowContent {
-        FlowContent(nodes: parts.flatMap { $0.nodes.count > 1 ? [.sequential($0.nodes)] : $0.nodes })
+        FlowContent(nodes: parts.flatMap { $0.asBranches }, areBranches: true)
     }
+
+    /// Makes the first of two bodies a branch.
+    public static func buildEither(first part: FlowContent) -> FlowContent {
+        FlowContent(nodes: part.asBranches, areBranches: true)
+    }
+
+    /// Makes the second of two bodies a branch.
+    public static func buildEither(second part: FlowContent) -> FlowContent {
+        FlowContent(nodes: part.asBranches, areBranches: true)
+    }
+
+    /// Makes a body that may be absent a branch.
+    public static func buildOptional(_ part: FlowContent?) -> FlowContent {
+        FlowContent(nodes: part?.asBranches ?? [], areBranches: true)
+    }
+}
+
+extension FlowContent {
+    /// The nodes as branches of a parallel flow.
+    fileprivate var asBranches: [GraphNode] { nodes.count > 1 && !areBranches ? [.sequential(nodes)] : nodes }
 }

@@ -47,22 +47,22 @@ extension TraitNode {
 }
 
 extension GraphNode {
-    /// The node as app code reads it.
-    var view: any Node {
+    /// The node as app code reads it. One with a type or trait that the app has not registered is unknown to it.
+    func view(_ types: AutomationTypes) -> any Node {
         switch self {
-        case .sequential(let nodes): SequentialFlow(nodes)
-        case .parallel(let nodes): ParallelFlow(nodes)
-        case .select(let nodes): SelectFlow(nodes)
-        case .attributeStarter(let reader): AttributeStarter(reader)
-        case .eventStarter(let starter): EventStarter(starter)
+        case .sequential(let nodes): SequentialFlow(nodes, types)
+        case .parallel(let nodes): ParallelFlow(nodes, types)
+        case .select(let nodes): SelectFlow(nodes, types)
+        case .attributeStarter(let reader) where types.contain(reader.source): AttributeStarter(reader)
+        case .eventStarter(let starter) where types.contain(starter.source): EventStarter(starter)
+        case .stateReader(let reader) where types.contain(reader.source): StateReader(reader)
+        case .action(let action) where types.contain(action.target): Action(action)
         case .manualStarter: ManualStarter()
         case .condition(let condition): Condition(condition)
-        case .ifThen(let choice): IfFlow(choice)
-        case .stateReader(let reader): StateReader(reader)
-        case .action(let action): Action(action)
+        case .ifThen(let choice): IfFlow(choice, types)
         case .delay(let duration): Delay(duration)
         case .suppress(let duration): Suppression(duration)
-        case .unknown: UnknownNode(graphNode: self)
+        case .attributeStarter, .eventStarter, .stateReader, .action, .unknown: UnknownNode(graphNode: self)
         }
     }
 }

@@ -108,7 +108,8 @@ public struct Suppression: Node {
     init(_ duration: Duration) { self.duration = duration }
 }
 
-/// A node that this version of the library does not know. An automation with one is not `compatibleWithSdk`.
+/// A node that this version of the library does not know, or with a type or trait that is not among the app's
+/// `referencedAutomationTypes`.
 public struct UnknownNode: Node {
     public let graphNode: GraphNode
 }

@@ -1,0 +1,100 @@
+import HomeTypes
+import Transport
+
+/// A stream of candidates. Whenever the home changes in a way that can change them, the gateway is asked again. There is one
+/// request at a time, however often the home changes.
+final class CandidateSource: StreamSource {
+    private struct State: Sendable {
+        var observers: [(HomeState.Topic, UInt64)] = []
+        var asking: Task<Void, Never>?
+        /// Whether the home has changed since the request began.
+        var isStale = false
+        var waiting: Set<Candidate>?
+        var delivered: Set<Candidate>?
+        var failure: HomeError?
+        var isStopped = false
+    }
+
+    private static let topics = [HomeState.Topic.devices, .structures]
+
+    private let query: CandidateQuery
+    private let state = Locked(State())
+
+    init(_ query: CandidateQuery) { self.query = query }
+
+    func start(wake: @escaping @Sendable () -> Void) {
+        for topic in Self.topics {
+            let observer = query.model.observe(
+                topic, HomeModel.Observer(wake: { [self] in ask(wake) }, fail: { [self] in fail($0, wake) }))
+            let isStopped = state.withLock { state in
+                state.observers.append((topic, observer))
+                return state.isStopped
+            }
+            if isStopped { query.model.remove(observer, from: topic) }
+        }
+    }
+
+    private func ask(_ wake: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            guard !state.isStopped, state.failure == nil else { return }
+            state.isStale = true
+            guard state.asking == nil else { return }
+            state.asking = Task { await self.answer(wake) }
+        }
+    }
+
+    private func answer(_ wake: @escaping @Sendable () -> Void) async {
+        while takeStale() {
+            do throws(HomeError) {
+                let records = try await query.fetch()
+                // Without a current state the home has just been lost. It asks again when it is known again.
+                guard let home = query.model.current else { continue }
+                let candidates = query.candidates(records, in: home)
+                state.withLock { $0.waiting = candidates }
+                wake()
+            } catch {
+                return fail(error, wake)
+            }
+        }
+    }
+
+    /// Whether there is something to ask for. Otherwise the request is over, in the same step.
+    private func takeStale() -> Bool {
+        state.withLock { state in
+            defer { state.isStale = false }
+            if !state.isStale { state.asking = nil }
+            return state.isStale
+        }
+    }
+
+    private func fail(_ error: HomeError, _ wake: @Sendable () -> Void) {
+        state.withLock { state in
+            state.asking = nil
+            state.failure = state.failure ?? error
+        }
+        wake()
+    }
+
+    func next() -> StreamStep<Set<Candidate>> {
+        state.withLock { state in
+            if let failure = state.failure { return .failed(failure) }
+            guard let candidates = state.waiting else { return .wait }
+            state.waiting = nil
+            guard candidates != state.delivered else { return .wait }
+            state.delivered = candidates
+            return .value(candidates)
+        }
+    }
+
+    func failure() -> HomeError? { state.withLock { $0.failure } }
+
+    func stop() {
+        let (asking, observers) = state.withLock { state in
+            state.isStopped = true
+            defer { state.observers = [] }
+            return (state.asking, state.observers)
+        }
+        asking?.cancel()
+        for (topic, observer) in observers { query.model.remove(observer, from: topic) }
+    }
+}
