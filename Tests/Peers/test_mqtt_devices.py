@@ -13,6 +13,7 @@ from peers.event_stream import EventStream
 from peers.gateway import Gateway
 from peers.mqtt_descriptions import BELL, CLIMATE_SENSOR, DESCRIPTIONS, LAMP, bulb, device
 from peers.polling import PATIENCE, eventually
+from peers.ports import free_port
 
 JSON = {"Content-Type": "application/json"}
 NAMES = "Lamp Blind Lock Fan Heating Bell Weather Motion Door Smoke Pair bulb air"
@@ -230,6 +231,17 @@ def test_a_command_and_its_echo_are_one_change(house: House, stream: EventStream
     assert len(house.changes(stream, "Lamp")) == before + 1
 
 
+def test_a_device_that_reports_nothing_is_what_it_was_told_to_be(house: House) -> None:
+    plug = {"unique_id": "plug", "command_topic": "plug/set", "device": device("Plug")}
+    house.describe("switch/plug", plug)
+    house.device("Plug")
+    for command, value in [("on", True), ("off", False)]:
+        house.command("Plug", "OnOff", command)
+        assert house.traits("Plug")["OnOff"]["onOff"] is value
+    house.describe("switch/plug", "")
+    eventually(lambda: house.find("Plug") is None, "the plug leaves with its description")
+
+
 def test_a_press_is_an_event_and_a_kept_press_is_not(house: House, stream: EventStream) -> None:
     id = house.device("Bell")["id"]
     house.broker.publish("bell/event", {"event_type": "press"}, retain=True)
@@ -374,6 +386,13 @@ def test_after_a_restart_the_devices_are_there_before_they_are_described(house: 
         assert not later.named("deviceRemoved", "deviceAdded")
     finally:
         later.close()
+    # The parts keep their numbers, whichever is described first.
+    for side, endpoint in [("right", 2), ("left", 1)]:
+        house.describe(f"switch/{side}", DESCRIPTIONS[f"switch/{side}"])
+        for state in [True, False]:
+            # Kept, because the gateway may not have subscribed to it yet.
+            house.broker.publish(f"{side}/state", "ON" if state else "OFF", retain=True)
+            house.wait_for("Pair", "OnOff", endpoint, onOff=state)
 
 
 def test_a_device_that_nothing_describes_can_be_removed_for_good(house: House) -> None:
@@ -400,6 +419,12 @@ def test_changes_of_the_config_reach_broker_and_virtual_devices(house: House) ->
     house.command("Desk", "OnOff", "on")
     eventually(lambda: house.device("Lamp")["connectivityState"] == "online", "the lamp is described again")
     assert house.device("Lamp")["id"] == lamp
+    # Nobody answers at another port, and nobody knows whether the lamp is there.
+    house.gateway.write_config([], mqtt=changed | {"port": free_port()}, devices={"desk": desk})
+    eventually(lambda: house.device("Lamp")["connectivityState"] == "offline", "the lamp is out of reach")
+    assert house.gateway.client.command(lamp, "OnOff", "on").status == 503
+    house.gateway.write_config([], mqtt=changed, devices={"desk": desk})
+    eventually(lambda: house.device("Lamp")["connectivityState"] == "online", "the lamp is back")
     # Another name and room: the same device in the same state.
     house.gateway.write_config([], mqtt=changed, devices={"desk": desk | {"name": "Table", "room": "Hall"}})
     assert house.device("Table")["id"] == id
