@@ -141,6 +141,8 @@ public struct GatewayService: Service {
         self.registry = registry
         let automations = AutomationService(
             hub: self.hub, registry: registry, store: storage.runs, settings: .init(configuration.automations),
+            notifier: configuration.automations.receivers.isEmpty
+                ? nil : AutomationNotifier(configuration.automations.receivers, mqtt: mqtt),
             logger: logger)
         self.automations = automations
         let reporter = try Self.reporter(configuration.reportState, self.hub, registry, logger)

@@ -99,10 +99,11 @@ extension AutomationService {
     private nonisolated func applyToStructure(
         _ request: CommandRequest, _ trait: String, _ caller: Caller
     ) async throws(HomeError) {
-        guard let notifier, trait == AutomationNotifier.trait,
-            case .command(_, let parameters) = request.action.behaviour
-        else {
+        guard trait == AutomationNotifier.trait, case .command(_, let parameters) = request.action.behaviour else {
             throw .unimplemented("a structure does not accept commands of the trait \(trait)")
+        }
+        guard let notifier else {
+            throw .failedPrecondition("nobody is told: automations.notify in the config has no receiver")
         }
         try await notifier.notify(parameters, of: request, by: caller, in: hub)
     }

@@ -109,6 +109,7 @@ actor AutomationService {
         inbox.finish()
         await pump?.value
         await write()
+        await notifier?.shutDown()
         for feed in feeds.values { feed.finish() }
         feeds = [:]
     }

@@ -232,6 +232,13 @@ actor MQTTRunner {
         }
     }
 
+    /// Publishes a message of an automation.
+    /// - Throws: `unavailable` while there is no broker, or no room for the message.
+    func publish(_ payload: Data, to topic: String) async throws(HomeError) {
+        guard await bridge?.publish(MQTTPublication(topic: topic, payload: payload, qualityOfService: 1)) == true
+        else { throw .unavailable("the MQTT broker cannot be reached") }
+    }
+
     // MARK: Status
 
     /// How the bridge is; nil without one in the config.

@@ -46,7 +46,8 @@ public struct ValidationHome: Sendable {
 
     /// Describes a home.
     public init(
-        structureID: String, structureTraits: Set<String> = ["Time", "AreaPresenceState", "AreaAttendanceState"],
+        structureID: String,
+        structureTraits: Set<String> = ["Time", "AreaPresenceState", "AreaAttendanceState", "Notification"],
         hasCoordinates: Bool = true, devices: [String: Device] = [:], permitsBlockedActions: Bool = false
     ) {
         self.structureID = structureID

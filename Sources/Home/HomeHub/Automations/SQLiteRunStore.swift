@@ -142,6 +142,15 @@ public final class SQLiteRunStore: RunStore {
         }
     }
 
+    /// SQLite's number for what a commit survives: 2 is a power cut.
+    package func durability() throws(StoreFailure) -> Int {
+        do {
+            return try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } ?? 0
+        } catch {
+            throw DatabaseFile.failure(path, error)
+        }
+    }
+
     /// Lets the file grow no further, as on a full disk.
     package func fill() throws(StoreFailure) {
         do {

@@ -63,6 +63,7 @@ public enum Vocabulary {
         Google.AssistantBroadcastTrait.self,
         Google.AssistantFulfillmentTrait.self,
         Google.ExtendedGeneralDiagnosticsTrait.self,
+        Google.NotificationTrait.self,
         Google.UnknownTrait.self,
     ]
 
@@ -219,6 +220,7 @@ public enum Vocabulary {
         Google.LightEffectsTrait.StopEffectCommand.self,
         Google.AssistantBroadcastTrait.BroadcastCommand.self,
         Google.AssistantFulfillmentTrait.OkGoogleCommand.self,
+        Google.NotificationTrait.NotifyCommand.self,
     ]
 
     /// The events of all traits.

@@ -1,0 +1,196 @@
+import Automation
+import AutomationGraph
+import Foundation
+import HomeFakes
+import HomeHub
+import HomeTypes
+import Logging
+import Testing
+import Transport
+
+@testable import Gateway
+
+/// Automations on a home with virtual lamps, in virtual time.
+@Suite(.timeLimit(.minutes(1))) struct AutomationServiceTests {
+    /// A home, its store, and a clock that the test turns.
+    private final class Rig: Sendable {
+        let hub: HomeHub
+        let registry: TokenRegistry
+        let store = MemoryRunStore()
+        let time = Locked(EngineTime(uptime: 1_000, wall: 1_700_000_000_000))
+        /// A principal of the API, with the rights that the test gives it.
+        let appID: String
+
+        init() async throws {
+            let hub = HomeHub(devices: [], drivers: [], signalling: FakeLiveView().services)
+            self.hub = hub
+            let lamps = try ["sensor", "lamp", "other"].map {
+                try VirtualDevice(id: $0, name: $0, types: [OnOffLightDeviceType.self], store: MemorySharedStore())
+            }
+            await hub.setDevices(lamps.map { $0.description() }, drivers: lamps, of: .virtual)
+            registry = TokenRegistry(file: TokenStore(tokens: [("owner", TestGateway.token)]))
+            let record = TokenRecord(
+                id: "t1", name: "app", access: Access([.init([.read, .control])]), createdAt: Date(),
+                createdBy: "owner", secrets: [])
+            appID = record.id
+            try await registry.add(record)
+        }
+
+        func makeService() -> AutomationService {
+            AutomationService(
+                hub: hub, registry: registry, store: store,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                now: { [time] in time.withLock { $0 } })
+        }
+
+        func turn(_ device: String, _ command: String) async throws {
+            let call = CommandCall(
+                deviceID: device, trait: "OnOff", command: command, caller: Caller(principal: "owner"))
+            _ = try await hub.send(call, body: Data("{}".utf8))
+        }
+
+        func isOn(_ device: String) async throws -> Bool? {
+            try await hub.device(device).traits[Matter.OnOffTrait.self]?.onOff
+        }
+
+        func pass(milliseconds: Int64) {
+            time.withLock {
+                $0.uptime += milliseconds
+                $0.wall += milliseconds
+            }
+        }
+
+        /// The newest run when it has ended.
+        func ended(_ service: AutomationService, _ id: String = "a1") async throws -> RunRecord {
+            for await element in await service.liveRuns(after: 0)
+            where element.run.automationID == id && element.run.end != nil {
+                return try await service.run(element.run.id)
+            }
+            throw HomeError.internal("the service ended first")
+        }
+    }
+
+    /// When the sensor changes: the nodes.
+    private func definition(owner: String = "owner", _ nodes: [GraphNode]) -> AutomationDefinition {
+        let starter = GraphNode.attributeStarter(
+            GraphReader(id: "n1", GraphTrait(.device("sensor"), deviceType: "OnOffLightDeviceType", trait: "OnOff")))
+        return AutomationDefinition(id: "a1", structureID: "s1", owner: owner, graph: Graph([starter] + nodes))
+    }
+
+    private func action(_ device: String, _ command: String) -> GraphNode {
+        .action(
+            GraphAction(
+                GraphTrait(.device(device), deviceType: "OnOffLightDeviceType", trait: "OnOff"),
+                .command(command, parameters: [:])))
+    }
+
+    private func commands(_ run: RunRecord) -> [Automation.CommandOutcome] {
+        (run.entries ?? []).compactMap { if case .sent(_, let outcome, _) = $0.event { outcome } else { nil } }
+    }
+
+    @Test func `a change of one device sends a command to another, and the run is kept`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([action("lamp", "on")]))
+        await service.start()
+        try await rig.turn("sensor", "on")
+        let run = try await rig.ended(service)
+        #expect(run.end == .completed && run.trigger.kind == .attribute)
+        #expect(commands(run) == [.succeeded])
+        #expect(try await rig.isOn("lamp") == true)
+        #expect(try await service.runs(of: "a1").runs.map(\.id) == [run.id])
+        await service.stop()
+    }
+
+    @Test func `a right that was taken away stops the command, and the run says so`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition(owner: "app", [action("lamp", "on")]))
+        await service.start()
+        try await rig.registry.revoke(rig.appID)
+        try await rig.turn("sensor", "on")
+        let run = try await rig.ended(service)
+        #expect(run.end == .notAuthorised)
+        guard case .notAuthorised? = commands(run).first else {
+            Issue.record("the command was not refused: \(commands(run))")
+            return
+        }
+        #expect(try await rig.isOn("lamp") == false)
+        await service.stop()
+    }
+
+    @Test func `a run goes on after a restart, and its delay ends at its time`() async throws {
+        let rig = try await Rig()
+        let first = rig.makeService()
+        let definition = definition([action("other", "on"), .delay(.seconds(60)), action("lamp", "on")])
+        await first.define(definition)
+        await first.start()
+        try await rig.turn("sensor", "on")
+        for await element in await first.liveRuns(after: 0) where element.run.end == nil { break }
+        while try await rig.isOn("other") != true { await Task.yield() }
+        await first.stop()
+        #expect(rig.store.openRuns().count == 1)
+        rig.pass(milliseconds: 61_000)
+        let second = rig.makeService()
+        await second.define(definition)
+        await second.start()
+        let run = try await rig.ended(second)
+        #expect(run.end == .completed && commands(run).count == 2)
+        #expect(try await rig.isOn("lamp") == true)
+        await second.stop()
+    }
+
+    @Test func `nothing is sent while the disk is full, an alarm says so, and runs go on afterwards`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([action("lamp", "on")]))
+        await service.start()
+        let changes = try await rig.hub.changes(principal: "owner")
+        rig.store.fail(StoreFailure(path: "automations.sqlite", reason: "the disk is full"))
+        try await rig.turn("sensor", "on")
+        for await event in changes {
+            guard case .alarm(let alarm)? = event.change, alarm.kind == .automationStorageFailing else { continue }
+            #expect(alarm.state == .raised && alarm.reason.contains("the disk is full"))
+            break
+        }
+        #expect(try await rig.isOn("lamp") == false)
+        rig.store.fail(nil)
+        try await rig.turn("sensor", "off")
+        // The first run could not send; it is recorded as soon as there is room.
+        let run = try await rig.ended(service)
+        #expect(run.end == .failed)
+        await service.stop()
+    }
+
+    @Test func `a person can run, and stop, only what is there to run or stop`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([.delay(.seconds(60)), action("lamp", "on")]))
+        await service.start()
+        await #expect(throws: HomeError.self) { try await service.execute("a2", principal: "owner") }
+        await #expect(throws: HomeError.self) { try await service.stopRun(of: "a1", principal: "owner") }
+        try await service.execute("a1", principal: "owner")
+        await #expect(throws: HomeError.self) { try await service.execute("a1", principal: "owner") }
+        try await service.stopRun(of: "a1", principal: "owner")
+        #expect(try await rig.ended(service).end == .stopped)
+        await service.stop()
+    }
+
+    @Test func `a device that nobody names costs no turn`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([action("lamp", "on")]))
+        #expect(service.inbox.watches(deviceID: "sensor") && service.inbox.watches(deviceID: "lamp"))
+        #expect(!service.inbox.watches(deviceID: "other"))
+        await service.undefine("a1")
+        #expect(!service.inbox.watches(deviceID: "sensor"))
+    }
+
+    @Test func `changes that are too many are read again`() {
+        let inbox = AutomationInbox()
+        for _ in 0..<AutomationInbox.capacity + 5 { inbox.take(.deviceRemoved(id: "sensor")) }
+        let batch = inbox.drain()
+        #expect(batch.items.count == AutomationInbox.capacity && batch.missed == ["sensor"])
+        #expect(inbox.dropped == 5)
+    }
+}
