@@ -89,6 +89,7 @@ actor AutomationService {
         isStarted = true
         // The present state comes before everything that follows from what was kept, such as a command that is due.
         await hub.add(inbox)
+        if !kept.openRuns.isEmpty { await waitForDevices() }
         handleInbox()
         drain()
         logger.info(
@@ -98,6 +99,17 @@ actor AutomationService {
         pump = Task {
             await self.turn()
             for await _ in signals { await self.turn() }
+        }
+    }
+
+    /// Waits a little for devices that are found again after the gateway, as those of a broker are. Otherwise the commands
+    /// of runs that go on would fail because of the restart.
+    private func waitForDevices() async {
+        let wanted = Set(definitions.values.flatMap { $0.graph.devices })
+        for _ in 0..<50 {
+            let present = Set(await hub.devices().filter { $0.connectivityState != .offline }.map(\.id))
+            guard !wanted.isSubset(of: present) else { return }
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
         }
     }
 
