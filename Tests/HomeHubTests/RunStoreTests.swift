@@ -73,7 +73,7 @@ import Transport
     }
 
     @Test func `a commit waits for the disk`() throws {
-        try withPath { #expect(try SQLiteRunStore(path: $0).durability() == 2) }
+        #expect(try withPath { try SQLiteRunStore(path: $0).durability() } == 2)
     }
 
     @Test func `a damaged file goes aside, and one of a later version is opened`() throws {

@@ -46,6 +46,8 @@ extension Engine {
             let starter = program.starters[place.number]
             guard case .event(_, let parameters) = starter.kind,
                 entity.isEvent(from: event.endpoint, ofType: starter.source?.deviceType),
+                // The end of a stay starts only what waits for it.
+                event.fields["phase"] != .text("ended") || parameters["phase"] != nil,
                 parameters.allSatisfy({ Self.isEqual(event.fields[$0.key], $0.value) })
             else { continue }
             let trigger = Trigger(
