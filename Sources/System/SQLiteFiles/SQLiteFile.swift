@@ -76,6 +76,8 @@ public enum SQLiteFile {
                     """)
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
+        // The pool sets NORMAL for its writer when it switches to WAL, after the database was prepared.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)") }
         let verdict = try pool.read { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         guard verdict == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: verdict) }
         if newer == .goesAside, try pool.read(migrator.hasBeenSuperseded) { throw IsNewer() }
