@@ -16,7 +16,8 @@ import Testing
         "POST /v1/cameras/{camera}/reconnect", "POST /v1/devices/{device}/recordings/links",
         "POST /v1/devices/{device}/speaker/clips", "POST /whep/{device}", "POST /whip/{device}",
         "PATCH /whep/{device}/{session}", "PATCH /whip/{device}/{session}", "POST /oauth/token", "POST /oauth/revoke",
-        "POST /v1/webhooks/{device}/{secret}/{type}",
+        "POST /v1/webhooks/{device}/{secret}/{type}", "POST /v1/automations/{automation}/execute",
+        "POST /v1/automations/{automation}/stop", "POST /v1/automations/{automation}/release",
     ]
 
     /// The routes that read JSON, with names of things that exist.

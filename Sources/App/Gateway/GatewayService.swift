@@ -36,6 +36,7 @@ public struct GatewayService: Service {
     let configuration: GatewayConfiguration
     let keeper: ConfigurationKeeper
     let api: GatewayAPI
+    let automationRecords: AutomationRecords
     private let transports: TransportService
     private let reporter: StateReporter?
     private let storage: HomeStorage
@@ -147,12 +148,16 @@ public struct GatewayService: Service {
         self.automations = automations
         let reporter = try Self.reporter(configuration.reportState, self.hub, registry, logger)
         self.reporter = reporter
+        let records = AutomationRecords(
+            hub: self.hub, store: self.hub.directory.store, accessOf: { registry.access(of: $0) },
+            maximum: configuration.automations.maximum, logger: logger)
+        automationRecords = records
         self.api = GatewayAPI(
             hub: self.hub, tokens: self.registry, webhooks: webhooks, configuration: configuration, keeper: self.keeper,
             shared: shared,
             recordings: access,
             uploadEndpoints: endpoints, endpointsChanged: { [transports] in transports.setEndpoints($0) },
-            mqtt: mqtt, reporter: reporter,
+            mqtt: mqtt, reporter: reporter, automations: records, automationService: automations,
             additionalMetrics: {
                 storage.metrics + (await automations.metrics) + (await reporter?.families ?? [])
                     + (await additionalMetrics())
@@ -224,8 +229,9 @@ public struct GatewayService: Service {
         await mqtt.use(hub)
         await keeper.begin()
         // The tokens keep this, and the reporter keeps the tokens.
-        await registry.observe { [enforcement = api.enforcement, weak reporter] in
+        await registry.observe { [enforcement = api.enforcement, weak reporter, weak automationRecords] in
             await enforcement.enforce($1, on: $0)
+            await automationRecords?.validate(ownedBy: $0)
             await reporter?.follow()
         }
         // The last service stops first: no new requests, then no changes, then the sessions end.
@@ -236,7 +242,8 @@ public struct GatewayService: Service {
                 hub: hub, whepSessions: api.whepSessions, tokens: registry,
                 reporter: ConnectionReporter(shared: shared, logger: logger)),
             MQTTEnder(mqtt: mqtt),
-            AutomationRunner(service: automations, isEnabled: configuration.automations.isEnabled),
+            AutomationRunner(
+                service: automations, records: automationRecords, isEnabled: configuration.automations.isEnabled),
             ConfigurationWatcher(keeper: keeper),
         ]
         if let reporter { services.append(reporter) }

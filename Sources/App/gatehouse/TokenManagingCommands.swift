@@ -34,7 +34,7 @@ private struct TokenList: Decodable {
 struct GrantOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .upToNextOption,
-        help: ArgumentHelp("What it permits: read, control, media, admin.", valueName: "scope"))
+        help: ArgumentHelp("What it permits: read, control, media, admin, automate, unlock.", valueName: "scope"))
     var scope: [Caller.Scope] = []
 
     @Option(help: ArgumentHelp("Only for this device; may be given more than once.", valueName: "device"))
@@ -114,7 +114,8 @@ struct TokenCreateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !options.scope.isEmpty else {
-            throw ValidationError("--scope is missing; name at least one of read, control, media, admin")
+            throw ValidationError(
+                "--scope is missing; name at least one of read, control, media, admin, automate, unlock")
         }
     }
 

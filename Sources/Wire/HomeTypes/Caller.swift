@@ -10,6 +10,10 @@ public struct Caller: Sendable, Codable, Hashable {
         case media
         /// Change what the home consists of, and who may use it.
         case admin
+        /// Make, run and read automations.
+        case automate
+        /// Let automations unlock, open and disarm. People need only `control` for that.
+        case unlock
     }
 
     /// The name of the token that authenticated the request.

@@ -2,10 +2,16 @@ import Foundation
 
 /// The checks behind the constraints of the vocabulary. A field that is absent breaks none.
 public enum Constraint {
+    /// Learns the ranges of a record instead of checking them; nil while records are checked.
+    @TaskLocal static var recorder: RangeRecorder?
+
     /// Fails unless a number is in a range.
     public static func range<Value: BinaryInteger>(
         _ value: Value?, _ range: ClosedRange<Value>, _ name: String, at path: String
     ) throws(HomeError) {
+        if let recorder = Self.recorder {
+            return recorder.add(Self.place(name, path), NumberRange(range))
+        }
         guard let value, !range.contains(value) else { return }
         throw .invalidArgument(
             "\(Self.place(name, path)) is \(value); it must be from \(range.lowerBound) to \(range.upperBound)")
@@ -39,7 +45,7 @@ public enum Constraint {
     public static func recognized<Value: VocabularyEnum>(
         _ value: Value?, _ name: String, at path: String
     ) throws(HomeError) {
-        guard let value, !Value.allCases.contains(value) else { return }
+        guard Self.recorder == nil, let value, !Value.allCases.contains(value) else { return }
         throw .invalidArgument("\(Self.place(name, path)): expected one of \(Value.names)")
     }
 
@@ -71,7 +77,7 @@ public enum Constraint {
     private static func size(
         _ count: Int, of unit: String, _ range: some RangeExpression<Int>, _ place: String, _ hint: String
     ) throws(HomeError) {
-        guard !range.contains(count) else { return }
+        guard Self.recorder == nil, !range.contains(count) else { return }
         let limits = range.relative(to: 0..<(.max))
         let hint = hint.isEmpty ? "" : "; \(hint)"
         if count == 0 { throw .invalidArgument("\(place) is empty\(hint)") }

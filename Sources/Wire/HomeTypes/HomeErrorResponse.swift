@@ -10,14 +10,18 @@ public struct HomeErrorResponse: Sendable, Codable, Equatable {
         public var message: String
         /// The statuses of Matter, for the commands of its clusters.
         public var matter: HomeError.MatterError?
+        /// What else is known of the failure, for example the `validationIssues` of an automation; nil for most failures.
+        public var details: JSONObject?
     }
 
     /// The error itself.
     public var error: Body
 
     /// Wraps an error for the wire.
-    public init(_ error: HomeError) {
-        self.error = Body(code: error.code.rawValue, status: error.code.status, message: error.message)
+    /// - Parameter details: what else is known of the failure.
+    public init(_ error: HomeError, details: JSONObject? = nil) {
+        self.error = Body(
+            code: error.code.rawValue, status: error.code.status, message: error.message, details: details)
         if case .matter(let matter)? = error.subtype { self.error.matter = matter }
     }
 

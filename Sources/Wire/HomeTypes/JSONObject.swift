@@ -63,6 +63,9 @@ public struct JSONObject: Codable, Hashable, Sendable {
     /// The empty object.
     public init() {}
 
+    /// An object with these members.
+    public init(_ members: [String: Value]) { self.members = members }
+
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         for key in container.allKeys { members[key.stringValue] = try container.decode(Value.self, forKey: key) }

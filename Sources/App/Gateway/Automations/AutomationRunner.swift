@@ -4,13 +4,36 @@ import ServiceLifecycle
 /// Runs the automations from the start of the gateway to its end.
 struct AutomationRunner: Service {
     let service: AutomationService
+    /// What it runs.
+    let records: AutomationRecords
     /// Whether the config lets automations run.
     let isEnabled: Bool
 
     func run() async throws {
+        // Both follow the records, whether or not automations run now.
+        await records.observe { [weak service] changes in await service?.adopt(changes) }
+        await service.adopt(records.definitions().map { .defined($0) })
         if isEnabled { await service.start() }
+        let shapes = records.shapes
+        await records.hub.add(shapes)
+        let follower = Task { [records] in
+            for await _ in shapes.signals { await records.validate(naming: shapes.takeChanged()) }
+        }
         try? await gracefulShutdown()
+        follower.cancel()
         await service.stop()
+    }
+}
+
+extension AutomationService {
+    /// Takes over what has become of automations.
+    func adopt(_ changes: [AutomationRecords.Change]) async {
+        for change in changes {
+            switch change {
+            case .defined(let definition): await define(definition)
+            case .removed(let id): undefine(id)
+            }
+        }
     }
 }
 

@@ -74,11 +74,9 @@ extension AutomationService {
             throw .permissionDenied("\(request.owner) does not have the right to send commands to device \(id)")
         }
         if AutomationRights.isBlocked(action) {
-            guard let structure = hub.directory.structure(ofDevice: id),
-                AutomationRights.permitsBlockedActions(access, in: structure)
-            else {
+            guard AutomationRights.permitsBlockedActions(access, on: object) else {
                 throw .permissionDenied(
-                    "\(request.owner) does not have the scope admin, which an automation needs to unlock or open")
+                    "\(request.owner) does not have the scope unlock, which an automation needs to unlock or open")
             }
         }
         let device = try await hub.device(id)

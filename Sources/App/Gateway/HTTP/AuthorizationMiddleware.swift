@@ -11,6 +11,8 @@ struct AuthorizationMiddleware: RouterMiddleware {
     let directory: HomeDirectory
     /// The page and its parts.
     let publicPaths: Set<String>
+    /// The structure of an automation; nil for one that does not exist.
+    let structureOfAutomation: @Sendable (String) -> String?
 
     func handle(
         _ request: Request, context: GatewayRequestContext,
@@ -65,6 +67,10 @@ struct AuthorizationMiddleware: RouterMiddleware {
         case .room:
             name = try context.parameters.require("room")
             object = directory.structure(ofRoom: name).map { .structure($0) } ?? .home
+        case .automation:
+            name = try context.parameters.require("automation")
+            guard let structure = structureOfAutomation(name) else { throw AutomationRecords.unknown(name) }
+            object = .structure(structure)
         }
         if target != .home { try requireSight(of: object, name, authorization) }
         guard authorization.access.permits(scope, object) else {

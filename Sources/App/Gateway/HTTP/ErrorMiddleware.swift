@@ -36,6 +36,8 @@ struct ErrorMiddleware: RouterMiddleware {
         switch error {
         case let failure as HTTPFailure:
             return try self.response(failure, to: request)
+        case let refusal as AutomationRefusal:
+            return try self.response(refusal.failure, to: request)
         case is RequestBrokenOff, is HTTPParserError, is IOError, is ChannelError:
             // Nobody reads this: the connection is gone, or its error has been reported already.
             return try self.response(
@@ -84,7 +86,8 @@ struct ErrorMiddleware: RouterMiddleware {
             let status = failure.error.code == .failedPrecondition ? standard : failure.status ?? standard
             response = try JSONBody.response(GoogleFailure(failure.error, status: status), status: status)
         } else {
-            response = try JSONBody.response(HomeErrorResponse(failure.error), status: failure.status ?? standard)
+            response = try JSONBody.response(
+                HomeErrorResponse(failure.error, details: failure.details), status: failure.status ?? standard)
         }
         for field in failure.headers { response.headers[field.name] = field.value }
         return response

@@ -26,7 +26,8 @@ extension GatewayAPI {
         var webhook: Bool
         /// Until when its events can be read: the log keeps them by their age.
         var history: String
-        /// The automations that name the device.
+        /// The names of the automations that use the device; the identifier of one without a name. They stay, and what
+        /// needs the device stops.
         var automations: [String]
         /// The names of the tokens with grants for this device alone. These grants go away, and a token without any other
         /// ends.
@@ -73,7 +74,8 @@ extension GatewayAPI {
         return DecommissionPlan(
             deviceID: device, isEligible: reason == nil, reason: reason, removes: reason == nil ? [device] : [],
             recordings: .init(count: totals.recordings, byteCount: totals.byteCount),
-            webhook: webhooks.hasToken(record.key), history: "kept under the id until it is too old", automations: [],
+            webhook: webhooks.hasToken(record.key), history: "kept under the id until it is too old",
+            automations: await automations.automations(naming: device).map { $0.name.isEmpty ? $0.id : $0.name },
             tokens: tokens.tokens(forDevice: device).map(\.record.name))
     }
 

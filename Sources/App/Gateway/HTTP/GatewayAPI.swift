@@ -41,6 +41,10 @@ struct GatewayAPI: Sendable {
     let mqtt: MQTTRunner?
     /// Reports changes to the cloud; nil when the cloud has to ask.
     let reporter: StateReporter?
+    /// The automations of the home.
+    let automations: AutomationRecords
+    /// Runs them; nil for an API that only keeps them.
+    let automationService: AutomationService?
     /// Metrics of the floors below, which the home does not know about.
     let additionalMetrics: @Sendable () async -> [MetricFamily]
 
@@ -49,7 +53,8 @@ struct GatewayAPI: Sendable {
         configuration: GatewayConfiguration, keeper: ConfigurationKeeper,
         shared: ConnectionGuard = ConnectionGuard(), recordings: RecordingAccess? = nil,
         uploadEndpoints: UploadEndpoints? = nil, endpointsChanged: @escaping @Sendable (Set<UInt16>) -> Void = { _ in },
-        mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil,
+        mqtt: MQTTRunner? = nil, reporter: StateReporter? = nil, automations: AutomationRecords? = nil,
+        automationService: AutomationService? = nil,
         additionalMetrics: @escaping @Sendable () async -> [MetricFamily] = { [] }
     ) {
         self.hub = hub
@@ -69,6 +74,12 @@ struct GatewayAPI: Sendable {
         self.endpointsChanged = endpointsChanged
         self.mqtt = mqtt
         self.reporter = reporter
+        self.automationService = automationService
+        self.automations =
+            automations
+            ?? AutomationRecords(
+                hub: hub, store: hub.directory.store, accessOf: { tokens.access(of: $0) },
+                logger: Logger(label: "automations") { _ in SwiftLogNoOpLogHandler() })
         self.additionalMetrics = additionalMetrics
     }
 
@@ -96,7 +107,8 @@ struct GatewayAPI: Sendable {
                 ])))
         router.add(
             middleware: AuthorizationMiddleware(
-                directory: hub.directory, publicPaths: Set(page.assets.keys)))
+                directory: hub.directory, publicPaths: Set(page.assets.keys),
+                structureOfAutomation: { [automations] in automations.structure(ofAutomation: $0) }))
         router.add(middleware: ContinueMiddleware())
         addRoutes(to: router, scheme: scheme)
         return router
@@ -106,6 +118,10 @@ struct GatewayAPI: Sendable {
         addPageRoutes(to: router)
         addServiceRoutes(to: router)
         addStructureRoutes(to: router)
+        addAutomationRoutes(to: router)
+        addCandidateRoutes(to: router)
+        addAutomationRunRoutes(to: router)
+        addAutomationEventRoutes(to: router)
         addDeviceRoutes(to: router)
         addDecommissionRoutes(to: router)
         addSnapshotRoutes(to: router)

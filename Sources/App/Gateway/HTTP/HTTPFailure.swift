@@ -10,6 +10,8 @@ struct HTTPFailure: Error, Sendable {
     var status: HTTPResponse.Status?
     /// Further headers.
     var headers: HTTPFields = [:]
+    /// What else is known of the failure.
+    var details: JSONObject?
 
     static func unsupportedMediaType(expected: String) -> HTTPFailure {
         HTTPFailure(

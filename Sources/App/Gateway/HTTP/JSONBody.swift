@@ -41,8 +41,8 @@ enum JSONBody {
     }
 
     /// The bytes of a request's JSON body. An absent body reads as `{}`.
-    static func data(from request: Request) async throws -> Data {
-        let bytes = try await self.bytes(of: request, upTo: maximumSize)
+    static func data(from request: Request, upTo limit: Int = maximumSize) async throws -> Data {
+        let bytes = try await self.bytes(of: request, upTo: limit)
         if bytes.readableBytes > 0, !hasMediaType("application/json", request) {
             throw HTTPFailure.unsupportedMediaType(expected: "application/json")
         }

@@ -25,6 +25,7 @@ enum RoutePermissions {
         case device
         case structure
         case room
+        case automation
     }
 
     /// What a route needs; nil for a route that nobody has thought about.
@@ -53,6 +54,22 @@ enum RoutePermissions {
         "GET /v1/structures/{structure}/presence": .scope(.read, .structure),
         "POST /v1/structures/{structure}/presence": .scope(.control, .structure),
         "POST /v1/structures/{structure}/rooms": .scope(.admin, .structure),
+        "GET /v1/structures/{structure}/automations": .scope(.automate, .structure),
+        "POST /v1/structures/{structure}/automations": .scope(.automate, .structure),
+        "POST /v1/structures/{structure}/automations/validate": .scope(.automate, .structure),
+        "GET /v1/structures/{structure}/candidates": .scope(.automate, .structure),
+        "GET /v1/structures/{structure}/automations/suggestions": .scope(.automate, .structure),
+        // The owner's own, and all of the structure for its administrators; the records check it.
+        "GET /v1/automations/{automation}": .scope(.automate, .automation),
+        "PATCH /v1/automations/{automation}": .scope(.automate, .automation),
+        "DELETE /v1/automations/{automation}": .scope(.automate, .automation),
+        "POST /v1/automations/{automation}/execute": .scope(.automate, .automation),
+        "POST /v1/automations/{automation}/stop": .scope(.automate, .automation),
+        "POST /v1/automations/{automation}/release": .scope(.automate, .automation),
+        "GET /v1/automations/{automation}/explain": .scope(.automate, .automation),
+        "GET /v1/automations/{automation}/runs": .scope(.automate, .automation),
+        "GET /v1/automations/{automation}/runs/{run}": .scope(.automate, .automation),
+        "GET /v1/structures/{structure}/automations/events": .scope(.automate, .structure),
         "GET /v1/rooms": .token,
         "GET /v1/rooms/{room}": .scope(.read, .room),
         "PATCH /v1/rooms/{room}": .scope(.admin, .room),

@@ -3,9 +3,6 @@ import Foundation
 import HomeTypes
 
 extension GraphValidator {
-    /// The commands of locks that do not open anything.
-    private static let harmlessLockCommands: Set<String> = ["lockDoor"]
-
     mutating func validateAction(_ action: GraphAction, _ path: String) {
         if let deferral = action.deferral, !(Duration.seconds(1)...Duration.seconds(86_400)).contains(deferral) {
             report(path, .delayDurationOutOfRange(deferral))
@@ -15,15 +12,15 @@ extension GraphValidator {
         if startingTraits.contains(action.target.withoutType) {
             report(path, .triggersItself(entityID: entity, trait: found.trait.name), .warning)
         }
+        if let name = BlockedActions.name(of: action.behaviour, trait: found.trait.name),
+            !home.permitsBlockedActions, !home.unlockableDevices.contains(entity)
+        {
+            report(path, .blockedAction(id: name))
+        }
         switch action.behaviour {
         case .command(let name, let parameters):
             guard let command = Vocabulary.command(named: name, of: found.trait) else {
                 return report(path, .invalidCommand(id: name, trait: found.trait.name))
-            }
-            if found.trait.name == "DoorLock", !Self.harmlessLockCommands.contains(command.name),
-                !home.permitsBlockedActions
-            {
-                report(path, .blockedAction(id: command.name))
             }
             if let accepted = found.state?.acceptedCommands, !accepted.contains(command.id) {
                 report(path, .unsupportedEntityCommand(id: command.name, entityID: entity))

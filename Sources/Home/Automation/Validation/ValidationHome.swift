@@ -43,6 +43,8 @@ public struct ValidationHome: Sendable {
     public var devices: [String: Device]
     /// Whether the owner of the automation has the right to unlock, open and disarm.
     public var permitsBlockedActions: Bool
+    /// The devices that the owner has this right for, if not for the structure.
+    public var unlockableDevices: Set<String> = []
 
     /// Describes a home.
     public init(

@@ -34,7 +34,8 @@ public final class HomeDirectory: Sendable {
 
     /// The identifiers and keys of the devices.
     public let names: DeviceNames
-    let store: any SharedStore
+    /// Keeps the home.
+    public let store: any SharedStore
     let now: @Sendable () -> Date
     let state: Locked<State>
 

@@ -6,6 +6,7 @@ import Synchronization
 public enum Schema {
     private struct Known {
         var fields: [ObjectIdentifier: [FieldSchema]] = [:]
+        var ranges: [ObjectIdentifier: [String: NumberRange]] = [:]
         /// For each type of attributes, a value for each attribute that has only this one.
         var probes: [ObjectIdentifier: [(name: String, attributes: any TraitAttributes)]] = [:]
     }
@@ -23,6 +24,24 @@ public enum Schema {
         if case .record(let found) = node.kind { fields = found }
         known.withLock { $0.fields[key] = fields }
         return fields
+    }
+
+    /// The ranges of a record's integers, by their names.
+    public static func ranges(of record: any VocabularyRecord.Type) -> [String: NumberRange] {
+        let key = ObjectIdentifier(record)
+        if let ranges = known.withLock({ $0.ranges[key] }) { return ranges }
+        func find<Record: VocabularyRecord>(_ record: Record.Type) -> [String: NumberRange] {
+            (try? record.init(from: SchemaDecoder(SchemaNode()))).map { Constraint.ranges(of: $0) } ?? [:]
+        }
+        let ranges = find(record)
+        known.withLock { $0.ranges[key] = ranges }
+        return ranges
+    }
+
+    /// The ranges of a trait's attributes, by their names.
+    public static func attributeRanges(of trait: any Trait.Type) -> [String: NumberRange] {
+        func ranges<Kind: Trait>(_ trait: Kind.Type) -> [String: NumberRange] { Self.ranges(of: Kind.Attributes.self) }
+        return ranges(trait)
     }
 
     /// The attributes of a trait.

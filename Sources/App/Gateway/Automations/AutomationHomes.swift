@@ -1,0 +1,54 @@
+import Automation
+import Foundation
+import HomeHub
+import HomeTypes
+
+/// The home as validation, descriptions and candidates see it at one moment.
+struct AutomationHomes: Sendable {
+    /// The structures by their identifiers.
+    let structures: [String: StructureSnapshot]
+    /// The devices of each structure, in the order in which people see them.
+    let devices: [String: [DeviceSnapshot]]
+    /// What people call devices and structures, by their identifiers.
+    let names: [String: String]
+
+    /// Reads the home.
+    init(_ hub: HomeHub) async {
+        self.init(structures: await hub.structures(), devices: await hub.devices())
+    }
+
+    /// Describes a home.
+    init(structures: [StructureSnapshot], devices: [DeviceSnapshot]) {
+        self.structures = Dictionary(structures.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        self.devices = Dictionary(grouping: devices) { $0.structureID ?? "" }
+        names = Dictionary(
+            structures.map { ($0.id, $0.name) } + devices.map { ($0.id, $0.name) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A structure as validation sees it for somebody. What they may not know of does not exist for them.
+    func validationHome(of structure: String, for access: Access) -> ValidationHome {
+        let everything = access.sees(.structure(structure))
+        let visible = (devices[structure] ?? []).filter {
+            everything || access.sees(.device($0.id, structureID: structure))
+        }
+        let place = structures[structure]
+        var home = ValidationHome(
+            structureID: structure, hasCoordinates: place?.latitude != nil && place?.longitude != nil,
+            devices: Dictionary(visible.map { ($0.id, .init($0)) }, uniquingKeysWith: { first, _ in first }),
+            permitsBlockedActions: access.permits(.unlock, .structure(structure)))
+        home.unlockableDevices = Set(
+            access.grants.filter { $0.scopes.contains(.unlock) }.compactMap(\.deviceID))
+        return home
+    }
+}
+
+extension ValidationHome.Device {
+    /// A device as validation sees it.
+    init(_ device: DeviceSnapshot) {
+        self.init(
+            parts: device.endpoints.map { .init(types: $0.types, traits: $0.traits) },
+            // Cameras report what they see without a trait of their own.
+            detectionTraits: device.activeDetections == nil ? [] : Set(Vocabulary.detectionTraits.map { $0.name }))
+    }
+}

@@ -1,0 +1,55 @@
+import Automation
+import AutomationGraph
+import HomeTypes
+
+/// What is wrong with the automations in the home as it is.
+extension AutomationRecords {
+    /// The issues of a graph in the home as it is.
+    func issues(of graph: Graph, in structure: String, for principal: String) async -> [ValidationIssue] {
+        let home = await AutomationHomes(hub).validationHome(of: structure, for: accessOf(principal))
+        return GraphValidator.issues(of: graph, in: home)
+    }
+
+    func validated(
+        _ graph: Graph, in structure: String, for principal: String
+    ) async throws -> [ValidationIssue] {
+        let issues = await self.issues(of: graph, in: structure, for: principal)
+        if issues.contains(where: { $0.severity == .error }) { throw AutomationRefusal(issues: issues) }
+        return issues
+    }
+
+    /// Validates what nobody has looked at since the start.
+    func validateNew() async {
+        guard entries.values.contains(where: { $0.issues == nil }) else { return }
+        await validate { $0.issues == nil }
+    }
+
+    /// Validates again what names one of these devices or structures, because they are other than before.
+    func validate(naming entities: Set<String>) async {
+        await validate { !$0.entities.isDisjoint(with: entities) || entities.contains($0.record.structureID) }
+    }
+
+    /// Validates again the automations of somebody whose rights have changed.
+    func validate(ownedBy principal: String) async { await validate { $0.record.owner == principal } }
+
+    private func validate(where isMeant: @Sendable (Entry) -> Bool) async {
+        guard entries.values.contains(where: isMeant) else { return }
+        let homes = await AutomationHomes(hub)
+        /// The home of each owner in each structure: most automations have the same.
+        var known: [[String]: ValidationHome] = [:]
+        var changes: [Change] = []
+        for (id, entry) in entries where isMeant(entry) {
+            let key = [entry.record.structureID, entry.record.owner]
+            let home = known[key] ?? homes.validationHome(of: key[0], for: accessOf(key[1]))
+            known[key] = home
+            let issues = GraphValidator.issues(of: entry.graph, in: home)
+            guard issues != entry.issues else { continue }
+            let isNew = entry.issues == nil
+            watchers.note(id)
+            entries[id]?.issues = issues
+            // The engine asks for all definitions when it starts.
+            if !isNew, let changed = entries[id] { changes.append(Self.change(changed)) }
+        }
+        if !changes.isEmpty { await onChange(changes) }
+    }
+}

@@ -1,0 +1,245 @@
+import Automation
+import AutomationGraph
+import Foundation
+import HomeHub
+import HomeTypes
+import Logging
+import Transport
+
+/// The automations of the home: what people want to happen. They are in the home's store, one object each, and are written
+/// before anybody sees them.
+actor AutomationRecords {
+    /// An automation with what is known of it now.
+    struct Entry: Sendable {
+        var record: AutomationRecord
+        /// The version that the store gave it; its entity tag.
+        var version: Int64
+        var graph: Graph
+        /// What is wrong with it in the home as it is; nil until it was looked at.
+        var issues: [ValidationIssue]?
+        /// The devices and structures that it names.
+        var entities: Set<String>
+
+        init(_ record: AutomationRecord, version: Int64, graph: Graph, issues: [ValidationIssue]? = nil) {
+            self.record = record
+            self.version = version
+            self.graph = graph
+            self.issues = issues
+            entities = graph.entityIDs
+        }
+
+        /// The automation as the engine runs it; nil for a graph that this version does not understand.
+        var definition: AutomationDefinition? {
+            guard graph.isUnderstood else { return nil }
+            return AutomationDefinition(
+                id: record.id, structureID: record.structureID, owner: record.owner, name: record.name,
+                isActive: record.isActive, maxExecutionCount: record.maxExecutionCount,
+                graceSeconds: record.graceSeconds, graph: graph,
+                invalidPaths: Set((issues ?? []).filter { $0.severity == .error }.map(\.path)))
+        }
+    }
+
+    /// What has become of an automation.
+    enum Change: Sendable {
+        /// It is new, or is now this. One that cannot be understood is removed as far as the engine is concerned.
+        case defined(AutomationDefinition)
+        case removed(id: String)
+    }
+
+    nonisolated let hub: HomeHub
+    /// Notices when devices and structures that automations name become other than they were.
+    nonisolated let shapes = HomeShapes()
+    /// Those who watch automations.
+    nonisolated let watchers = AutomationWatchers()
+    private let store: any SharedStore
+    let accessOf: @Sendable (String) -> Access
+    private let now: @Sendable () -> Date
+    private let maximum: Int
+    var entries: [String: Entry] = [:]
+    /// The structure of each automation, for the decision about a request.
+    private nonisolated let places: Locked<[String: String]>
+    var onChange: @Sendable ([Change]) async -> Void = { _ in }
+
+    /// Reads the automations of the home.
+    /// - Parameters:
+    ///   - store: keeps them.
+    ///   - accessOf: what a principal may do now.
+    ///   - logger: gets a line for each automation that cannot be read. It is left alone.
+    init(
+        hub: HomeHub, store: any SharedStore, accessOf: @escaping @Sendable (String) -> Access,
+        maximum: Int = AutomationLimits.count, logger: Logger, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.hub = hub
+        self.store = store
+        self.accessOf = accessOf
+        self.maximum = maximum
+        self.now = now
+        var entries: [String: Entry] = [:]
+        do throws(StoreFailure) {
+            for object in try store.objects(AutomationRecord.kind) {
+                guard let record = try? JSONDecoder().decode(AutomationRecord.self, from: Data(object.body.utf8)),
+                    let graph = try? Graph(json: record.graph)
+                else {
+                    // A later version may have written it.
+                    logger.error("an automation cannot be read and does not run", metadata: ["id": "\(object.id)"])
+                    continue
+                }
+                entries[object.id] = Entry(record, version: object.version, graph: graph)
+            }
+        } catch {
+            logger.error("the automations cannot be read, and none runs", metadata: ["reason": "\(error)"])
+        }
+        self.entries = entries
+        places = Locked(entries.mapValues(\.record.structureID))
+        shapes.watch(entries.values.reduce(into: []) { $0.formUnion($1.entities) })
+    }
+
+    /// Names who runs the automations.
+    func observe(_ onChange: @escaping @Sendable ([Change]) async -> Void) { self.onChange = onChange }
+
+    /// The structure of an automation; nil for one that does not exist.
+    nonisolated func structure(ofAutomation id: String) -> String? { places.withLock { $0[id] } }
+
+    // MARK: Reading
+
+    /// What the engine runs.
+    func definitions() async -> [AutomationDefinition] {
+        await validateNew()
+        return entries.values.sorted { $0.record.id < $1.record.id }.compactMap(\.definition)
+    }
+
+    /// The automations of a structure that somebody may see, oldest first.
+    func list(in structure: String, for caller: Authorization) async -> [Entry] {
+        await validateNew()
+        return entries.values
+            .filter { $0.record.structureID == structure && Self.sees($0.record, caller) }
+            .sorted { ($0.record.createdAt, $0.record.id) < ($1.record.createdAt, $1.record.id) }
+    }
+
+    /// An automation that somebody may see.
+    func automation(_ id: String, for caller: Authorization) async throws(HomeError) -> Entry {
+        await validateNew()
+        guard let entry = entries[id], Self.sees(entry.record, caller) else { throw Self.unknown(id) }
+        return entry
+    }
+
+    /// The automations that name a device, oldest first.
+    func automations(naming device: String) -> [AutomationRecord] {
+        entries.values.filter { $0.entities.contains(device) }.map(\.record)
+            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+
+    private static func sees(_ record: AutomationRecord, _ caller: Authorization) -> Bool {
+        record.owner == caller.principal || caller.access.permits(.admin, .structure(record.structureID))
+    }
+
+    /// The refusal for an automation that does not exist, or that must look as if it did not.
+    static func unknown(_ id: String) -> HomeError {
+        .notFound(
+            "no automation has the id \(id.prefix(64).debugDescription); "
+                + "GET /v1/structures/{structure}/automations lists them")
+    }
+
+    // MARK: Changing
+
+    /// Keeps a new automation.
+    /// - Throws: ``AutomationRefusal`` with all issues if one of them is an error, or `HomeError`.
+    func create(_ draft: AutomationDraft, in structure: String, by principal: String) async throws -> Entry {
+        let graph = try draft.readGraph()
+        let issues = try await validated(graph, in: structure, for: principal)
+        let count = entries.count
+        guard count < maximum else {
+            throw HomeError.resourceExhausted("the home has \(count) automations already; delete one first")
+        }
+        let moment = Int64((now().timeIntervalSince1970 * 1_000).rounded())
+        let record = AutomationRecord(
+            id: TokenRegistry.newID(prefix: "a"), structureID: structure, owner: principal,
+            name: draft.name ?? "", description: draft.description ?? "", isActive: draft.isActive ?? true,
+            maxExecutionCount: draft.maxExecutionCount ?? nil,
+            graceSeconds: draft.graceSeconds ?? AutomationDefinition.standardGraceSeconds,
+            graph: draft.graph ?? graph.json, customData: draft.customData ?? [:], createdAt: moment,
+            changedAt: moment)
+        return try await keep(Entry(record, version: 0, graph: graph, issues: issues))
+    }
+
+    /// Changes an automation. A graph replaces the one before, and is validated like that of a new automation.
+    /// - Parameter version: the version that the client has read; nil for any.
+    /// - Throws: ``AutomationRefusal`` with all issues if one of them is an error, or `HomeError`.
+    func change(
+        _ id: String, _ draft: AutomationDraft, ifVersion version: Int64?, by caller: Authorization
+    ) async throws -> Entry {
+        var entry = try await automation(id, for: caller)
+        try Self.require(version, of: entry)
+        if let graph = draft.graph {
+            entry.graph = try draft.readGraph()
+            // It runs with the rights of its owner, whoever changes it.
+            entry.issues = try await validated(entry.graph, in: entry.record.structureID, for: entry.record.owner)
+            entry.entities = entry.graph.entityIDs
+            entry.record.graph = graph
+        }
+        if let name = draft.name { entry.record.name = name }
+        if let description = draft.description { entry.record.description = description }
+        if let isActive = draft.isActive { entry.record.isActive = isActive }
+        if let count = draft.maxExecutionCount { entry.record.maxExecutionCount = count }
+        if let seconds = draft.graceSeconds { entry.record.graceSeconds = seconds }
+        if let data = draft.customData { entry.record.customData = data }
+        entry.record.changedAt = max(
+            entry.record.changedAt, Int64((now().timeIntervalSince1970 * 1_000).rounded()))
+        return try await keep(entry)
+    }
+
+    /// Deletes an automation.
+    func delete(_ id: String, ifVersion version: Int64?, by caller: Authorization) async throws(HomeError) {
+        let entry = try await automation(id, for: caller)
+        try Self.require(version, of: entry)
+        let version: Int64?
+        do throws(StoreFailure) {
+            version = try store.delete(AutomationRecord.kind, id, expecting: entry.version)
+        } catch {
+            throw .unavailable("the automation cannot be deleted: \(error)")
+        }
+        guard version != nil else { throw Self.changedMeanwhile }
+        entries[id] = nil
+        places.withLock { $0[id] = nil }
+        await onChange([.removed(id: id)])
+    }
+
+    private static func require(_ version: Int64?, of entry: Entry) throws(HomeError) {
+        guard version == nil || version == entry.version else { throw changedMeanwhile }
+    }
+
+    private static let changedMeanwhile = HomeError(
+        .aborted, "the automation was changed by somebody else meanwhile; read it and try again")
+
+    /// Writes an automation, shows it, and tells who runs it.
+    private func keep(_ entry: Entry) async throws(HomeError) -> Entry {
+        var kept = entry
+        let version: Int64?
+        do throws(StoreFailure) {
+            version = try store.write(
+                AutomationRecord.kind, entry.record.id, Self.json(entry.record), expecting: entry.version)
+        } catch {
+            throw .unavailable("the automation cannot be written, and nothing was changed: \(error)")
+        }
+        guard let version else { throw Self.changedMeanwhile }
+        kept.version = version
+        let record = entry.record
+        entries[record.id] = kept
+        places.withLock { $0[record.id] = record.structureID }
+        shapes.watch(kept.entities)
+        watchers.note(record.id)
+        await onChange([Self.change(kept)])
+        return kept
+    }
+
+    private static func json(_ record: AutomationRecord) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Text and integers always have JSON.
+        return (try? encoder.encode(record)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    static func change(_ entry: Entry) -> Change {
+        entry.definition.map { .defined($0) } ?? .removed(id: entry.record.id)
+    }
+}

@@ -1,0 +1,67 @@
+import HomeHub
+import HomeTypes
+import Transport
+
+/// Notices when devices and structures become other than automations were validated for. Changes of state, of which there
+/// are many, cost a comparison of names.
+final class HomeShapes: Sendable {
+    /// What validation asks of a device or structure, besides values.
+    private enum Shape: Hashable {
+        case device(structureID: String?, types: [[String]], traits: [[String]], sendsDetections: Bool)
+        case structure(hasCoordinates: Bool)
+    }
+
+    private struct State {
+        var shapes: [String: Shape] = [:]
+        /// The devices that automations name, or have named.
+        var watched: Set<String> = []
+        /// The devices and structures that have changed since somebody asked.
+        var changed: Set<String> = []
+    }
+
+    private let state = Locked(State())
+    private let continuation: AsyncStream<Void>.Continuation
+    /// Yields after something has changed, once for any number of changes.
+    let signals: AsyncStream<Void>
+
+    init() {
+        (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Adds devices and structures that an automation names.
+    func watch(_ entities: Set<String>) { state.withLock { $0.watched.formUnion(entities) } }
+
+    /// Whether an automation names a device.
+    func isWatched(_ device: String) -> Bool { state.withLock { $0.watched.contains(device) } }
+
+    /// What has changed since the last call.
+    func takeChanged() -> Set<String> {
+        state.withLock { state in
+            defer { state.changed = [] }
+            return state.changed
+        }
+    }
+
+    private func note(_ id: String, _ shape: Shape?) {
+        let isNew = state.withLock { state in
+            guard state.shapes[id] != shape else { return false }
+            state.shapes[id] = shape
+            return state.changed.insert(id).inserted
+        }
+        if isNew { continuation.yield() }
+    }
+
+    func note(_ device: DeviceSnapshot) {
+        note(
+            device.id,
+            .device(
+                structureID: device.structureID, types: device.endpoints.map(\.types),
+                traits: device.endpoints.map { $0.traits.names }, sendsDetections: device.activeDetections != nil))
+    }
+
+    func note(_ structure: StructureSnapshot) {
+        note(structure.id, .structure(hasCoordinates: structure.latitude != nil && structure.longitude != nil))
+    }
+
+    func noteRemoval(of id: String) { note(id, nil) }
+}

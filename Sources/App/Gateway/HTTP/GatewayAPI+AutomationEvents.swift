@@ -1,0 +1,113 @@
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import NIOCore
+import ServiceLifecycle
+
+/// What happens to automations, as it happens.
+extension GatewayAPI {
+    func addAutomationEventRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/structures/:structure/automations/events") { request, context in
+            let structure = try await knownStructure(context)
+            let caller = try authorization(context)
+            let field = HTTPField.Name("Last-Event-ID") ?? .from
+            let cursor = request.headers[field] ?? request.uri.queryParameters["after"].map(String.init)
+            guard cursor == nil || Int64(cursor ?? "") != nil else {
+                throw HomeError.invalidArgument("Last-Event-ID: expected the id of an event of this stream")
+            }
+            let stream = AutomationEventStream(
+                api: self, structure: structure, caller: caller, cursor: cursor.flatMap { Int64($0) })
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: "text/event-stream", .cacheControl: "no-store",
+                    HTTPField.Name("X-Accel-Buffering") ?? .from: "no",
+                ],
+                body: ResponseBody { writer in
+                    try await writer.write(ByteBuffer(string: ServerSentEvents.opening))
+                    try await stream.run { try await writer.write(ByteBuffer(string: $0)) }
+                    try await writer.finish(nil)
+                })
+        }
+    }
+}
+
+/// The events of one watcher. It has a place among the runs and a set of automations, and no queue, so a slow watcher costs
+/// no memory.
+struct AutomationEventStream: Sendable {
+    let api: GatewayAPI
+    let structure: String
+    let caller: Authorization
+    /// The place of the last run that the watcher knows; nil for now.
+    let cursor: Int64?
+
+    private enum Signal: Sendable { case news, heartbeat }
+
+    /// Writes events until the watcher goes away, the gateway ends, or the watcher may see nothing any more.
+    func run(_ write: (String) async throws -> Void) async throws {
+        let feed = await api.automationService?.liveRuns(after: cursor)
+        let watcher = api.automations.watchers.add()
+        let (signals, continuation) = AsyncStream.makeStream(of: Signal.self, bufferingPolicy: .bufferingNewest(2))
+        let tasks = [
+            Task {
+                for await _ in watcher.signals { continuation.yield(.news) }
+                continuation.finish()
+            },
+            Task {
+                guard let feed else { return }
+                for await _ in feed.signals { continuation.yield(.news) }
+                continuation.finish()
+            },
+            Task {
+                while (try? await Task.sleep(for: .seconds(15))) != nil { continuation.yield(.heartbeat) }
+            },
+        ]
+        defer { for task in tasks { task.cancel() } }
+        var place = feed?.start ?? 0
+        continuation.yield(.news)
+        for await signal in signals.cancelOnGracefulShutdown() {
+            // The token may have ended, or may permit less than before.
+            let access = api.tokens.access(of: caller.principal)
+            guard access.permits(.automate, .structure(structure)) else { return }
+            guard signal == .news else {
+                try await write(": still here\n\n")
+                continue
+            }
+            var holder = caller
+            holder.access = access
+            try await writeNews(&place, watcher, holder, write)
+        }
+    }
+
+    private func writeNews(
+        _ place: inout Int64, _ watcher: AutomationWatchers.Watcher, _ holder: Authorization,
+        _ write: (String) async throws -> Void
+    ) async throws {
+        let names = await AutomationHomes(api.hub).names
+        var changed = watcher.takeChanged()
+        while let service = api.automationService {
+            let page = await service.changes(after: place)
+            guard page.place > place else { break }
+            place = page.place
+            for element in page.runs {
+                guard let entry = try? await api.automations.automation(element.run.automationID, for: holder),
+                    entry.record.structureID == structure
+                else { continue }
+                changed.insert(entry.record.id)
+                let data = CandidateFields.json(RunJSON(names: names).members(of: element.run))
+                try await write("event: run\nid: \(element.cursor)\ndata: \(data)\n\n")
+            }
+        }
+        for id in changed.sorted() {
+            guard let entry = try? await api.automations.automation(id, for: holder),
+                entry.record.structureID == structure
+            else { continue }
+            let data = try await api.json(entry, names: names)
+            // A graph may have line breaks, which would end the data.
+            let lines = String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+            try await write("event: automation\n" + lines.map { "data: \($0)\n" }.joined() + "\n")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Automation
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+
+/// Running automations, and what became of it.
+extension GatewayAPI {
+    func addAutomationRunRoutes(to router: Router<GatewayRequestContext>) {
+        router.post("/v1/automations/:automation/execute") { _, context in
+            let entry = try await automation(context)
+            try await requireService().execute(entry.record.id, principal: principal(context))
+            return Response(status: .noContent)
+        }
+        router.post("/v1/automations/:automation/stop") { _, context in
+            let entry = try await automation(context)
+            try await requireService().stopRun(of: entry.record.id, principal: principal(context))
+            return Response(status: .noContent)
+        }
+        router.post("/v1/automations/:automation/release") { _, context in
+            let entry = try await automation(context)
+            try await requireService().release(entry.record.id, principal: principal(context))
+            return Response(status: .noContent)
+        }
+        router.get("/v1/automations/:automation/runs") { request, context in
+            let entry = try await automation(context)
+            let limit = try Self.limit(request, upTo: AutomationService.largestPage)
+            let page = try await requireService().runs(
+                of: entry.record.id, before: request.uri.queryParameters["before"].map(String.init), limit: limit)
+            let json = RunJSON(names: await AutomationHomes(hub).names)
+            var answer: [String: JSONObject.Value] = ["runs": .list(page.runs.map { .object(json.members(of: $0)) })]
+            answer["next"] = page.next.map { .text($0) }
+            return try JSONBody.response(JSONObject(answer))
+        }
+        router.get("/v1/automations/:automation/runs/:run") { _, context in
+            let entry = try await automation(context)
+            let run = try await requireService().run(context.parameters.require("run"))
+            guard run.automationID == entry.record.id else {
+                throw HomeError.notFound("the automation has no run with this id; it may be too old")
+            }
+            let json = RunJSON(names: await AutomationHomes(hub).names, definition: entry.definition)
+            return try JSONBody.response(JSONObject(json.members(of: run)))
+        }
+        router.get("/v1/automations/:automation/explain") { request, context in
+            let entry = try await automation(context)
+            guard let text = request.uri.queryParameters["at"], let at = Self.moment(String(text)) else {
+                throw HomeError.invalidArgument("at: say which moment, for example 2026-11-23T08:00:00Z")
+            }
+            guard let definition = entry.definition else {
+                throw HomeError.failedPrecondition("the automation comes from a later version, so it never ran")
+            }
+            let found = try await runs(of: entry.record.id, around: at)
+            let json = RunJSON(names: await AutomationHomes(hub).names, definition: definition)
+            return try JSONBody.response(
+                JSONObject([
+                    "text": .text(
+                        Explanation.text(
+                            at: at, definition: definition, runs: found.compactMap(\.entries), names: json.name)),
+                    "runs": .list(found.map { .object(json.members(of: $0)) }),
+                ]))
+        }
+    }
+
+    /// The last run that began before a moment, and those that began within a minute after it, with their entries.
+    private func runs(of automation: String, around moment: Int64) async throws(HomeError) -> [RunRecord] {
+        let service = try requireService()
+        var found: [RunRecord] = []
+        var before: String?
+        // The store keeps a limited number of runs.
+        repeat {
+            let page = try await service.runs(of: automation, before: before, limit: AutomationService.largestPage)
+            for run in page.runs where run.startedAt <= moment + 60_000 {
+                // An automation that starts too often has many of them within a minute.
+                if found.count < 20 || run.startedAt <= moment { found.append(try await service.run(run.id)) }
+                if run.startedAt <= moment { return found }
+            }
+            before = page.next
+        } while before != nil
+        return found
+    }
+
+    /// A time of a request in milliseconds since 1970; nil for another text.
+    static func moment(_ text: String) -> Int64? {
+        for style in [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()] {
+            if let date = try? style.parse(text) { return Int64((date.timeIntervalSince1970 * 1_000).rounded()) }
+        }
+        return nil
+    }
+
+    /// What runs the automations.
+    /// - Throws: `unavailable` where none run.
+    func requireService() throws(HomeError) -> AutomationService {
+        guard let automationService else { throw .unavailable("automations do not run on this gateway") }
+        return automationService
+    }
+
+    /// How many items a request wants.
+    static func limit(_ request: Request, upTo most: Int) throws(HomeError) -> Int {
+        guard let text = request.uri.queryParameters["limit"] else { return min(50, most) }
+        guard let limit = Int(text), (1...most).contains(limit) else {
+            throw .invalidArgument("limit must be from 1 to \(most)")
+        }
+        return limit
+    }
+}

@@ -1,0 +1,139 @@
+import Automation
+import AutomationGraph
+import Foundation
+import HTTPTypes
+import HomeHub
+import HomeTypes
+import Hummingbird
+import Transport
+
+/// The automations of a structure.
+extension GatewayAPI {
+    func addAutomationRoutes(to router: Router<GatewayRequestContext>) {
+        router.get("/v1/structures/:structure/automations") { _, context in
+            let structure = try await knownStructure(context)
+            let entries = try await automations.list(in: structure, for: authorization(context))
+            return try await listResponse(entries)
+        }
+        router.post("/v1/structures/:structure/automations") { request, context in
+            let structure = try await knownStructure(context)
+            let data = try await JSONBody.data(from: request, upTo: AutomationLimits.requestBytes)
+            let draft = try AutomationDraft(json: data)
+            let caller = try authorization(context)
+            let made = AutomationOutcome()
+            let id: String
+            do {
+                id = try await hub.make(
+                    "automation in \(structure)", by: self.caller(request, context), parameters: data
+                ) { () async throws(HomeError) in
+                    try await made.create(draft, in: structure, by: caller, automations)
+                }
+            } catch {
+                throw (made.refusal as (any Error)?) ?? error
+            }
+            var response = try await response(automations.automation(id, for: caller), status: .created)
+            response.headers[.location] = "/v1/automations/\(id)"
+            return response
+        }
+        router.post("/v1/structures/:structure/automations/validate") { request, context in
+            let structure = try await knownStructure(context)
+            let data = try await JSONBody.data(from: request, upTo: AutomationLimits.requestBytes)
+            let graph = try AutomationDraft(json: data).readGraph()
+            let issues = try await automations.issues(of: graph, in: structure, for: principal(context))
+            let names = await AutomationHomes(hub).names
+            return try JSONBody.response(
+                DraftAnswer(validationIssues: issues.map(\.json), text: AutomationText(names: names).words(for: graph)))
+        }
+        router.get("/v1/automations/:automation") { _, context in
+            try await response(automation(context))
+        }
+        router.patch("/v1/automations/:automation") { request, context in
+            let data = try await JSONBody.data(from: request, upTo: AutomationLimits.requestBytes)
+            return try await response(
+                automations.change(
+                    context.parameters.require("automation"), AutomationDraft(json: data),
+                    ifVersion: Self.expectedVersion(request), by: authorization(context)))
+        }
+        router.delete("/v1/automations/:automation") { request, context in
+            try await automations.delete(
+                context.parameters.require("automation"), ifVersion: Self.expectedVersion(request),
+                by: authorization(context))
+            return Response(status: .noContent)
+        }
+    }
+
+    /// The response to `POST /v1/structures/{structure}/automations/validate`.
+    struct DraftAnswer: Codable, Sendable, Equatable {
+        var validationIssues: [JSONObject]
+        var text: String
+    }
+
+    /// The structure of the path.
+    /// - Throws: `notFound` for one that does not exist.
+    func knownStructure(_ context: GatewayRequestContext) async throws -> String {
+        try await hub.structure(context.parameters.require("structure")).value.id
+    }
+
+    /// The automation of the path, if the caller may see it.
+    func automation(_ context: GatewayRequestContext) async throws -> AutomationRecords.Entry {
+        try await automations.automation(context.parameters.require("automation"), for: authorization(context))
+    }
+
+    /// One automation as the API shows it.
+    func json(_ entry: AutomationRecords.Entry, names: [String: String]) async throws -> Data {
+        try AutomationSnapshot(entry, await activity(of: entry.record.id, names: names), names: names)
+            .json(graph: entry.record.graph)
+    }
+
+    /// What the service knows of an automation. Runs that cannot be read now are left out.
+    private func activity(of id: String, names: [String: String]) async -> AutomationSnapshot.Activity {
+        guard let service = automationService else { return .init() }
+        let state = await service.state(of: id)
+        let run = try? await service.lastRun(of: id)
+        return await .init(
+            isRunning: service.isRunning(id), isPaused: state.isPaused, executionCount: state.executionCount,
+            lastRun: run.map { JSONObject(RunJSON(names: names).members(of: $0)) })
+    }
+
+    private func response(
+        _ entry: AutomationRecords.Entry, status: HTTPResponse.Status = .ok
+    ) async throws -> Response {
+        let names = await AutomationHomes(hub).names
+        var response = JSONBody.response(json: try await json(entry, names: names), status: status)
+        response.headers[.eTag] = "\"\(entry.version)\""
+        return response
+    }
+
+    private func listResponse(_ entries: [AutomationRecords.Entry]) async throws -> Response {
+        let names = await AutomationHomes(hub).names
+        var list = Data("{\"automations\":[".utf8)
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { list += Data(",".utf8) }
+            list += try await json(entry, names: names)
+        }
+        return JSONBody.response(json: list + Data("]}".utf8))
+    }
+}
+
+/// The result of making an automation. Requests that are repeated with one key know only `HomeError`, and a refusal says
+/// more.
+private final class AutomationOutcome: Sendable {
+    private let kept = Locked(AutomationRefusal?.none)
+
+    var refusal: AutomationRefusal? { kept.withLock { $0 } }
+
+    func create(
+        _ draft: AutomationDraft, in structure: String, by caller: Authorization, _ automations: AutomationRecords
+    ) async throws(HomeError) -> String {
+        do {
+            return try await automations.create(draft, in: structure, by: caller.principal).record.id
+        } catch let refusal as AutomationRefusal {
+            kept.withLock { $0 = refusal }
+            throw refusal.failure.error
+        } catch let error as HomeError {
+            throw error
+        } catch {
+            throw .internal("\(error)")
+        }
+    }
+}
