@@ -1,8 +1,7 @@
 import GoogleHomeSDK
 import GoogleHomeTypes
 
-// The snippets of "Automations". A comment above each says whether it is as printed. They compile; the gateway does not run
-// automations yet.
+// The snippets of "Automations". A comment above each says whether it is as printed.
 
 typealias OnOffTrait = Matter.OnOffTrait
 
@@ -13,6 +12,7 @@ typealias OnOffTrait = Matter.OnOffTrait
     let light2: HomeDevice
     let structureID: String
     var myAutomation: (any Automation)!
+    var editor: Editor?
 
     init(home: Home, light1: HomeDevice, light2: HomeDevice, structureID: String) {
         self.home = home
@@ -131,7 +131,7 @@ typealias OnOffTrait = Matter.OnOffTrait
         return draftAutomation
     }
 
-    /// E6, as printed.
+    /// E6, as printed, but for the last lines: they hand the tests how much was found.
     func e6() async throws {
         // Get a snapshot of the structure.
         guard
@@ -191,6 +191,20 @@ typealias OnOffTrait = Matter.OnOffTrait
                     stateReaderCandidate)
             }
         }
+        editor = Editor(
+            devices: Set(devicesByID.keys), rooms: Set(roomsByName.keys),
+            traits: [Set(actionsByTrait.keys), Set(startersByTrait.keys), Set(stateReadersByTrait.keys)],
+            types: [Set(actionsByDeviceType.keys), Set(startersByDeviceType.keys), Set(stateReadersByDeviceType.keys)],
+            entities: [Set(actionsByEntity.keys), Set(startersByEntity.keys), Set(stateReadersByEntity.keys)])
+    }
+
+    /// What E6 has found: for actions, starters and state readers, in this order.
+    struct Editor {
+        var devices: Set<String>
+        var rooms: Set<String>
+        var traits: [Set<String>]
+        var types: [Set<String>]
+        var entities: [Set<String>]
     }
 
     /// E7, as printed.
@@ -225,10 +239,10 @@ typealias OnOffTrait = Matter.OnOffTrait
         return try await structure.listAutomations().first { $0.name == "automation-name" }
     }
 
-    /// E13, changed: the automation is optional, so it is called with a question mark.
-    func e13(_ structure: Structure) async throws {
+    /// E13, changed: the automation is optional, so it is called with a question mark. The tests give the id.
+    func e13(_ structure: Structure, _ automationID: String) async throws {
         let myAutomation = try await structure.listAutomations().first {
-            $0.id == "automation-id"
+            $0.id == automationID
         }
         try await myAutomation?.update {
             $0.name = "new-automation-name"
@@ -236,14 +250,21 @@ typealias OnOffTrait = Matter.OnOffTrait
         }
     }
 
-    /// E14 and E15, changed: the automation is optional, so it is unwrapped before.
-    func e14(_ structure: Structure) async throws {
+    /// E14, changed: the automation is optional, so it is unwrapped before. The tests give the id.
+    func e14(_ structure: Structure, _ automationID: String) async throws {
         let myAutomation = try await structure.listAutomations().first {
-            $0.id == "automation-id"
+            $0.id == automationID
         }
         guard let myAutomation else { return }
         try await structure.deleteAutomation(myAutomation)
-        // E15
+    }
+
+    /// E15, changed as E14.
+    func e15(_ structure: Structure, _ automationID: String) async throws {
+        let myAutomation = try await structure.listAutomations().first {
+            $0.id == automationID
+        }
+        guard let myAutomation else { return }
         try await structure.deleteAutomation(id: myAutomation.id)
     }
 }

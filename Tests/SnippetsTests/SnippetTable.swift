@@ -5,8 +5,6 @@ enum SnippetTable {
         case asPrinted
         /// It has been changed, for this reason.
         case changed(String)
-        /// It compiles as printed, or with this change. The gateway does not run automations yet.
-        case compiles(change: String?)
     }
 
     private static let withoutCancellable = "the printed code drops the cancellable, so nothing would be received"
@@ -26,7 +24,7 @@ enum SnippetTable {
             ("O6", .changed("a missing brace, a name that nothing declares, if let of a value")),
             ("O7", .asPrinted), ("O8", .asPrinted),
             ("C1", .asPrinted), ("C2", .asPrinted), ("C3", .asPrinted), ("C4", .asPrinted), ("C5", .asPrinted),
-        ] + (1...15).map { ("E\($0)", .compiles(change: automationChanges[$0])) }
+        ] + (1...15).map { ("E\($0)", automationChanges[$0].map { .changed($0) } ?? .asPrinted) }
 
     private static let automationChanges = [
         5: "the printed code leaves out which lights the user selects",

@@ -8,7 +8,7 @@ import Testing
 @MainActor final class SnippetWorld {
     private static let names = [
         "bedroom": "Bedroom Lamp", "ceiling": "Ceiling", "stage": "Stage", "radio": "Radio", "fan": "Fan",
-        "bath-humidity": "Bath", "renamed": "Renamed", "front-door": "Front door",
+        "bath-humidity": "Bath", "renamed": "Renamed", "front-door": "Front door", "blinds": "Blinds",
     ]
 
     /// Whether the gateway sends endpoints, and its config can declare virtual devices. It does not yet.
@@ -30,6 +30,7 @@ import Testing
           "radio": {"name": "Radio", "types": ["SpeakerDeviceType", "DimmableLightDeviceType"]},
           "fan": {"name": "Fan", "type": "FanDeviceType"},
           "bath-humidity": {"name": "Bath", "type": "HumiditySensorDeviceType"},
+          "blinds": {"name": "Blinds", "type": "WindowCoveringDeviceType"},
           "renamed": {"name": "Renamed", "type": "OnOffPluginUnitDeviceType"}
         }
         """

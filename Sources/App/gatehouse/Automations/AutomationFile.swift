@@ -38,7 +38,9 @@ struct AutomationFile {
         do {
             node = try Yams.compose(yaml: String(decoding: bytes, as: UTF8.self))
         } catch {
-            throw .invalidArgument("\(name) is neither YAML nor JSON: \(error)")
+            // Yams says where in the first line, and repeats the text below.
+            let reason = "\(error)".split(whereSeparator: \.isNewline).first.map { ": \($0)" } ?? ""
+            throw .invalidArgument("\(name) is neither YAML nor JSON\(reason)")
         }
         var left = Self.valueLimit
         guard let node, case .object(let members) = try Self.value(node, &left, name) else {

@@ -1,0 +1,153 @@
+"""Automations on the command line."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from peers.gateway import DOORBELL, Gateway
+from peers.polling import PATIENCE, eventually
+
+DEVICES = {
+    "door-lamp": {"name": "Door lamp", "type": "OnOffLight"},
+    "hall-lamp": {"name": "Hall lamp", "type": "OnOffLight"},
+}
+
+# Devices by key and by name, as people write them. `on` and 8:00 are texts in today's YAML.
+BOTH_LAMPS = """
+name: Both lamps
+description: The hall follows the door
+automationGraph:
+  version: 1
+  nodes:
+    - type: select
+      nodes:
+        - {type: attributeStarter, id: n1, entity: {device: door-lamp}, deviceType: OnOffLightDeviceType, trait: OnOff}
+        - {type: manualStarter}
+    - {type: action, entity: {device: Hall lamp}, deviceType: OnOffLightDeviceType, trait: OnOff, command: on}
+    - {type: delay, for: 3600}
+"""
+
+
+class Shell:
+    def __init__(self, binary: Path, gateway: Gateway, folder: Path) -> None:
+        self._command = [str(binary), "automation"]
+        self._config = str(gateway.config)
+        self._folder = folder
+
+    def run(self, *arguments: str, answer: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self._command, *arguments, "--config", self._config],
+            capture_output=True, text=True, timeout=PATIENCE, input=answer,
+        )  # fmt: skip
+
+    def words(self, *arguments: str, answer: str | None = None) -> str:
+        result = self.run(*arguments, answer=answer)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    def json(self, *arguments: str, answer: str | None = None) -> dict:
+        return dict(json.loads(self.words(*arguments, "--json", answer=answer)))
+
+    def error(self, *arguments: str, answer: str | None = None) -> str:
+        result = self.run(*arguments, answer=answer)
+        assert result.returncode == 1, result.stdout + result.stderr
+        assert result.stderr.startswith("gatehouse: "), result.stderr
+        return result.stderr
+
+    def file(self, name: str, text: str) -> str:
+        path = self._folder / name
+        path.write_text(text)
+        return str(path)
+
+
+@pytest.fixture(scope="module")
+def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    running = Gateway(binary, tmp_path_factory.mktemp("automations"), [DOORBELL], {"devices": DEVICES})
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+@pytest.fixture(scope="module")
+def shell(binary: Path, home: Gateway, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return Shell(binary, home, tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture
+def both(shell: Shell) -> Iterator[str]:
+    made = shell.json("create", shell.file("both.yaml", BOTH_LAMPS))
+    yield str(made["id"])
+    shell.words("delete", made["id"])
+    assert "no automation is called" in shell.error("show", made["id"])
+
+
+def test_a_file_becomes_an_automation_and_comes_back_as_the_same_file(shell: Shell, both: str, home: Gateway) -> None:
+    shown = shell.json("show", "both lamps")
+    assert shown["id"] == both and shown["isActive"] and shown["isValid"]
+    action = shown["automationGraph"]["nodes"][1]
+    hall = home.client.get("/v1/devices/hall-lamp")["id"]
+    assert action["command"] == "on" and action["entity"] == {"device": hall}
+    assert "Both lamps" in shell.words("list") and "active" in shell.words()
+    assert "The hall follows the door" in shell.words("show", both)
+
+    text = shell.words("export", both)
+    for name, exported in (("yaml", text), ("json", json.dumps(shell.json("export", both)))):
+        again = shell.json("create", shell.file(f"again.{name}", exported))
+        assert again["automationGraph"] == shown["automationGraph"] and again["description"] == shown["description"]
+        assert "2 automations are called" in shell.error("show", "Both lamps")
+        shell.words("delete", again["id"])
+
+
+def test_automations_are_changed_and_switched(shell: Shell, both: str) -> None:
+    assert "New name is changed" in shell.words("update", both, "--name", "New name", "--maximum-runs", "3")
+    assert shell.json("show", both)["maxExecutionCount"] == 3
+    shell.words("update", both, "-", "--name", "Both lamps", answer="{maxExecutionCount: null, description: Other}")
+    shown = shell.json("show", both)
+    assert (shown["name"], shown["description"], shown.get("maxExecutionCount")) == ("Both lamps", "Other", None)
+    assert "is off" in shell.words("deactivate", both) and "off" in shell.words("list")
+    assert "is active" in shell.words("activate", both)
+
+
+def test_an_automation_runs_is_stopped_and_says_why(shell: Shell, both: str, home: Gateway) -> None:
+    assert "It has not run yet" in shell.words("history", both)
+    assert shell.error("stop", both).count("\n") == 1
+    shell.words("run", both)
+
+    def is_on() -> bool:
+        lamp = home.client.get("/v1/devices/hall-lamp")
+        return bool(lamp["endpoints"][-1]["traits"]["OnOff"]["onOff"])
+
+    eventually(is_on)
+    assert "running" in shell.words("list")
+    shell.words("stop", both)
+    run = eventually(lambda: [run for run in shell.json("history", both)["runs"] if run.get("end") == "stopped"])[0]
+    assert run["id"] in shell.words("history", both)
+    assert "automationGraph.nodes[1]" in shell.words("history", both, "--run", run["id"])
+    assert shell.words("explain", both).strip()
+    assert shell.json("explain", both)["runs"]
+
+
+def test_what_is_wrong_is_said_with_its_place_and_nothing_is_kept(shell: Shell) -> None:
+    wrong = BOTH_LAMPS.replace("Hall lamp", "attic-lamp").replace("3600", "1000000")
+    message = shell.error("create", shell.file("wrong.yaml", wrong))
+    assert "error: automationGraph.nodes[1]: " in message and "attic-lamp" in message, message
+    assert "automationGraph.nodes[2]: " in message and "24 hours" in message, message
+    assert "There is no automation yet" in shell.words("list")
+    assert "neither YAML nor JSON" in shell.error("create", "-", answer="{[")
+    assert "must have keys and values" in shell.error("create", "-", answer="- a list")
+    assert "cannot be read" in shell.error("create", "/nowhere.yaml")
+    bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"{name}: &{name} [{','.join([f'*{chr(ord(name) - 1)}'] * 10)}]\n" for name in "bcdefg"
+    )
+    assert "too many values" in shell.error("create", "-", answer=bomb)
+    assert shell.run("update", "x").returncode == 64
+
+
+def test_candidates_are_listed_and_a_draft_is_simulated(shell: Shell) -> None:
+    words = shell.words("candidates", "--device", "door-lamp")
+    assert "toggle" in words and "door-lamp" in words and "hall-lamp" not in words
+    assert "Scheduled" in shell.words("candidates")
+    simulated = shell.json("simulate", shell.file("draft.yaml", BOTH_LAMPS), "--since", "1d")
+    assert simulated["runs"] == []
+    assert "It would not have run" in shell.words("simulate", shell.file("draft.yaml", BOTH_LAMPS), "--since", "1d")

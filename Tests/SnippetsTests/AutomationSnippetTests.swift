@@ -1,0 +1,167 @@
+import Foundation
+import GoogleHomeSDK
+import GoogleHomeTypes
+import Testing
+
+/// The snippets of "Automations", each against a running gateway.
+@Suite(.serialized, .timeLimit(.minutes(1))) @MainActor struct AutomationSnippetTests {
+    private func app() async throws -> (AutomationApp, Structure) {
+        let world = try await SnippetWorld.make()
+        let structure = try #require(try await world.home.structures().list().first())
+        let app = AutomationApp(
+            home: world.home, light1: try await world.device("ceiling"), light2: try await world.device("stage"),
+            structureID: structure.id)
+        return (app, structure)
+    }
+
+    @Test func `E1 to E3 and E9 to E15: an automation is created, found, printed, renamed and deleted`() async throws {
+        let (app, structure) = try await app()
+        let (found, devices) = try await app.e1()
+        #expect(found == structure && devices.contains(app.light1))
+        let before = try await app.e9(structure).count
+        try await app.e3(structure, app.e2())
+        let made = try #require(app.myAutomation)
+        #expect(!made.id.isEmpty && made.structureID == structure.id && made.name == "MyFirstAutomation")
+        #expect(made.isActive && made.isValid && made.compatibleWithSdk && !made.isRunning)
+        #expect(made.validationIssues.isEmpty && made.maxExecutionCount == nil)
+        #expect(made.automationGraph?.graphNode == app.e2().automationGraph?.graphNode)
+        let all = try await app.e9(structure)
+        #expect(all.count == before + 1 && all.contains { $0.id == made.id })
+        #expect(try await app.e10() == nil)
+        // E11: what the document prints, as far as it is not cut off there.
+        let printed = "\(made)"
+        for line in [
+            "Automation(id: \"\(made.id)\",", "  structure: structure@\(structure.id),", "  isActive: true,",
+            "  automationGraph: SequentialFlow(nodes: [", "    Starter(",
+            "      entity: \"device@\(app.light1.id)\",", "      command: \"on\")]))",
+        ] {
+            #expect(printed.contains(line), "\(printed)")
+        }
+        #expect(snippetE11.hasPrefix("Automation(id: "))
+
+        try await made.update { $0.name = "automation-name" }
+        #expect(try await app.e12()?.id == made.id)
+        try await app.e13(structure, made.id)
+        let renamed = try #require(try await app.e9(structure).first { $0.id == made.id })
+        #expect(renamed.name == "new-automation-name" && renamed.description == "new-automation-description")
+        try await app.e14(structure, made.id)
+        #expect(try await app.e9(structure).count == before)
+        try await app.e3(structure, app.e2())
+        try await app.e15(structure, app.myAutomation.id)
+        #expect(try await app.e9(structure).count == before)
+        await #expect { try await structure.deleteAutomation(id: made.id) } throws: {
+            ($0 as? HomeError)?.code == .notFound
+        }
+    }
+
+    @Test func `E4: an automation opens the blinds at eight, and at once when it is run`() async throws {
+        let (app, structure) = try await app()
+        let id = try await app.e4(structure)
+        let made = try #require(try await app.e9(structure).first { $0.id == id })
+        let starter = try #require(made.automationGraph?.nodes.first as? EventStarter)
+        #expect(starter.event is Google.TimeTrait.ScheduledEvent.Type)
+        #expect(starter.parameters["clockTime"] == .object(["hours": .integer(8), "minutes": .integer(0)]))
+        #expect((made.automationGraph?.nodes.last as? ParallelFlow)?.nodes.count == 1)
+        try await structure.deleteAutomation(made)
+    }
+
+    @Test func `E5: each chosen light blinks in a branch of its own, and short delays are warnings`() async throws {
+        let (app, structure) = try await app()
+        let draft = try await app.e5(structure: structure, [app.light1, app.light2])
+        let made = try await structure.createAutomation(draft)
+        let parallel = try #require(made.automationGraph?.nodes.last as? ParallelFlow)
+        #expect(parallel.nodes.count == 2 && parallel.nodes.allSatisfy { ($0 as? SequentialFlow)?.nodes.count == 7 })
+        let short = made.validationIssues.filter { $0.issueType == .delayDurationOutOfRange(.seconds(1)) }
+        #expect(short.count == 6 && short.allSatisfy { $0.severity == .warning && $0.node is Delay })
+        try await structure.deleteAutomation(made)
+    }
+
+    @Test func `E6: the editor finds what each device can start, read and do`() async throws {
+        let (app, structure) = try await app()
+        try await app.e6()
+        let editor = try #require(app.editor)
+        #expect(editor.devices.contains(app.light1.id))
+        let onOff = Matter.OnOffTrait.identifier
+        #expect(editor.traits.allSatisfy { $0.contains(onOff) })
+        #expect(editor.types.allSatisfy { $0.contains(OnOffLightDeviceType.identifier) })
+        #expect(editor.entities.allSatisfy { $0.contains(app.light1.id) })
+        #expect(editor.entities[1].contains(structure.id))
+        // Only what belongs to one device.
+        let ofLight = try await structure.candidates(for: app.light1).list()
+        #expect(!ofLight.isEmpty && ofLight.allSatisfy { $0.node.homeObject.id == app.light1.id })
+        let ofStructure = try await structure.candidates(includeDescendants: false).list()
+        #expect(!ofStructure.isEmpty && ofStructure.allSatisfy { $0.node.homeObject.id == structure.id })
+    }
+
+    @Test func `E7 and E8: an automation is run, blinks a light, and is stopped`() async throws {
+        let (app, structure) = try await app()
+        let light = app.light2
+        let draft = automation(name: "Blink") {
+            manualStarter()
+            parallel {
+                for _ in 0..<1 {
+                    action(light, OnOffLightDeviceType.self) { Matter.OnOffTrait.on() }
+                    delay(for: .seconds(1))
+                    action(light, OnOffLightDeviceType.self) { Matter.OnOffTrait.off() }
+                }
+            }
+            delay(for: .seconds(3_600))
+        }
+        app.myAutomation = try await structure.createAutomation(draft)
+        #expect(app.myAutomation.manuallyExecutable)
+        await #expect { try await app.e8() } throws: { ($0 as? HomeError)?.code == .failedPrecondition }
+        var states: [Bool] = []
+        let trait = try #require(await light.traits.get(Matter.OnOffTrait.self))
+        if trait.onOff == true { try await trait.off() }
+        let values = light.traits.subscribe(Matter.OnOffTrait.self).values
+        try await app.e7()
+        for try await trait in values {
+            if let isOn = trait.onOff, states.last != isOn { states.append(isOn) }
+            if states.suffix(2) == [true, false] { break }
+        }
+        let running = try #require(try await app.e9(structure).first { $0.id == app.myAutomation.id })
+        #expect(running.isRunning)
+        try await app.e8()
+        try await structure.deleteAutomation(running)
+    }
+
+    @Test func `a draft that is refused has all its issues, and a stale change is refused`() async throws {
+        let (app, structure) = try await app()
+        let light = app.light1
+        let wrong = automation(name: "Wrong") {
+            action(light, FanDeviceType.self) { Matter.FanControlTrait.step(direction: .increase) }
+            condition(for: .seconds(1)) {
+                stateReader(light, OnOffLightDeviceType.self, Matter.OnOffTrait.self).onOff.equals(true)
+            }
+        }
+        let error = await #expect(throws: HomeError.self) { _ = try await structure.createAutomation(wrong) }
+        #expect(error?.code == .invalidArgument)
+        let issues = try #require(error).validationIssues(of: wrong)
+        #expect(issues.count >= 3 && issues.contains { $0.issueType == .missingStarterNode })
+        #expect(issues.contains { $0.issueType == .conditionDurationOutOfRange(.seconds(1)) && $0.node is Condition })
+
+        let made = try await structure.createAutomation(app.e2())
+        let newer = try await made.update { $0.isActive = false }
+        #expect(!newer.isActive && made.isActive)
+        await #expect { try await made.update { $0.name = "Stale" } } throws: { ($0 as? HomeError)?.code == .aborted }
+        let kept = try await newer.putCustomData(["colour": "red"])
+        #expect(kept.customData == ["colour": "red"])
+        let again = try await kept.update {
+            $0.maxExecutionCount = 3
+            $0.automationGraph = app.e2().automationGraph
+        }
+        #expect(again.maxExecutionCount == 3 && again.customData == ["colour": "red"])
+        try await structure.deleteAutomation(again)
+    }
+
+    @Test func `a draft for another structure, or with an id, is refused before anything is sent`() async throws {
+        let (_, structure) = try await app()
+        for draft in [
+            automation(structureID: "elsewhere") { manualStarter() }, automation(id: "a1") { manualStarter() },
+        ] {
+            await #expect { _ = try await structure.createAutomation(draft) } throws: {
+                ($0 as? HomeError)?.code == .invalidArgument
+            }
+        }
+    }
+}
