@@ -130,7 +130,7 @@ def test_a_run_is_followed_and_its_path_is_drawn(browser: Browser, home: Gateway
         expect(path.locator(".flow > li[data-status=passed]", has_text="Turn on: Lamp")).to_be_visible()
         # The lamp is on, so a person who runs it sees where it ends.
         details.get_by_role("button", name="Run Light at the door").click()
-        expect(details.locator("details.run")).to_have_count(2)
+        expect(details.locator("details.run")).to_have_count(3)
         details.locator("details.run > summary").first.click()
         ended = details.locator(".run-path").first.locator(".flow > li[data-status=ended]")
         expect(ended).to_contain_text("ended here")
