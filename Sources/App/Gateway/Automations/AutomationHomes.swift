@@ -26,7 +26,7 @@ struct AutomationHomes: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// A structure as validation sees it for somebody. What they may not know of does not exist for them.
+    /// A structure as validation sees it for a principal: with the devices that the principal may know of.
     func validationHome(of structure: String, for access: Access) -> ValidationHome {
         let everything = access.sees(.structure(structure))
         let visible = (devices[structure] ?? []).filter {

@@ -50,7 +50,7 @@ final class AutomationInbox: HomeObserver {
         wake()
     }
 
-    /// Takes what became of a command. It is never dropped: only so many run at a time.
+    /// Takes what became of a command. It is never dropped, because the number of commands on their way is limited.
     func take(_ request: CommandRequest, _ outcome: Automation.CommandOutcome) {
         state.withLock { $0.batch.items.append(.outcome(request, outcome)) }
         wake()

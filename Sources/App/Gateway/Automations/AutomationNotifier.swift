@@ -9,8 +9,8 @@ import NIOSSL
 import Signalling
 import Stations
 
-/// Tells the receivers of the config what automations have to say: over MQTT, or with a request to an HTTPS address, with
-/// the picture of a camera if the automation wants one.
+/// Sends the notifications of automations to the receivers of the config: over MQTT, or with a request to an HTTPS address,
+/// with the picture of a camera if the automation wants one.
 ///
 /// An automation chooses a receiver by its name and never names an address, so it reaches nothing that the owner of the
 /// config did not mean. A redirect is not followed.
@@ -35,7 +35,7 @@ actor AutomationNotifier {
 
     private let receivers: [GatewayConfiguration.Automations.Receiver]
     private let mqtt: MQTTRunner?
-    /// By the file of their authorities; the system's have none.
+    /// By the file of their authorities; empty for those of the system.
     private var clients: [String: HTTPClient] = [:]
 
     /// Makes a notifier for the receivers of the config.

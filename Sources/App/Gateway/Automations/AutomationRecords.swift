@@ -41,7 +41,7 @@ actor AutomationRecords {
 
     /// What has become of an automation.
     enum Change: Sendable {
-        /// It is new, or is now this. One that cannot be understood is removed as far as the engine is concerned.
+        /// It is new or has changed. One with a graph that this version does not understand is reported as removed.
         case defined(AutomationDefinition)
         case removed(id: String)
     }
@@ -49,7 +49,7 @@ actor AutomationRecords {
     nonisolated let hub: HomeHub
     /// Notices when devices and structures that automations name become other than they were.
     nonisolated let shapes = HomeShapes()
-    /// Those who watch automations.
+    /// The event streams that follow automations.
     nonisolated let watchers = AutomationWatchers()
     private let store: any SharedStore
     let accessOf: @Sendable (String) -> Access
@@ -94,7 +94,7 @@ actor AutomationRecords {
         shapes.watch(entries.values.reduce(into: []) { $0.formUnion($1.entities) })
     }
 
-    /// Names who runs the automations.
+    /// Sets what is called after each change.
     func observe(_ onChange: @escaping @Sendable ([Change]) async -> Void) { self.onChange = onChange }
 
     /// The structure of an automation; nil for one that does not exist.
@@ -211,7 +211,7 @@ actor AutomationRecords {
     private static let changedMeanwhile = HomeError(
         .aborted, "the automation was changed by somebody else meanwhile; read it and try again")
 
-    /// Writes an automation, shows it, and tells who runs it.
+    /// Writes an automation, and then reports it to those who run and watch automations.
     private func keep(_ entry: Entry) async throws(HomeError) -> Entry {
         var kept = entry
         let version: Int64?

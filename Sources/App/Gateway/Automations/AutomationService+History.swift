@@ -33,7 +33,7 @@ extension AutomationService {
 
     /// The runs of an automation, newest first.
     /// - Parameter before: `next` of the page before; nil for the first one.
-    /// - Throws: `invalidArgument` for a text that is no page, `unavailable` when the disk does not answer.
+    /// - Throws: `invalidArgument` if `before` does not name a page, `unavailable` if the disk does not answer.
     func runs(of automationID: String, before: String? = nil, limit: Int = 50) async throws(HomeError) -> RunPage {
         let row: Int64?
         if let before {
@@ -91,8 +91,8 @@ extension AutomationService {
 
     private func removeFeed(_ number: Int) { feeds[number] = nil }
 
-    /// The runs that began or ended after a place, and the place up to which they go. A disk that does not answer looks as
-    /// if there were none; the next row brings them.
+    /// The runs that began or ended after a place, and the place up to which they go. If the disk does
+    /// not answer there are none, and the next row brings them.
     func changes(after place: Int64) async -> (place: Int64, runs: [RunFeed.Element]) {
         let found = try? await perform { (store) throws(StoreFailure) in
             let rows = try store.rows(after: place, limit: 500)

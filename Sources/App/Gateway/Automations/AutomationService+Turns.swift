@@ -199,7 +199,7 @@ extension AutomationService {
 }
 
 extension EngineInput {
-    /// What the engine is told of a report; nil for what it does not care for.
+    /// The input for a report of the hub; nil if the engine does not use it.
     init?(_ observation: HomeObservation) {
         switch observation {
         case .device(let device): self = .device(ObservedDevice(device))

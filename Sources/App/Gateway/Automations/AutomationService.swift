@@ -128,7 +128,7 @@ actor AutomationService {
 
     // MARK: Automations
 
-    /// An automation is new, or is now this.
+    /// Adds an automation, or replaces it.
     func define(_ definition: AutomationDefinition) async {
         let former = definitions.updateValue(definition, forKey: definition.id)
         let new = inbox.watch(definition.graph.devices)
@@ -142,7 +142,7 @@ actor AutomationService {
         handle(.define(current))
     }
 
-    /// An automation is gone. Its run ends as stopped.
+    /// Removes an automation. Its run ends as stopped.
     func undefine(_ id: String) {
         guard let former = definitions.removeValue(forKey: id) else { return }
         inbox.unwatch(former.graph.devices)

@@ -14,7 +14,7 @@ struct AutomationSnapshot: Encodable, Sendable {
     /// Whether all of it can run.
     var isValid: Bool
     var isRunning: Bool
-    /// Whether it was stopped because it started too often.
+    /// Whether it is paused because it started too often.
     var isPaused: Bool
     /// Whether a person can run it.
     var manuallyExecutable: Bool

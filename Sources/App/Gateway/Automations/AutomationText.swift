@@ -57,7 +57,7 @@ extension AutomationText {
         /// What people call a device or structure.
         func name(_ entity: GraphEntity) -> String { names[entity.id] ?? "something that is gone" }
 
-        /// A starter in words; nil for a node that is none.
+        /// A starter in words; nil for any other node.
         func start(_ node: GraphNode) -> String? {
             switch node {
             case .manualStarter: "somebody runs it"

@@ -1,6 +1,6 @@
 import Transport
 
-/// Those who want to know which automations have changed.
+/// The readers that follow changes of automations.
 final class AutomationWatchers: Sendable {
     /// One of them.
     final class Watcher: Sendable {

@@ -14,7 +14,7 @@ struct Candidates: Sendable {
         case missingStructureAddressSetup, missingPresenceSensingSetup, featureNotAvailable
     }
 
-    /// The traits of the Home APIs that need what a gateway does not have: somebody who listens and speaks.
+    /// The traits of the Home APIs that need an assistant that listens and speaks. A gateway has none.
     static let unavailable: [any Trait.Type] = [
         Google.VoiceStarterTrait.self, Google.AssistantBroadcastTrait.self, Google.AssistantFulfillmentTrait.self,
     ]

@@ -1,7 +1,7 @@
 extension GatewayConfiguration {
     /// The automations of the home.
     public struct Automations: Sendable, Equatable {
-        /// Somebody who is told what an automation has to say.
+        /// A receiver of notifications.
         public struct Receiver: Sendable, Equatable {
             /// How it is told.
             public enum Way: Sendable, Equatable {
@@ -34,7 +34,7 @@ extension GatewayConfiguration {
         public var days = 30
         /// How many runs of each are kept.
         public var runs = 1_000
-        /// Who is told what they have to say.
+        /// The receivers of their notifications.
         public var receivers: [Receiver] = []
 
         /// The defaults.

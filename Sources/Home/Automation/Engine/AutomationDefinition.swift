@@ -4,7 +4,7 @@ import AutomationGraph
 public struct AutomationDefinition: Sendable, Hashable {
     /// Names it.
     public var id: String
-    /// The structure whose clock, sun and presence it goes by.
+    /// The structure whose clock, sun and presence it uses.
     public var structureID: String
     /// The principal with whose rights its commands run.
     public var owner: String
@@ -49,11 +49,11 @@ public struct AutomationState: Sendable, Hashable, Codable {
     public var suppressedUntil: Int64?
     /// How often it has run.
     public var executionCount: Int32 = 0
-    /// Whether it was stopped because it started too often. A person has to release it.
+    /// Whether it is paused because it started too often. A person has to release it.
     public var isPaused = false
-    /// For each scheduled starter, by its place: everything until then is decided, in seconds since 1970.
+    /// Until when each scheduled starter is decided, by its path, in seconds since 1970. Earlier moments are not due again.
     public var decidedUntil: [String: Int] = [:]
-    /// Tells which graph its run has. A run whose graph has been replaced cannot go on after a restart.
+    /// The hash of the graph of its latest run. A run whose graph has been replaced cannot go on after a restart.
     public var runGraph: UInt64?
 
     /// The state of an automation that has never run.

@@ -1,7 +1,7 @@
 import AutomationGraph
 import HomeTypes
 
-/// Runs automations. It does no I/O: it is told what happens and the time, and returns what is to be kept and sent.
+/// Runs automations. It does no I/O: it gets what has happened and the time, and returns what is to be kept and sent.
 public struct Engine: Sendable {
     /// An automation, and what is known of it between its runs.
     struct Automation: Sendable {
@@ -51,13 +51,13 @@ public struct Engine: Sendable {
     private var watchesClock = false
 
     /// Makes an engine that knows nothing yet.
-    /// - Parameter mintRunID: makes a name for a run that no run has had.
+    /// - Parameter mintRunID: makes an identifier for a run. No other run may ever have had it.
     public init(limits: EngineLimits = EngineLimits(), mintRunID: @escaping @Sendable () -> String) {
         self.limits = limits
         self.mintRunID = mintRunID
     }
 
-    /// Adopts what was kept. Nothing else comes before this.
+    /// Adopts what was kept. This has to be the first call.
     ///
     /// The present state of the home follows as ``EngineInput/device(_:)`` and ``EngineInput/structure(_:)``. The runs go on
     /// with the first ``EngineInput/clock`` after that.
@@ -73,7 +73,7 @@ public struct Engine: Sendable {
         for entries in openRuns { adopt(entries, now) }
     }
 
-    /// Takes what has happened. Its effects are polled afterwards. It never fails.
+    /// Handles what has happened. Poll the effects afterwards. It never fails.
     public mutating func handle(_ input: EngineInput, at now: EngineTime) {
         switch input {
         case .device(let device): handle(device, now)

@@ -1,7 +1,7 @@
 import AutomationGraph
 import HomeTypes
 
-/// What the engine wants done, in this order. Nothing is sent before the records in front of it are kept.
+/// What the engine wants done. The driver keeps the order, and sends nothing before the records in front of it are kept.
 public enum EngineEffect: Sendable, Hashable {
     /// Keep this entry of a run.
     case record(RunEntry)
@@ -9,7 +9,7 @@ public enum EngineEffect: Sendable, Hashable {
     case state(automationID: String, AutomationState)
     /// Send a command, or write attributes, and report the outcome as ``EngineInput/commandEnded(runID:commandID:_:)``.
     case send(CommandRequest)
-    /// The owner has to know that an automation starts too often and is paused; `isOver` once it was released.
+    /// An automation is paused because it starts too often; `isOver` after it was released.
     case alarm(automationID: String, isOver: Bool)
 }
 
@@ -23,7 +23,7 @@ public struct CommandRequest: Sendable, Hashable {
     public var automationID: String
     /// The principal with whose rights it runs.
     public var owner: String
-    /// What it does, to whom.
+    /// The command or the attributes, and the device or structure.
     public var action: GraphAction
     /// How long it may take, in milliseconds.
     public var timeout: Int64

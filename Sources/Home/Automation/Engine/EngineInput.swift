@@ -1,16 +1,16 @@
 import HomeTypes
 
-/// What the engine is told.
+/// Something that has happened, for the engine to act on.
 public enum EngineInput: Sendable {
-    /// An automation is new, or is now this. A new graph counts from the next run on.
+    /// An automation is new or has changed. A new graph counts from the next run on.
     case define(AutomationDefinition)
-    /// An automation is gone. A run of it ends as stopped.
+    /// An automation was deleted. A run of it ends as stopped.
     case remove(automationID: String)
-    /// A device is now this. What the engine learns first about an attribute starts nothing.
+    /// The present state of a device. The first known value of an attribute starts nothing.
     case device(ObservedDevice)
     /// A device has left the home.
     case deviceRemoved(id: String)
-    /// A structure is now this.
+    /// The present state of a structure.
     case structure(ObservedStructure)
     /// A device or structure has sent an event.
     case event(ObservedEvent)

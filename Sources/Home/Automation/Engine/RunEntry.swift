@@ -24,11 +24,11 @@ public struct RunEntry: Sendable, Hashable, Codable {
         case began(Trigger, depth: Int, isLate: Bool)
         /// A starter or state reader has these values.
         case read(reference: String, values: [String: JSONObject.Value])
-        /// A condition was looked at. `operands` has the values that it names, `missing` the first that has none.
+        /// A condition was evaluated. `operands` has the values that it names, `missing` the name of the first unknown one.
         case condition(holds: Bool, operands: [String: JSONObject.Value], missing: String?)
         /// A condition has to hold until then, in milliseconds since 1970.
         case holding(until: Int64)
-        /// A choice has taken a flow, for example `elseIfThens[0]`; nil for none.
+        /// A choice has taken a flow, for example `elseIfThens[0]`; nil if it took none.
         case chose(String?)
         /// A parallel flow began these strands.
         case forked(strands: [Int])
@@ -40,7 +40,7 @@ public struct RunEntry: Sendable, Hashable, Codable {
         case sending(commandID: Int)
         /// A command waits for its device until then, in milliseconds since 1970.
         case deferred(commandID: Int, until: Int64)
-        /// A command has ended, after so many milliseconds.
+        /// A command has ended, this many milliseconds after it was sent or began to wait for its device.
         case sent(commandID: Int, CommandOutcome, milliseconds: Int64)
         /// The strand came to its end.
         case strandEnded
@@ -104,7 +104,7 @@ public struct Trigger: Sendable, Hashable, Codable {
     }
 }
 
-/// How a run ended. What never began has a record of two entries: `began` and one of these.
+/// How a run ended. A trigger that began no run has a record of two entries: `began`, and `ended` with the reason.
 public enum RunEnd: String, Sendable, Hashable, Codable, CaseIterable {
     /// All its nodes were done.
     case completed
