@@ -12,7 +12,7 @@ public struct Caller: Sendable, Codable, Hashable {
         case admin
         /// Make, run and read automations.
         case automate
-        /// Let automations unlock, open and disarm. People need only `control` for that.
+        /// Let automations unlock, open and change locks. People need only `control` for that.
         case unlock
     }
 

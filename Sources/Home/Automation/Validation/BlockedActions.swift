@@ -1,7 +1,7 @@
 import AutomationGraph
 import HomeTypes
 
-/// The actions that unlock, open or disarm something. The owner of an automation needs the scope `unlock` for them.
+/// The actions that unlock or open a lock, or change it. The owner of an automation needs the scope `unlock` for them.
 public enum BlockedActions {
     /// The traits whose commands and attributes decide who gets in.
     private static let guarded: Set<String> = ["DoorLock"]

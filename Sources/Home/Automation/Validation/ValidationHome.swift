@@ -41,7 +41,7 @@ public struct ValidationHome: Sendable {
     public var hasCoordinates: Bool
     /// The devices of the structure, by their identifiers.
     public var devices: [String: Device]
-    /// Whether the owner of the automation has the right to unlock, open and disarm.
+    /// Whether the owner of the automation has the right to unlock, open and change locks.
     public var permitsBlockedActions: Bool
     /// The devices that the owner has this right for, if not for the structure.
     public var unlockableDevices: Set<String> = []
