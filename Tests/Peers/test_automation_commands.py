@@ -118,10 +118,13 @@ def test_an_automation_runs_is_stopped_and_says_why(shell: Shell, both: str, hom
         lamp = home.client.get("/v1/devices/hall-lamp")
         return bool(lamp["endpoints"][-1]["traits"]["OnOff"]["onOff"])
 
-    eventually(is_on)
+    eventually(is_on, "the lamp is on")
     assert "running" in shell.words("list")
     shell.words("stop", both)
-    run = eventually(lambda: [run for run in shell.json("history", both)["runs"] if run.get("end") == "stopped"])[0]
+    stopped = eventually(
+        lambda: [run for run in shell.json("history", both)["runs"] if run.get("end") == "stopped"], "the stopped run"
+    )
+    run = stopped[0]
     assert run["id"] in shell.words("history", both)
     assert "automationGraph.nodes[1]" in shell.words("history", both, "--run", run["id"])
     assert shell.words("explain", both).strip()

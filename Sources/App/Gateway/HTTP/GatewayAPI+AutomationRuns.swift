@@ -1,4 +1,5 @@
 import Automation
+import DatagramPort
 import Foundation
 import HTTPTypes
 import HomeHub
@@ -44,8 +45,10 @@ extension GatewayAPI {
         }
         router.get("/v1/automations/:automation/explain") { request, context in
             let entry = try await automation(context)
-            guard let text = request.uri.queryParameters["at"], let at = Self.moment(String(text)) else {
-                throw HomeError.invalidArgument("at: say which moment, for example 2026-11-23T08:00:00Z")
+            let text = request.uri.queryParameters["at"]
+            guard let at = text.map({ Self.moment(String($0)) }) ?? WallClock.milliseconds else {
+                throw HomeError.invalidArgument(
+                    "at: expected a moment such as 2026-11-23T08:00:00Z; leave it out for the present")
             }
             guard let definition = entry.definition else {
                 throw HomeError.failedPrecondition("the automation comes from a later version, so it never ran")
