@@ -13,7 +13,11 @@ from peers.gateway import DOORBELL, Camera, Gateway
 from peers.ports import free_port
 
 # A stream without end, pulls that wait for a message, and a speaker that takes its time.
-SLOW = ["/v1/events", "/v1/structures/{structure}/automations/events", "/v1/projects/{project}/subscriptions/{subscription}"]
+SLOW = [
+    "/v1/events",
+    "/v1/structures/{structure}/automations/events",
+    "/v1/projects/{project}/subscriptions/{subscription}",
+]
 SEED = 11
 EXAMPLES = 5
 SECONDS = 240
