@@ -32,9 +32,9 @@ struct RunJSON: Sendable {
         return "Began \(RunText.text(of: run.trigger, names: name))\(run.isLate ? ", late" : ""): \(end)."
     }
 
-    private func time(_ milliseconds: Int64) -> JSONObject.Value { .text(AutomationSnapshot.time(milliseconds)) }
+    func time(_ milliseconds: Int64) -> JSONObject.Value { .text(AutomationSnapshot.time(milliseconds)) }
 
-    private func members(of trigger: Trigger) -> [String: JSONObject.Value] {
+    func members(of trigger: Trigger) -> [String: JSONObject.Value] {
         var members: [String: JSONObject.Value] = [
             "kind": .text(trigger.kind.rawValue), "path": .text(trigger.path), "values": .object(trigger.values),
             "text": .text(RunText.text(of: trigger, names: name)),

@@ -43,6 +43,8 @@ struct GatewayAPI: Sendable {
     let reporter: StateReporter?
     /// The automations of the home.
     let automations: AutomationRecords
+    /// Simulations, which read all that was recorded.
+    let simulationPlaces = SimulationPlaces()
     /// Runs them; nil for an API that only keeps them.
     let automationService: AutomationService?
     /// Metrics of the floors below, which the home does not know about.
@@ -119,6 +121,7 @@ struct GatewayAPI: Sendable {
         addServiceRoutes(to: router)
         addStructureRoutes(to: router)
         addAutomationRoutes(to: router)
+        addSimulationRoutes(to: router)
         addCandidateRoutes(to: router)
         addAutomationRunRoutes(to: router)
         addAutomationEventRoutes(to: router)

@@ -57,6 +57,8 @@ enum RoutePermissions {
         "GET /v1/structures/{structure}/automations": .scope(.automate, .structure),
         "POST /v1/structures/{structure}/automations": .scope(.automate, .structure),
         "POST /v1/structures/{structure}/automations/validate": .scope(.automate, .structure),
+        // Whose devices a draft names is checked with the draft: it tells what was recorded of them.
+        "POST /v1/structures/{structure}/automations/simulate": .scope(.automate, .structure),
         "GET /v1/structures/{structure}/candidates": .scope(.automate, .structure),
         "GET /v1/structures/{structure}/automations/suggestions": .scope(.automate, .structure),
         // The owner's own, and all of the structure for its administrators; the records check it.

@@ -45,51 +45,65 @@ extension HomeHub {
 
     /// Tells the observers what has changed.
     func tellObservers(_ change: HomeChange) {
+        let device = change.observedDevice
         for observer in observers {
-            switch change {
-            case .device(let device), .deviceAdded(let device):
-                if observer.watches(deviceID: device.id) { observer.take(.device(device)) }
-            case .deviceRemoved(let id):
-                if observer.watches(deviceID: id) { observer.take(.deviceRemoved(id: id)) }
-            case .structure(let structure): observer.take(.structure(structure))
-            case .structureRemoved(let id): observer.take(.structureRemoved(id: id))
-            case .doorbellPressed(let id, _, let press): Self.tell(observer, press, of: id)
-            case .detection(let id, _, let detection): Self.tell(observer, detection, of: id)
-            case .recordingBegan(let id, _, let event): Self.tell(observer, event, of: id)
-            case .recordingEnded(let id, _, let event): Self.tell(observer, event, of: id)
-            case .traitEvent(let id, _, let event):
-                guard observer.watches(deviceID: id) else { continue }
-                let fields = (try? JSONDecoder().decode(JSONObject.self, from: event.fields)) ?? JSONObject()
-                observer.take(
-                    .event(
-                        deviceID: id, endpoint: event.endpoint, trait: event.trait, name: event.name,
-                        fields: fields.members))
-            case .room, .roomRemoved, .session, .alarm, .missed: break
-            }
+            if let device, !observer.watches(deviceID: device) { continue }
+            guard let observation = HomeObservation(change) else { return }
+            observer.take(observation)
+        }
+    }
+}
+
+extension HomeChange {
+    /// The device that it is about, as far as observers hear of it.
+    fileprivate var observedDevice: String? {
+        switch self {
+        case .device(let device), .deviceAdded(let device): device.id
+        case .deviceRemoved(let id), .doorbellPressed(let id, _, _), .detection(let id, _, _),
+            .recordingBegan(let id, _, _), .recordingEnded(let id, _, _), .traitEvent(let id, _, _):
+            id
+        case .structure, .structureRemoved, .room, .roomRemoved, .session, .alarm, .missed: nil
+        }
+    }
+}
+
+extension HomeObservation {
+    /// What observers hear of a change; nil for one that they are not told of.
+    init?(_ change: HomeChange) {
+        switch change {
+        case .device(let device), .deviceAdded(let device): self = .device(device)
+        case .deviceRemoved(let id): self = .deviceRemoved(id: id)
+        case .structure(let structure): self = .structure(structure)
+        case .structureRemoved(let id): self = .structureRemoved(id: id)
+        case .doorbellPressed(let id, _, let press): self.init(press, of: id)
+        case .detection(let id, _, let detection): self.init(detection, of: id)
+        case .recordingBegan(let id, _, let event): self.init(event, of: id)
+        case .recordingEnded(let id, _, let event): self.init(event, of: id)
+        case .traitEvent(let id, _, let event):
+            let fields = (try? JSONDecoder().decode(JSONObject.self, from: event.fields)) ?? JSONObject()
+            self = .event(
+                deviceID: id, endpoint: event.endpoint, trait: event.trait, name: event.name, fields: fields.members)
+        case .room, .roomRemoved, .session, .alarm, .missed: return nil
         }
     }
 
     /// An event of the vocabulary that a camera has sent.
-    private static func tell<Kind: Event>(_ observer: any HomeObserver, _ event: Kind, of deviceID: String) {
-        guard observer.watches(deviceID: deviceID) else { return }
+    private init<Kind: Event>(_ event: Kind, of deviceID: String) {
         // The fields are plain values, which JSON always has.
         let fields = (try? JSONDecoder().decode(JSONObject.self, from: JSONEncoder().encode(event))) ?? JSONObject()
-        observer.take(
-            .event(
-                deviceID: deviceID, endpoint: DeviceState.cameraEndpoint, trait: Kind.trait.name, name: Kind.name,
-                fields: fields.members))
+        self = .event(
+            deviceID: deviceID, endpoint: DeviceState.cameraEndpoint, trait: Kind.trait.name, name: Kind.name,
+            fields: fields.members)
     }
 
     /// A detection has the same fields for each kind.
-    private static func tell(_ observer: any HomeObserver, _ detection: DetectionEvent, of deviceID: String) {
-        guard observer.watches(deviceID: deviceID) else { return }
+    private init(_ detection: DetectionEvent, of deviceID: String) {
         var fields: [String: JSONObject.Value] = [
             "phase": .text(detection.phase.rawValue), "eventSessionId": .text(detection.eventSessionId),
         ]
         if let time = detection.cameraTimestamp { fields["cameraTimestamp"] = .text(time.formatted(.iso8601)) }
-        observer.take(
-            .event(
-                deviceID: deviceID, endpoint: DeviceState.cameraEndpoint, trait: detection.kind.traitName,
-                name: detection.kind.eventName, fields: fields))
+        self = .event(
+            deviceID: deviceID, endpoint: DeviceState.cameraEndpoint, trait: detection.kind.traitName,
+            name: detection.kind.eventName, fields: fields)
     }
 }

@@ -72,6 +72,9 @@ extension HomeChange {
     /// What the entries of a device are about.
     public static func subject(ofDevice id: String) -> String { "device/\(id)" }
 
+    /// What the entries of a structure are about.
+    static func subject(ofStructure id: String) -> String { "structure/\(id)" }
+
     /// Alarms of one kind and device, or automation, replace one another.
     static func subject(of alarm: HomeAlarm) -> String {
         "alarm/\(alarm.kind.rawValue)" + ((alarm.deviceID ?? alarm.automationID).map { "/\($0)" } ?? "")
@@ -81,10 +84,11 @@ extension HomeChange {
         switch self {
         case .structure(let structure):
             return Encoded(
-                name: "structure", subject: "structure/\(structure.id)", effect: .replaces, data: Self.json(structure))
+                name: "structure", subject: Self.subject(ofStructure: structure.id), effect: .replaces,
+                data: Self.json(structure))
         case .structureRemoved(let id):
             return Encoded(
-                name: "structureRemoved", subject: "structure/\(id)", effect: .removes,
+                name: "structureRemoved", subject: Self.subject(ofStructure: id), effect: .removes,
                 data: Self.json(RemovedStructure(structureID: id)))
         case .room(let room):
             return Encoded(name: "room", subject: "room/\(room.id)", effect: .replaces, data: Self.json(room))
