@@ -30,7 +30,7 @@ import Transport
             await hub.setDevices(lamps.map { $0.description() }, drivers: lamps, of: .virtual)
             registry = TokenRegistry(file: TokenStore(tokens: [("owner", TestGateway.token)]))
             let record = TokenRecord(
-                id: "t1", name: "app", access: Access([.init([.read, .control])]), createdAt: Date(),
+                id: "t1", name: "app", access: Access([.init([.read, .control, .automate])]), createdAt: Date(),
                 createdBy: "owner", secrets: [])
             appID = record.id
             try await registry.add(record)
@@ -115,6 +115,22 @@ import Transport
             Issue.record("the command was not refused: \(commands(run))")
             return
         }
+        #expect(try await rig.isOn("lamp") == false)
+        await service.stop()
+    }
+
+    @Test func `an owner without the scope automate sends nothing any more`() async throws {
+        let rig = try await Rig()
+        let record = TokenRecord(
+            id: "t2", name: "hand", access: Access([.init([.read, .control])]), createdAt: Date(), createdBy: "owner",
+            secrets: [])
+        try await rig.registry.add(record)
+        let service = rig.makeService()
+        await service.define(definition(owner: "hand", [action("lamp", "on")]))
+        await service.start()
+        try await rig.turn("sensor", "on")
+        let run = try await rig.ended(service)
+        #expect(run.end == .notAuthorised)
         #expect(try await rig.isOn("lamp") == false)
         await service.stop()
     }

@@ -102,6 +102,10 @@ import Testing
         let bare = try reasons(candidates())
         #expect(bare["Time Scheduled"] == [])
         #expect(bare["Time RecurringSolarTimeScheduled"] == ["missingStructureAddressSetup"])
+        #expect(bare["Notification notify"] == ["featureNotAvailable"])
+        var told = candidates()
+        told.hasReceivers = true
+        #expect(try reasons(told)["Notification notify"] == [])
         #expect(bare["AreaPresenceState "] == ["missingPresenceSensingSetup"])
         #expect(bare.filter { $0.key.hasPrefix("Assistant") || $0.key.hasPrefix("Voice") }.count >= 3)
         #expect(bare.allSatisfy { !$0.key.hasPrefix("Assistant") || $0.value == ["featureNotAvailable"] })

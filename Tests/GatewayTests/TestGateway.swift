@@ -51,13 +51,31 @@ struct TestGateway: Sendable {
             cameras: self.cameras, hub: hub, secrets: self.secrets,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             environment: ["HOME": "/secret-of-the-environment"])
+        let tokens = TokenRegistry(
+            file: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)]))
         self.api = GatewayAPI(
-            hub: hub,
-            tokens: TokenRegistry(
-                file: TokenStore(tokens: [("owner", Self.token), ("guest", Self.guestToken)])),
+            hub: hub, tokens: tokens,
             webhooks: WebhookTokens(tokens: [("door", Self.webhookToken)]),
             configuration: configuration, keeper: keeper, recordings: recordings,
-            uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false })
+            uploadEndpoints: try UploadEndpoints(stateFolder: self.folder.directory.path) { _ in false },
+            automationService: AutomationService(
+                hub: hub, registry: tokens, store: MemoryRunStore(),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    }
+
+    /// Runs the automations while the body runs.
+    func runAutomations(_ body: (AutomationService) async throws -> Void) async throws {
+        let service = try api.requireService()
+        await api.automations.observe { [weak service] changes in await service?.adopt(changes) }
+        await service.adopt(api.automations.definitions().map { .defined($0) })
+        await service.start()
+        do {
+            try await body(service)
+        } catch {
+            await service.stop()
+            throw error
+        }
+        await service.stop()
     }
 
     var keeper: ConfigurationKeeper { api.keeper }

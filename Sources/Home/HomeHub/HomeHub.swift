@@ -56,6 +56,8 @@ public actor HomeHub {
     var permitted: [String: OutputPolicy] = [:]
     /// The alarms that last, by their subjects in the log.
     var alarms: [String: HomeAlarm] = [:]
+    /// Since when devices are offline. One that is found again is not in it.
+    var offlineSince: [String: Date] = [:]
     /// Those that hear of each change at once.
     var observers: [any HomeObserver] = []
     /// The live sessions as the watchers know them.
@@ -102,9 +104,11 @@ public actor HomeHub {
         self.log = log
         self.historyKeeper = history
         self.observer = observer
-        for change in log.recall() {
+        for (change, time) in log.recall() {
             switch change {
             case .device(let device), .deviceAdded(let device):
+                // What is offline does not change: its last entry says since when.
+                if device.connectivityState == .offline { self.offlineSince[device.id] = time }
                 self.recalledDevices[device.id] = device.source == nil ? .virtual : .cameras
             case .session(_, let session): log.append(.session(.ended, session.ended), at: now())
             // What is still wrong raises its alarm again.
@@ -220,8 +224,12 @@ public actor HomeHub {
         tellObservers(change)
         let encoded = change.encoded()
         switch change {
-        case .device(let device), .deviceAdded(let device): keep(encoded.data, of: device)
-        case .deviceRemoved(let id): presentEvents[id] = nil
+        case .device(let device), .deviceAdded(let device):
+            keep(encoded.data, of: device)
+            noteConnectivity(of: device, at: now)
+        case .deviceRemoved(let id):
+            presentEvents[id] = nil
+            offlineSince[id] = nil
         default: break
         }
         return log.append(encoded, at: now)

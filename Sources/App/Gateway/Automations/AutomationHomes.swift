@@ -11,14 +11,18 @@ struct AutomationHomes: Sendable {
     let devices: [String: [DeviceSnapshot]]
     /// What people call devices and structures, by their identifiers.
     let names: [String: String]
+    /// For how many whole days devices have been offline.
+    let daysOffline: [String: Int]
 
     /// Reads the home.
     init(_ hub: HomeHub) async {
-        self.init(structures: await hub.structures(), devices: await hub.devices())
+        self.init(
+            structures: await hub.structures(), devices: await hub.devices(), daysOffline: await hub.daysOffline())
     }
 
     /// Describes a home.
-    init(structures: [StructureSnapshot], devices: [DeviceSnapshot]) {
+    init(structures: [StructureSnapshot], devices: [DeviceSnapshot], daysOffline: [String: Int] = [:]) {
+        self.daysOffline = daysOffline
         self.structures = Dictionary(structures.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         self.devices = Dictionary(grouping: devices) { $0.structureID ?? "" }
         names = Dictionary(
@@ -35,7 +39,9 @@ struct AutomationHomes: Sendable {
         let place = structures[structure]
         var home = ValidationHome(
             structureID: structure, hasCoordinates: place?.latitude != nil && place?.longitude != nil,
-            devices: Dictionary(visible.map { ($0.id, .init($0)) }, uniquingKeysWith: { first, _ in first }),
+            devices: Dictionary(
+                visible.map { ($0.id, .init($0, daysOffline: daysOffline[$0.id] ?? 0)) },
+                uniquingKeysWith: { first, _ in first }),
             permitsBlockedActions: access.permits(.unlock, .structure(structure)))
         home.unlockableDevices = Set(
             access.grants.filter { $0.scopes.contains(.unlock) }.compactMap(\.deviceID))
@@ -45,10 +51,11 @@ struct AutomationHomes: Sendable {
 
 extension ValidationHome.Device {
     /// A device as validation sees it.
-    init(_ device: DeviceSnapshot) {
+    init(_ device: DeviceSnapshot, daysOffline: Int) {
         self.init(
             parts: device.endpoints.map { .init(types: $0.types, traits: $0.traits) },
             // Cameras report what they see without a trait of their own.
-            detectionTraits: device.activeDetections == nil ? [] : Set(Vocabulary.detectionTraits.map { $0.name }))
+            detectionTraits: device.activeDetections == nil ? [] : Set(Vocabulary.detectionTraits.map { $0.name }),
+            daysOffline: daysOffline)
     }
 }

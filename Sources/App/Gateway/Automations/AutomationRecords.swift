@@ -129,7 +129,7 @@ actor AutomationRecords {
             .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
-    private static func sees(_ record: AutomationRecord, _ caller: Authorization) -> Bool {
+    static func sees(_ record: AutomationRecord, _ caller: Authorization) -> Bool {
         record.owner == caller.principal || caller.access.permits(.admin, .structure(record.structureID))
     }
 
@@ -201,6 +201,7 @@ actor AutomationRecords {
         guard version != nil else { throw Self.changedMeanwhile }
         entries[id] = nil
         places.withLock { $0[id] = nil }
+        watchers.noteRemoval(of: entry.record)
         await onChange([.removed(id: id)])
     }
 

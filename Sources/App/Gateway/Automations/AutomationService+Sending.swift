@@ -20,7 +20,8 @@ extension AutomationService {
         counts.commands += 1
         // The owner's rights count at this moment, and not those at which the automation was made.
         let access = registry.access(of: request.owner)
-        Task { finish(request, await carryOut(request, access)) }
+        let structure = definitions[request.automationID]?.structureID
+        Task { finish(request, await carryOut(request, access, in: structure)) }
         Task {
             // The command may be over long before; ``finish`` counts only the first outcome.
             try? await Task.sleep(for: .milliseconds(request.timeout))
@@ -49,8 +50,14 @@ extension AutomationService {
         if !waitingCommands.isEmpty { send(waitingCommands.removeFirst()) }
     }
 
-    private nonisolated func carryOut(_ request: CommandRequest, _ access: Access) async -> Automation.CommandOutcome {
+    private nonisolated func carryOut(
+        _ request: CommandRequest, _ access: Access, in structure: String?
+    ) async -> Automation.CommandOutcome {
         do throws(HomeError) {
+            guard let structure else { throw .notFound("the automation was deleted") }
+            guard access.permits(.automate, .structure(structure)) else {
+                throw .permissionDenied("\(request.owner) does not have the right to automate this structure any more")
+            }
             try await apply(request, access)
             return .succeeded
         } catch {

@@ -4,6 +4,13 @@ import HomeTypes
 extension AutomationText.Writer {
     /// An action in words.
     func words(_ action: GraphAction) -> String {
+        let words = wordsAtOnce(action)
+        guard let deferral = action.deferral else { return words }
+        return
+            "\(words), for which it waits up to \(Self.duration(deferral)) while \(name(action.target.entity)) is offline"
+    }
+
+    private func wordsAtOnce(_ action: GraphAction) -> String {
         let entity = name(action.target.entity)
         switch action.behaviour {
         case .command("on", let values) where values.isEmpty: return "turn \(entity) on"

@@ -8,6 +8,7 @@ final class AutomationWatchers: Sendable {
         let signals: AsyncStream<Void>
         private let continuation: AsyncStream<Void>.Continuation
         private let changed = Locked<Set<String>>([])
+        private let removed = Locked<[AutomationRecord]>([])
         private let onEnd: @Sendable () -> Void
 
         fileprivate init(onEnd: @escaping @Sendable () -> Void) {
@@ -23,6 +24,20 @@ final class AutomationWatchers: Sendable {
                 defer { changed = [] }
                 return changed
             }
+        }
+
+        /// The automations that were deleted since the last call.
+        func takeRemoved() -> [AutomationRecord] {
+            removed.withLock { removed in
+                defer { removed = [] }
+                return removed
+            }
+        }
+
+        fileprivate func noteRemoval(of record: AutomationRecord) {
+            // A watcher that reads nothing while so many go has no use for the rest.
+            removed.withLock { if $0.count < AutomationLimits.count { $0.append(record) } }
+            continuation.yield()
         }
 
         fileprivate func note(_ id: String) {
@@ -53,5 +68,15 @@ final class AutomationWatchers: Sendable {
     /// Tells the watchers that an automation has changed.
     func note(_ id: String) {
         for watcher in state.withLock({ $0.watchers.values.compactMap(\.watcher) }) { watcher.note(id) }
+    }
+
+    /// Tells the watchers that an automation was deleted.
+    func noteRemoval(of record: AutomationRecord) {
+        var record = record
+        // Nobody reads it any more, and it may be long.
+        record.graph = ""
+        for watcher in state.withLock({ $0.watchers.values.compactMap(\.watcher) }) {
+            watcher.noteRemoval(of: record)
+        }
     }
 }

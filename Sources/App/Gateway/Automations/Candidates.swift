@@ -8,6 +8,8 @@ struct Candidates: Sendable {
     let home: AutomationHomes
     let structure: String
     let access: Access
+    /// Whether the config says who is told what automations have to say.
+    var hasReceivers = false
 
     /// The reasons for which a candidate cannot be used now (Home APIs, `UnsupportedCandidateReason`).
     enum Reason: String, Sendable {
@@ -42,6 +44,12 @@ struct Candidates: Sendable {
                         event: event, of: trait, entity,
                         reasons: needsSun && !isPlaceKnown ? [.missingStructureAddressSetup] : reasons))
             }
+        }
+        for command in Google.NotificationTrait.supportedCommandTypes {
+            result.append(
+                Self.candidate(
+                    command: command, of: Google.NotificationTrait.self, entity,
+                    reasons: hasReceivers ? [] : [.featureNotAvailable]))
         }
         for trait in Self.unavailable {
             for event in trait.supportedEventTypes {

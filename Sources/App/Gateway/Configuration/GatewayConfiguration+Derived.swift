@@ -6,6 +6,9 @@ extension GatewayConfiguration {
         tokens.secrets + cameras.flatMap(\.secrets) + media.iceServers.compactMap(\.credential)
             + oauthClients.compactMap(\.secret)
             + [mqtt?.password, reportState?.credentials].compactMap { $0 }
+            + automations.receivers.compactMap { receiver in
+                if case .https(_, let token, _) = receiver.way { token } else { nil }
+            }
     }
 
     /// Addresses of the web page as seen from this machine, for people.

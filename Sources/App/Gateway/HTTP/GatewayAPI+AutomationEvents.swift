@@ -100,6 +100,11 @@ struct AutomationEventStream: Sendable {
                 try await write("event: run\nid: \(element.cursor)\ndata: \(data)\n\n")
             }
         }
+        for record in watcher.takeRemoved()
+        where record.structureID == structure && AutomationRecords.sees(record, holder) {
+            let data = CandidateFields.json(["automationID": .text(record.id)])
+            try await write("event: automationRemoved\ndata: \(data)\n\n")
+        }
         for id in changed.sorted() {
             guard let entry = try? await api.automations.automation(id, for: holder),
                 entry.record.structureID == structure

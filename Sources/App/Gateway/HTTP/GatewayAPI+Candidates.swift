@@ -11,7 +11,9 @@ extension GatewayAPI {
         router.get("/v1/structures/:structure/candidates") { request, context in
             let structure = try await knownStructure(context)
             let home = await AutomationHomes(hub)
-            let candidates = Candidates(home: home, structure: structure, access: try authorization(context).access)
+            let candidates = Candidates(
+                home: home, structure: structure, access: try authorization(context).access,
+                hasReceivers: !configuration.automations.receivers.isEmpty)
             var devices = home.devices[structure] ?? []
             let name = request.uri.queryParameters["device"].map { hub.names.id(of: String($0)) }
             if let name {

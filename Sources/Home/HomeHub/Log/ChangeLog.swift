@@ -243,10 +243,12 @@ public final class ChangeLog: Sendable {
 }
 
 extension ChangeLog {
-    /// The changes that an earlier run left as the state of devices and sessions.
-    func recall() -> [HomeChange] {
+    /// The changes that an earlier run left as the state of devices and sessions, with their times.
+    func recall() -> [(change: HomeChange, time: Date)] {
         guard let entries = try? store.state() else { return [] }
-        return entries.compactMap { HomeChange(name: $0.name, data: $0.data) }
+        return entries.compactMap { entry in
+            HomeChange(name: entry.name, data: entry.data).map { ($0, entry.timestamp) }
+        }
     }
 
     /// Whether the log takes no more readers.

@@ -1,0 +1,112 @@
+import Foundation
+import HTTPTypes
+import HomeFakes
+import HomeHub
+import HomeTypes
+import HummingbirdTesting
+import Testing
+
+@testable import Gateway
+
+/// Runs of automations, over HTTP.
+@Suite(.timeLimit(.minutes(1))) struct AutomationRunAPITests {
+    private struct Run: Decodable {
+        struct Entry: Decodable {
+            var kind: String
+            var outcome: String?
+            var text: String
+        }
+
+        var id: String
+        var end: String?
+        var trigger: JSONObject
+        var entries: [Entry]?
+    }
+
+    private struct Runs: Decodable { var runs: [Run] }
+
+    private struct Explained: Decodable {
+        var text: String
+        var runs: [Run]
+    }
+
+    /// A gateway with a lamp.
+    private func gateway() async throws -> TestGateway {
+        let gateway = try TestGateway()
+        let lamp = try VirtualDevice(
+            id: "lamp", name: "Lamp", types: [OnOffLightDeviceType.self], store: MemorySharedStore())
+        await gateway.hub.setDevices([lamp.description()], drivers: [lamp], of: .virtual)
+        return gateway
+    }
+
+    /// A graph that turns the lamp on when a person runs it.
+    private static let graph =
+        #"{"version":1,"nodes":[{"type":"manualStarter"},{"type":"action","entity":{"device":"lamp"},"#
+        + #""deviceType":"OnOffLightDeviceType","trait":"OnOff","command":"on","defer":90}]}"#
+
+    private func make(_ client: TestGateway.Client) async throws -> String {
+        let made = try await AutomationAPITests.post(client, #"{"name":"Light","automationGraph":\#(Self.graph)}"#)
+        #expect(made.status == .created, "\(made.text)")
+        let automation = try made.decoded(AutomationAPITests.Shown.self)
+        #expect(automation.text.contains("waits up to 1 min 30 s while Lamp is offline"), "\(automation.text)")
+        return automation.id
+    }
+
+    /// The first run that has ended.
+    private func ended(_ service: AutomationService) async throws -> RunRecord {
+        for await element in await service.liveRuns(after: 0) where element.run.end != nil { return element.run }
+        throw HomeError.internal("the service ended first")
+    }
+
+    @Test func `an automation that a person runs has a run with entries and an explanation`() async throws {
+        let gateway = try await gateway()
+        try await gateway.run { client in
+            try await gateway.runAutomations { service in
+                let path = "/v1/automations/\(try await make(client))"
+                #expect(try await client.send(.post, path + "/stop").failure?.code == .failedPrecondition)
+                #expect(try await client.send(.post, path + "/release").failure?.code == .failedPrecondition)
+                #expect(try await client.send(.post, path + "/execute").status == .noContent)
+                let record = try await ended(service)
+                let list = try await client.get(path + "/runs").decoded(Runs.self).runs
+                #expect(list.map(\.id) == [record.id] && list.first?.entries == nil)
+                let run = try await client.get(path + "/runs/\(record.id)").decoded(Run.self)
+                #expect(run.end == "completed" && run.trigger.members["kind"] == .text("manual"))
+                #expect(run.entries?.map(\.kind).first == "began" && run.entries?.map(\.kind).last == "ended")
+                #expect(run.entries?.contains { $0.kind == "sent" && $0.outcome == "succeeded" } == true)
+                #expect(try await gateway.hub.device("lamp").traits[Matter.OnOffTrait.self]?.onOff == true)
+                let at = AutomationSnapshot.time(record.startedAt)
+                let explained = try await client.get(path + "/explain?at=\(at)").decoded(Explained.self)
+                #expect(explained.text.hasPrefix("Light began at") && explained.runs.map(\.id) == [record.id])
+                #expect(try await client.get(path + "/runs/none").status == .notFound)
+            }
+        }
+    }
+
+    @Test func `the stream of events has runs, and says that an automation was deleted`() async throws {
+        struct Enough: Error {}
+        let gateway = try await gateway()
+        try await gateway.run { client in
+            try await gateway.runAutomations { service in
+                let id = try await make(client)
+                let caller = try #require(gateway.api.tokens.authorization(holding: TestGateway.token))
+                let stream = AutomationEventStream(
+                    api: gateway.api, structure: try await AutomationAPITests.structure(client), caller: caller,
+                    cursor: 0)
+                _ = try await client.send(.post, "/v1/automations/\(id)/execute")
+                let run = try await ended(service)
+                var texts: [String] = []
+                do {
+                    try await stream.run { text in
+                        texts.append(text)
+                        // The stream watches before it writes anything.
+                        if texts.count == 1 { _ = try await client.send(.delete, "/v1/automations/\(id)") }
+                        if text.hasPrefix("event: automationRemoved") { throw Enough() }
+                    }
+                    Issue.record("the stream has ended")
+                } catch is Enough {}
+                #expect(texts.first?.hasPrefix("event: run\nid: ") == true && texts.first?.contains(run.id) == true)
+                #expect(texts.last == "event: automationRemoved\ndata: {\"automationID\":\"\(id)\"}\n\n")
+            }
+        }
+    }
+}
