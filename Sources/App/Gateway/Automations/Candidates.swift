@@ -8,7 +8,7 @@ struct Candidates: Sendable {
     let home: AutomationHomes
     let structure: String
     let access: Access
-    /// Whether the config says who is told what automations have to say.
+    /// Whether the config has a receiver of notifications.
     var hasReceivers = false
 
     /// The reasons for which a candidate cannot be used now (Home APIs, `UnsupportedCandidateReason`).

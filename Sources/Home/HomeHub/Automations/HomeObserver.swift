@@ -3,11 +3,11 @@ import HomeTypes
 
 /// What an observer hears of the home.
 public enum HomeObservation: Sendable {
-    /// A device is now this.
+    /// The present state of a device, which is new or has changed.
     case device(DeviceSnapshot)
     /// A device has left the home.
     case deviceRemoved(id: String)
-    /// A structure is now this. The time is not a part of it.
+    /// The present state of a structure, without the time.
     case structure(StructureSnapshot)
     /// A structure has left the home.
     case structureRemoved(id: String)
@@ -17,8 +17,8 @@ public enum HomeObservation: Sendable {
 
 /// Hears what happens in the home, at the moment at which it happens, in order.
 ///
-/// The hub calls it between two changes. It must not block, and asks for nothing that it does not need: a device that nobody
-/// watches costs one question.
+/// The hub calls it between two changes. `take` must not block. A device that nobody watches costs one call of
+/// `watches`.
 public protocol HomeObserver: Sendable {
     /// Whether the observer wants to hear of a device.
     func watches(deviceID: String) -> Bool
