@@ -2,6 +2,7 @@ import Foundation
 import HomeFakes
 import HomeTypes
 import Testing
+import Transport
 
 @testable import HomeHub
 
@@ -37,6 +38,29 @@ import Testing
         // The same list again is not a change.
         let again = await hub.setDevices([device("porch"), device("door", "Front door")], drivers: [])
         #expect(again == HomeHub.DeviceChanges())
+    }
+
+    @Test func `a device is offline for as long as it was not found, also across a restart`() async throws {
+        let store = MemoryStore()
+        let time = Locked(Date(timeIntervalSince1970: 1_000))
+        func start() async -> HomeHub {
+            let hub = HomeHub(
+                devices: [], drivers: [], signalling: FakeLiveView().services, log: ChangeLog(store),
+                now: { time.withLock { $0 } })
+            // A camera without a driver is offline.
+            await hub.setDevices([device("door")], drivers: [])
+            return hub
+        }
+        let first = await start()
+        #expect(await first.daysOffline() == ["door": 0])
+        time.withLock { $0 += 8 * 86_400 }
+        #expect(await first.daysOffline() == ["door": 8])
+        first.log.flush()
+        let second = await start()
+        #expect(await second.daysOffline() == ["door": 8])
+        await second.setDevices([device("door")], drivers: [door])
+        await second.apply(FakeCamera.flowing, deviceID: "door")
+        #expect(await second.daysOffline().isEmpty)
     }
 
     @Test func aRenamedDeviceKeepsItsCameraAndItsState() async throws {
