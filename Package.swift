@@ -353,7 +353,8 @@ if !coreOnly {
             "Benchmarks", floor: "App",
             [
                 "Transport", "SDP", "RTP", "ICE", "DTLS", "PeerConnection", "MediaRelay", "DatagramPort",
-                "LiveViewClient", "HomeTypes", "HomeHub", "COpenSSL", "CLinuxUDP", "CAllocationCounter", "Cameras",
+                "LiveViewClient", "HomeTypes", "HomeHub", "Automation", "AutomationGraph", "COpenSSL", "CLinuxUDP",
+                "CAllocationCounter", "Cameras",
                 "Intake", "Stations", "PushAvStreamTransport", "RecordingIndex",
             ]),
         .executableTarget(

@@ -9,7 +9,7 @@ struct BenchCommand: AsyncParsableCommand {
         subcommands: [
             BenchRelayCommand.self, BenchWakeUpCommand.self, BenchLatencyCommand.self, BenchHandshakeCommand.self,
             BenchSDPCommand.self, BenchViewersCommand.self, BenchSoundCommand.self, BenchEchoCommand.self,
-            BenchEventsCommand.self, BenchRecordCommand.self, BenchRecordingsCommand.self,
+            BenchEventsCommand.self, BenchAutomationsCommand.self, BenchRecordCommand.self, BenchRecordingsCommand.self,
         ])
 }
 
