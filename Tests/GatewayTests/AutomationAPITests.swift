@@ -134,7 +134,8 @@ import Testing
             let structure = try await Self.structure(client)
             let door = try await Self.door(client)
             for (name, scopes) in [
-                ("app", [Caller.Scope.automate, .control]), ("other", [.automate]), ("chief", [.automate, .admin]),
+                ("app", [Caller.Scope.automate, .read, .control]), ("other", [.automate, .read]),
+                ("chief", [.automate, .read, .admin]),
             ] {
                 try await gateway.addToken(
                     "gatehouse_\(name)", named: name, Access([.init(Set(scopes), structureID: structure)]))
@@ -225,6 +226,21 @@ import Testing
                 #expect(answer.failure?.message.isEmpty == false)
             }
         }
+    }
+
+    @Test func `an automation names only what its owner may read`() {
+        let homes = AutomationHomes(
+            structures: [StructureSnapshot(id: "s1", name: "Home", timeZone: "UTC")],
+            devices: ["d1", "d2"].map {
+                DeviceSnapshot(id: $0, name: $0, structureID: "s1", endpoints: [])
+            })
+        func home(_ grants: [Access.Grant]) -> ValidationHome { homes.validationHome(of: "s1", for: Access(grants)) }
+        let blind = home([.init([.automate, .control])])
+        #expect(blind.devices.isEmpty && blind.structureTraits == ["Time"])
+        let partly = home([.init([.automate]), .init([.read], deviceID: "d2")])
+        #expect(Set(partly.devices.keys) == ["d2"] && partly.structureTraits == ["Time"])
+        let reader = home([.init([.automate, .read], structureID: "s1")])
+        #expect(Set(reader.devices.keys) == ["d1", "d2"] && reader.structureTraits.contains("AreaPresenceState"))
     }
 
     @Test func `opening needs the scope unlock`() async throws {

@@ -36,9 +36,9 @@ import Transport
             try await registry.add(record)
         }
 
-        func makeService() -> AutomationService {
+        func makeService(_ settings: AutomationService.Settings = .init()) -> AutomationService {
             AutomationService(
-                hub: hub, registry: registry, store: store,
+                hub: hub, registry: registry, store: store, settings: settings,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 now: { [time] in time.withLock { $0 } })
         }
@@ -99,6 +99,40 @@ import Transport
         #expect(commands(run) == [.succeeded])
         #expect(try await rig.isOn("lamp") == true)
         #expect(try await service.runs(of: "a1").runs.map(\.id) == [run.id])
+        await service.stop()
+    }
+
+    @Test func `a command that has waited too long for a place is not sent`() async throws {
+        let rig = try await Rig()
+        var settings = AutomationService.Settings()
+        settings.commands = 0
+        let service = rig.makeService(settings)
+        guard case .action(let action) = action("lamp", "on") else { return }
+        let request = CommandRequest(
+            runID: "x1", commandID: 0, automationID: "a1", owner: "owner", action: action, timeout: 10_000)
+        await service.send(request)
+        rig.pass(milliseconds: 9_999)
+        await service.sendNext()
+        #expect(await service.waitingCommands.count == 1)
+        rig.pass(milliseconds: 20_000)
+        await service.sendNext()
+        #expect(await service.waitingCommands.isEmpty)
+        #expect(await service.counts.failedCommands == 1)
+        #expect(try await rig.isOn("lamp") == false)
+        await service.stop()
+    }
+
+    @Test func `an automation that has run as often as it may cannot be run by hand`() async throws {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        var once = definition([action("lamp", "on")])
+        once.maxExecutionCount = 1
+        await service.define(once)
+        await service.start()
+        try await service.execute("a1", principal: "owner")
+        _ = try await rig.ended(service)
+        let error = await #expect(throws: HomeError.self) { try await service.execute("a1", principal: "owner") }
+        #expect(error?.code == .failedPrecondition && error?.message.contains("1 time") == true)
         await service.stop()
     }
 

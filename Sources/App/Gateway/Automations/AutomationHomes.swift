@@ -30,11 +30,11 @@ struct AutomationHomes: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// A structure as validation sees it for a principal: with the devices that the principal may know of.
+    /// A structure as validation sees it for a principal: with what the principal may read, because starters and readers
+    /// show it in the records of runs.
     func validationHome(of structure: String, for access: Access) -> ValidationHome {
-        let everything = access.sees(.structure(structure))
         let visible = (devices[structure] ?? []).filter {
-            everything || access.sees(.device($0.id, structureID: structure))
+            access.permits(.read, .device($0.id, structureID: structure))
         }
         let place = structures[structure]
         var home = ValidationHome(
@@ -43,6 +43,8 @@ struct AutomationHomes: Sendable {
                 visible.map { ($0.id, .init($0, daysOffline: daysOffline[$0.id] ?? 0)) },
                 uniquingKeysWith: { first, _ in first }),
             permitsBlockedActions: access.permits(.unlock, .structure(structure)))
+        // The time of a place is no secret. Who is at home is one.
+        if !access.permits(.read, .structure(structure)) { home.structureTraits = [Google.TimeTrait.name] }
         home.unlockableDevices = Set(
             access.grants.filter { $0.scopes.contains(.unlock) }.compactMap(\.deviceID))
         return home

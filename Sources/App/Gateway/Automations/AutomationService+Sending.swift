@@ -14,7 +14,9 @@ extension AutomationService {
 
     /// Sends a command, or lets it wait for a place.
     func send(_ request: CommandRequest) {
-        guard runningCommands.count < settings.commands else { return waitingCommands.append(request) }
+        guard runningCommands.count < settings.commands else {
+            return waitingCommands.append((request, now().uptime + request.timeout))
+        }
         let key = CommandKey(runID: request.runID, commandID: request.commandID)
         guard runningCommands.insert(key).inserted else { return }
         counts.commands += 1
@@ -47,7 +49,19 @@ extension AutomationService {
         case .unknown: counts.unknownCommands += 1
         }
         inbox.take(request, outcome)
-        if !waitingCommands.isEmpty { send(waitingCommands.removeFirst()) }
+        sendNext()
+    }
+
+    /// Gives a place that is free to the first command that is not too late. The engine has counted the others as failed, or
+    /// does so soon, and nobody expects them any more.
+    func sendNext() {
+        while !waitingCommands.isEmpty {
+            let (request, until) = waitingCommands.removeFirst()
+            guard until <= now().uptime else { return send(request) }
+            counts.failedCommands += 1
+            inbox.take(
+                request, .failed(code: "deadlineExceeded", message: "too many commands were waiting; it was not sent"))
+        }
     }
 
     private nonisolated func carryOut(

@@ -162,7 +162,8 @@ extension AutomationService {
                 .automationPaused, isOver ? .cleared : .raised, automation: id,
                 reason: isOver
                     ? "the automation \(name.debugDescription) may start again"
-                    : "the automation \(name.debugDescription) started too often and is paused; release it when it is mended",
+                    : "the automation \(name.debugDescription) started too often and is paused; release it after you have "
+                        + "fixed it",
                 at: Date()))
     }
 

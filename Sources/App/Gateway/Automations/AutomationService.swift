@@ -48,7 +48,7 @@ actor AutomationService {
     var unwrittenStates: [String: String?] = [:]
     var storageProblem: String?
     /// Commands that wait for a place.
-    var waitingCommands: [CommandRequest] = []
+    var waitingCommands: [(request: CommandRequest, until: Int64)] = []
     var runningCommands: Set<CommandKey> = []
     var counts = Counts()
     var timer: (deadline: Int64, task: Task<Void, Never>)?
@@ -169,6 +169,10 @@ actor AutomationService {
             throw .failedPrecondition("automation \(id) has nothing that a person can run")
         }
         guard !isRunning(id) else { throw .failedPrecondition("automation \(id) runs already; stop it first") }
+        if let most = definition.maxExecutionCount, state(of: id).executionCount >= most {
+            throw .failedPrecondition(
+                "automation \(id) has run \(most == 1 ? "1 time" : "\(most) times"), and may not run more often")
+        }
         handle(.execute(automationID: id, principal: principal))
     }
 

@@ -9,7 +9,7 @@ export const scopeWords = [
   ["control", "Switch devices"],
   ["media", "See and hear cameras, and talk through them"],
   ["automate", "Make automations, which act by themselves"],
-  ["unlock", "Let automations unlock, open and disarm"],
+  ["unlock", "Let automations unlock and open"],
   ["admin", "Add cameras, and let others in"],
 ];
 

@@ -45,7 +45,7 @@ extension ValidationIssueType {
 
     private var behaviourWords: String? {
         switch self {
-        case .blockedAction(let id): "\(id) needs an explicit right, because it opens or disarms something; remove it"
+        case .blockedAction(let id): "\(id) needs an explicit right, because it opens something; remove it"
         case .invalidCommand(let id, let trait): "the trait \(trait) has no command \(id); use one of its commands"
         case .invalidEvent(let id, let trait): "the trait \(trait) has no event \(id); use one of its events"
         case .invalidTrait(let id): "the vocabulary has no trait \(id); see the list of traits"
