@@ -71,11 +71,12 @@ def test_devices_are_listed_in_columns_whatever_their_names(line: CommandLine, g
 def test_live_separates_the_rate_of_the_camera_from_the_backlog(line: CommandLine, gateway: Gateway) -> None:
     gateway.wait_until_flowing("front-door")
     report = json.loads(line.run("live", "front-door", "--duration", "3", "--json").stdout)["video"]
-    assert report["framesPerSecond"] == pytest.approx(15, abs=0.5)
+    # With the backlog it would be 20 and more. The camera of a busy machine may leave frames out.
+    assert 10 < report["framesPerSecond"] < 15.6
     assert 0 <= report["backlogFrames"] < report["framesDecoded"]
     words = line.run("live", "front-door", "--duration", "2").stdout
     rate = re.search(r"from before the start\), (\d+\.\d) per second", words)
-    assert rate and float(rate[1]) == pytest.approx(15, abs=1), words
+    assert rate and 10 < float(rate[1]) < 16, words
 
 
 def test_errors_name_what_was_wrong_and_the_command_that_helps(
