@@ -162,6 +162,8 @@ def resident_bytes(process: int) -> int:
 
 
 @pytest.mark.alone
+# As above: the gaps that it looks for must be the gateway's.
+@pytest.mark.alone
 def test_hostile_clients_do_not_disturb_a_reader(sharing: Gateway, rtsp_port: int) -> None:
     """A reader loses no frame while others send garbage, guess passwords and do not read what they have asked for."""
     url = address(rtsp_port, "drive", sharing.token)
