@@ -104,8 +104,13 @@ def wait_for_the_end(house: Gateway, ingest: Ingest, stream: EventStream, connec
     """The recording has ended, all of it has arrived, and nothing follows."""
     stream.wait_for("PushTransportEnd", within=60, deviceID=house.client.device_id(DEVICE), connectionID=connection)
     eventually(lambda: house.client.metric("gatehouse_upload_queue_segments") == 0, "all is uploaded", 60)
-    recordings = house.client.get(f"/v1/devices/{DEVICE}/recordings")["recordings"]
-    assert [one["isRunning"] for one in recordings] == [False]
+
+    def has_ended() -> bool:
+        recordings = house.client.get(f"/v1/devices/{DEVICE}/recordings")["recordings"]
+        return [one["isRunning"] for one in recordings] == [False]
+
+    # The disk is slower than the event, which does not wait for it.
+    eventually(has_ended, "the index says that the recording has ended")
     assert ingest.violations() == []
 
 
