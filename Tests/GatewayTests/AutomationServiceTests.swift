@@ -190,6 +190,26 @@ import Transport
         await second.stop()
     }
 
+    @Test func `at the start a change sends its command although the lamp's connection is reported after it`()
+        async throws
+    {
+        let rig = try await Rig()
+        let service = rig.makeService()
+        await service.define(definition([action("lamp", "on")]))
+        await service.start()
+        let lamp = try await rig.hub.device("lamp")
+        var away = lamp
+        away.connectivityState = .offline
+        var sensor = try await rig.hub.device("sensor")
+        for index in sensor.endpoints.indices where sensor.endpoints[index].traits.contains(Matter.OnOffTrait.self) {
+            sensor.endpoints[index].traits.set(Matter.OnOffTrait(attributes: .init(onOff: true)))
+        }
+        await service.takeAtStart([away, sensor, lamp])
+        let run = try await rig.ended(service)
+        #expect(run.end == .completed && commands(run) == [.succeeded])
+        await service.stop()
+    }
+
     @Test func `nothing is sent while the disk is full, an alarm says so, and runs go on afterwards`() async throws {
         let rig = try await Rig()
         let service = rig.makeService()
@@ -242,5 +262,13 @@ import Transport
         let batch = inbox.drain()
         #expect(batch.items.count == AutomationInbox.capacity && batch.missed == ["sensor"])
         #expect(inbox.dropped == 5)
+    }
+}
+
+extension AutomationService {
+    /// Takes reports of the home as those that came while it waited at its start.
+    fileprivate func takeAtStart(_ devices: [DeviceSnapshot]) {
+        for device in devices { inbox.take(.device(device)) }
+        handleInbox(atStart: true)
     }
 }

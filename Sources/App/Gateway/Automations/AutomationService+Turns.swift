@@ -21,17 +21,27 @@ extension AutomationService {
     }
 
     /// Hands the engine what waits.
+    /// - Parameter atStart: devices that were found again meanwhile count as connected from the first report on. Otherwise a
+    ///   change among these reports would send commands to devices whose connection comes later in the same list.
     /// - Returns: the devices of which changes were dropped.
     @discardableResult
-    func handleInbox() -> Set<String> {
+    func handleInbox(atStart: Bool = false) -> Set<String> {
         let batch = inbox.drain()
+        var isOnline: [String: Bool] = [:]
+        if atStart {
+            for case .home(.device(let device)) in batch.items { isOnline[device.id] = ObservedDevice(device).isOnline }
+        }
         for item in batch.items {
             switch item {
             case .outcome(let request, let outcome):
                 engine.handle(
                     .commandEnded(runID: request.runID, commandID: request.commandID, outcome), at: now())
             case .home(let observation):
-                guard let input = EngineInput(observation) else { continue }
+                guard var input = EngineInput(observation) else { continue }
+                if case .device(var device) = input, let isOnline = isOnline[device.id] {
+                    device.isOnline = isOnline
+                    input = .device(device)
+                }
                 engine.handle(input, at: now())
             }
             drain()
@@ -39,7 +49,7 @@ extension AutomationService {
         return batch.missed
     }
 
-    private func readMissed(_ devices: Set<String>) async {
+    func readMissed(_ devices: Set<String>) async {
         guard !devices.isEmpty else { return }
         logger.warning("changes were too many for the automations", metadata: ["devices": "\(devices.count)"])
         await hub.tell(inbox, of: devices.sorted())

@@ -39,6 +39,8 @@ actor AutomationService {
     var definitions: [String: AutomationDefinition] = [:]
     var states: [String: AutomationState] = [:]
     var isStarted = false
+    /// Whether runs that go on wait for devices that are found again.
+    var isWaiting = false
     var isStopped = false
 
     /// What the engine wants done and nobody has done yet.
@@ -89,8 +91,12 @@ actor AutomationService {
         isStarted = true
         // The present state comes before everything that follows from what was kept, such as a command that is due.
         await hub.add(inbox)
-        if !kept.openRuns.isEmpty { await waitForDevices() }
-        handleInbox()
+        if !kept.openRuns.isEmpty {
+            isWaiting = true
+            await waitForDevices()
+            isWaiting = false
+        }
+        await readMissed(handleInbox(atStart: true))
         drain()
         logger.info(
             "automations run",
@@ -136,7 +142,7 @@ actor AutomationService {
         guard isStarted else { return }
         // The engine hears of the devices before it can miss a change of them.
         await hub.tell(inbox, of: new)
-        handleInbox()
+        if !isWaiting { handleInbox() }
         // A later change may have overtaken this one while the hub was asked.
         guard let current = definitions[definition.id] else { return }
         handle(.define(current))
@@ -196,7 +202,9 @@ actor AutomationService {
         guard let definition = definitions[id] else {
             throw .notFound("no automation has the id \(id.prefix(64).debugDescription)")
         }
-        guard isStarted, !isStopped else { throw .unavailable("automations do not run at the moment") }
+        guard isStarted, !isStopped, !isWaiting else {
+            throw .unavailable("automations do not run at the moment; try again in a few seconds")
+        }
         return definition
     }
 
