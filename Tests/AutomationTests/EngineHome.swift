@@ -17,6 +17,8 @@ struct EngineHome {
     /// The commands that were sent, whatever became of them.
     private(set) var sent: [CommandRequest] = []
     private(set) var alarms: [Bool] = []
+    /// The starters that wait for a sun that does not come, each with the day on which that was said.
+    private(set) var sunless: [String] = []
     /// What devices answer; nil for nothing.
     var answer: (CommandRequest) -> CommandOutcome? = { _ in .succeeded }
     /// The devices and structures as they are.
@@ -117,6 +119,9 @@ struct EngineHome {
             case .record(let entry): entries.append(entry)
             case .state(let id, let state): states[id] = state
             case .alarm(_, let isOver): alarms.append(isOver)
+            case .sunless(_, let path):
+                let date = CivilDate(day: Int(now.wall / 86_400_000)).parts
+                sunless.append("\(path.dropFirst(15)) \(date.year)-\(date.month)-\(date.day)")
             case .send(let request):
                 sent.append(request)
                 if let outcome = answer(request) {

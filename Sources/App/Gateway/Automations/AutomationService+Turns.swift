@@ -74,7 +74,7 @@ extension AutomationService {
             case .state(let id, let state):
                 // An automation that is gone meanwhile leaves nothing.
                 if definitions[id] != nil { unwrittenStates[id] = Self.json(state) }
-            case .send, .alarm: break
+            case .send, .alarm, .sunless: break
             }
         }
         let isKept = await keep(rows)
@@ -83,6 +83,10 @@ extension AutomationService {
             case .send(let request):
                 if isKept { send(request) } else { refuse(request) }
             case .alarm(let id, let isOver): await raise(id, isOver: isOver)
+            case .sunless(let id, let path):
+                logger.notice(
+                    "a starter waits for the sun, which does not rise or set today; set the home's coordinates if it should",
+                    metadata: ["automation": "\(id)", "node": "\(path)"])
             case .record, .state: break
             }
         }

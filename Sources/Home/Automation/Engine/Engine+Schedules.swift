@@ -10,6 +10,8 @@ struct Schedule: Sendable {
     var follower: ScheduleFollower
     /// Until then everything ran before a restart, and the clock was set back since; in seconds since 1970.
     var notBefore: Int?
+    /// Whether the sun that it waits for did not come on the day of the last look.
+    var isSunless = false
 }
 
 extension Engine {
@@ -56,6 +58,7 @@ extension Engine {
         let seconds = Self.seconds(now)
         var next: Int?
         var found: [(schedule: Schedule, due: ScheduleFollower.Due)] = []
+        let today = place.clock.date(at: seconds)
         for (index, schedule) in automation.schedules.enumerated() {
             var schedule = schedule
             if let notBefore = schedule.notBefore, seconds < notBefore {
@@ -70,6 +73,13 @@ extension Engine {
             if due.run != nil || due.missedCount > 0 { found.append((schedule, due)) }
             if let moment = schedule.follower.nextLook(after: seconds, place: place) {
                 next = min(next ?? moment, moment)
+            }
+            if schedule.follower.rule.waitsForSun {
+                let isSunless = schedule.follower.rule.lacksSun(on: today, at: place)
+                if isSunless, !schedule.isSunless { emit(.sunless(automationID: id, path: schedule.path)) }
+                schedule.isSunless = isSunless
+                // Whether the sun comes has to be seen on each day.
+                next = min(next ?? .max, seconds + 86_400)
             }
             automations[id]?.schedules[index] = schedule
         }

@@ -11,6 +11,9 @@ public enum EngineEffect: Sendable, Hashable {
     case send(CommandRequest)
     /// An automation is paused because it starts too often; `isOver` after it was released.
     case alarm(automationID: String, isOver: Bool)
+    /// A starter waits for a sunrise or sunset, and today there is none: the day or night of a pole, or a structure without
+    /// coordinates. It is said once, until the sun has come again.
+    case sunless(automationID: String, path: String)
 }
 
 /// A command that a run sends.

@@ -25,7 +25,7 @@ public struct ScheduleFollower: Sendable {
     public private(set) var alreadyRun: Set<Int> = []
 
     /// The rule.
-    private let rule: ScheduleRule
+    let rule: ScheduleRule
     /// How late a moment may run, in seconds.
     private let grace: Int
 

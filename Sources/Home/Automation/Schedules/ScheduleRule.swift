@@ -107,6 +107,20 @@ extension ScheduleRule {
         }
     }
 
+    /// Whether its moments are those of the sun.
+    var waitsForSun: Bool {
+        switch moment {
+        case .sun, .sunOnDays: true
+        case .clock, .cron: false
+        }
+    }
+
+    /// Whether it would have a moment on a day if the sun rose or set then.
+    func lacksSun(on date: CivilDate, at place: SchedulePlace) -> Bool {
+        let sunny = SchedulePlace(place.clock) { _, date in place.clock.moment(of: 43_200, on: date) }
+        return waitsForSun && moments(on: date, at: place).isEmpty && !moments(on: date, at: sunny).isEmpty
+    }
+
     /// The moments after one and up to another, in order: all of them, or those of the first days that have this many.
     func moments(after start: Int, through end: Int, limit: Int, at place: SchedulePlace) -> [Int] {
         var result: [Int] = []
