@@ -142,7 +142,8 @@ var targets: [Target] = [
         "FuzzTargets", floor: "Testing",
         [
             "Transport", "SDP", "STUN", "RTP", "RTSP", "ONVIF", "FragmentedMP4", "ICE", "SRTP", "DTLS", "SCTP",
-            "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph",
+            "Codecs", "Cameras", "Signalling", "PushAvStreamTransport", "MQTTDevices", "AutomationGraph", "Automation",
+            "HomeTypes",
         ]),
 
     tests("TransportTests", ["Transport"]),

@@ -3,6 +3,6 @@ extension FuzzTarget {
     public static let all: [FuzzTarget] = [
         sdp, negotiation, trickle, stun, rtp, rtcp, frames, av1, sound, reordering, rtspStream, rtspClient, rtspTunnel,
         rtspHeaders, rtspServer, httpAnswer, soap, onvifEvents, ice, srtp, dtls, sctp, camera, speech,
-        pictures, wav, mp4, recordingFiles, uploads, uploadEndpoint, mqtt, automations,
+        pictures, wav, mp4, recordingFiles, uploads, uploadEndpoint, mqtt, automations, runs,
     ]
 }

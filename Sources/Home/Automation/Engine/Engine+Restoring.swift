@@ -93,6 +93,8 @@ struct RunRecord {
         var run: Run
         /// Until when the run ignores the starters, in milliseconds since 1970.
         var suppressedUntil: Int64?
+        /// The commands that were announced. None of them is sent again, whatever else the record says.
+        var announced: Set<Int> = []
     }
 
     private let entries: [RunEntry]
@@ -196,9 +198,11 @@ struct RunRecord {
             result.suppressedUntil = until
             return go(to: next)
         case (.sending(let commandID), .act):
+            guard result.announced.insert(commandID).inserted else { return false }
             result.run.nextCommand = max(result.run.nextCommand, commandID + 1)
             result.run.strands[index].activity = .sending(commandID: commandID, since: now.uptime)
         case (.deferred(let commandID, let until), .act(let number)):
+            guard !result.announced.contains(commandID) else { return false }
             let length = result.run.program.actions[number].action.deferral?.wholeMilliseconds ?? 0
             result.run.nextCommand = max(result.run.nextCommand, commandID + 1)
             result.run.strands[index].activity = .deferred(
