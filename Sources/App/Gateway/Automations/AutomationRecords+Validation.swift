@@ -29,6 +29,9 @@ extension AutomationRecords {
         await validate { !$0.entities.isDisjoint(with: entities) || entities.contains($0.record.structureID) }
     }
 
+    /// Validates all automations again.
+    func validateAll() async { await validate { _ in true } }
+
     /// Validates again the automations of somebody whose rights have changed.
     func validate(ownedBy principal: String) async { await validate { $0.record.owner == principal } }
 

@@ -14,14 +14,26 @@ struct AutomationRunner: Service {
         await records.observe { [weak service] changes in await service?.adopt(changes) }
         await service.adopt(records.definitions().map { .defined($0) })
         if isEnabled { await service.start() }
-        let shapes = records.shapes
-        await records.hub.add(shapes)
-        let follower = Task { [records] in
-            for await _ in shapes.signals { await records.validate(naming: shapes.takeChanged()) }
-        }
+        let followers = [
+            Task { [records] in await records.followHome() },
+            Task { [records] in await records.validateDaily() },
+        ]
         try? await gracefulShutdown()
-        follower.cancel()
+        for follower in followers { follower.cancel() }
         await service.stop()
+    }
+}
+
+extension AutomationRecords {
+    /// Validates again what names a device or structure that has become other than it was, until the task is cancelled.
+    func followHome() async {
+        await hub.add(shapes)
+        for await _ in shapes.signals { await validate(naming: shapes.takeChanged()) }
+    }
+
+    /// Validates everything once a day, until the task is cancelled. Nobody reports that a device has been offline for a week.
+    func validateDaily() async {
+        while (try? await Task.sleep(for: .seconds(86_400))) != nil { await validateAll() }
     }
 }
 
