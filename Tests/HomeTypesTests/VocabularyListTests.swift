@@ -23,10 +23,10 @@ import Testing
     ]
     private static let deviceTypes = [
         "GoogleCamera", "GoogleDoorbell", "Doorbell", "OnOffLight", "DimmableLight", "ColorTemperatureLight",
-        "ExtendedColorLight", "OnOffPluginUnit", "DimmablePlugInUnit", "OnOffLightSwitch", "Fan", "WindowCovering",
-        "DoorLock", "Thermostat", "TemperatureSensor", "HumiditySensor", "OccupancySensor", "ContactSensor",
-        "MotionSensor", "SmokeCOAlarm", "AirQualitySensor", "Chime", "Speaker", "GoogleTV", "GoogleDisplay",
-        "OtaRequestor", "RootNode", "Unknown",
+        "ExtendedColorLight", "OnOffPluginUnit", "DimmablePlugInUnit", "OnOffLightSwitch", "GenericSwitch", "Fan",
+        "WindowCovering", "DoorLock", "Thermostat", "TemperatureSensor", "HumiditySensor", "OccupancySensor",
+        "ContactSensor", "MotionSensor", "SmokeCOAlarm", "AirQualitySensor", "Chime", "Speaker", "GoogleTV",
+        "GoogleDisplay", "OtaRequestor", "RootNode", "Unknown",
     ]
 
     @Test func `the traits are those of the list, in their namespaces`() {

@@ -57,6 +57,29 @@ import Testing
         }
     }
 
+    @Test func `a device takes the commands of its list, and no others`() throws {
+        var table = home()
+        // What the commands read of it.
+        let parameters: JSONValue = [
+            "liftPercent100thsValue": 10_000, "tiltPercent100thsValue": 0, "mode": "heat", "amount": 1,
+        ]
+        var lists: Set<String> = []
+        for device in table.devices {
+            for endpoint in device.endpoints {
+                for (name, attributes) in endpoint.values.traits {
+                    guard let list = attributes["acceptedCommandList"]?.array else { continue }
+                    lists.insert(name)
+                    let accepted = list.compactMap(\.int)
+                    for command in try #require(Vocabulary.trait(named: name)).supportedCommandTypes {
+                        let isTaken = table.takes(command.name, parameters, of: name, at: device.key, endpoint.number)
+                        #expect(accepted.contains(Int(command.id)) == isTaken, "\(command.name) of \(device.name)")
+                    }
+                }
+            }
+        }
+        #expect(lists == ["DoorLock", "FanControl", "Thermostat", "WindowCovering"])
+    }
+
     @Test func `every type is one of the vocabulary, and its part has the traits that it needs`() {
         let table = home()
         for device in table.devices {
@@ -71,6 +94,21 @@ import Testing
                     #expect(missing.isEmpty, "\(name) of \(device.name)")
                 }
             }
+        }
+    }
+}
+
+extension HomeOnTable {
+    /// Whether a device has a way to do a command, even if it cannot do it now.
+    fileprivate mutating func takes(
+        _ command: String, _ parameters: JSONValue, of trait: String, at key: String, _ endpoint: Int
+    ) -> Bool {
+        do {
+            _ = try home.perform(
+                key: key, endpoint: endpoint, trait: trait, command: command, parameters: parameters)
+            return true
+        } catch {
+            return error.code != .unimplemented
         }
     }
 }

@@ -11,7 +11,7 @@ import pytest
 from peers.broker import Broker, Subscriber, section
 from peers.event_stream import EventStream
 from peers.gateway import Gateway
-from peers.mqtt_descriptions import BELL, CLIMATE_SENSOR, DESCRIPTIONS, LAMP, bulb, device
+from peers.mqtt_descriptions import BELL, CLIMATE_SENSOR, DESCRIPTIONS, LAMP, REMOTE, bulb, device
 from peers.polling import PATIENCE, eventually
 from peers.ports import free_port
 
@@ -253,6 +253,70 @@ def test_a_press_is_an_event_and_a_kept_press_is_not(house: House, stream: Event
     house.wait_for("Door", "BooleanState", stateValue=True)
     assert len(stream.named("DoorbellPressed")) == 1
     house.broker.publish("bell/event", "", retain=True)
+
+
+def test_an_action_of_a_remote_control_is_an_event_of_its_button(house: House, stream: EventStream) -> None:
+    house.broker.publish("zigbee2mqtt/bridge/devices", [bulb("bulb"), CLIMATE_SENSOR, REMOTE], retain=True)
+    remote = house.device("remote")
+    assert [part["types"] for part in remote["endpoints"][1:]] == [["GenericSwitchDeviceType"]] * 2
+    # The buttons are numbered in the order of their names: off, on. Only the first counts its presses.
+    assert house.traits("remote", 1)["Switch"]["multiPressMax"] == 2
+    assert "multiPressMax" not in house.traits("remote", 2)["Switch"]
+    expected = [
+        ("off_press", 1, "InitialPress"), ("on_press", 2, "InitialPress"), ("off_double", 1, "MultiPressComplete"),
+        ("on_hold", 2, "LongPress"), ("on_hold_release", 2, "LongRelease"),
+    ]  # fmt: skip
+
+    def heard() -> list[tuple[int, str]]:
+        names = ("InitialPress", "MultiPressComplete", "LongPress", "LongRelease")
+        return [
+            (one.data["endpoint"], one.name) for one in stream.named(*names) if one.data["deviceID"] == remote["id"]
+        ]
+
+    # The gateway reads the topic when the broker's answer to its subscription has come.
+    eventually(lambda: house.broker.publish("zigbee2mqtt/remote", {"battery": 50}) or power(house) == 100, "it listens")
+    for action, _, _ in expected:
+        house.broker.publish("zigbee2mqtt/remote", {"action": action, "battery": 50})
+    wanted = [(endpoint, name) for _, endpoint, name in expected]
+    eventually(lambda: len(heard()) >= len(wanted), "the buttons' events")
+    # What the broker keeps, and an action that the device did not name, are not events.
+    house.broker.publish("zigbee2mqtt/remote", {"action": "shake"})
+    house.broker.publish("zigbee2mqtt/remote", {"battery": 40})
+    eventually(lambda: power(house) == 80, "what was published last")
+    assert heard() == wanted
+    history = house.gateway.client.get(f"/v1/history?device={remote['id']}&kind=press")["items"]
+    assert {one["event"] for one in history} == {name for _, name in wanted}
+    house.broker.publish("zigbee2mqtt/bridge/devices", [bulb("bulb"), CLIMATE_SENSOR], retain=True)
+    eventually(lambda: house.find("remote") is None, "the remote control leaves with its description")
+
+
+def power(house: House) -> object:
+    """What the remote control says of its battery, in half percent."""
+    return house.traits("remote", 1).get("ExtendedPowerSource", {}).get("batPercentRemaining")
+
+
+def test_messages_that_come_too_late_change_nothing(house: House, stream: EventStream) -> None:
+    id = house.device("Lock")["id"]
+    house.broker.publish("lock/state", "LOCKED")
+    house.wait_for("Lock", "DoorLock", lockState="locked")
+    house.describe("lock/lock", "")
+    stream.wait_for("deviceRemoved", deviceID=id)
+    # The device has left. Its last words, and words of a part that it never had, come afterwards.
+    for topic, payload in [("lock/state", "UNLOCKED"), ("lock/status", "offline"), ("lock/other", "x")]:
+        house.broker.publish(topic, payload)
+    house.broker.publish("door/state", "ON")
+    house.wait_for("Door", "BooleanState", stateValue=False)
+    house.broker.publish("door/state", "OFF")
+    house.wait_for("Door", "BooleanState", stateValue=True)
+    assert house.find("Lock") is None
+    # It comes back with nothing of what it said while nobody knew it.
+    house.describe("lock/lock", DESCRIPTIONS["lock/lock"])
+    assert house.device("Lock")["id"] == id
+    assert house.traits("Lock")["DoorLock"].get("lockState") != "unlocked"
+    for state, words in [("LOCKED", "locked"), ("UNLOCKED", "unlocked"), ("LOCKED", "locked")]:
+        house.broker.publish("lock/state", state, retain=True)
+        house.wait_for("Lock", "DoorLock", lockState=words)
+    house.broker.publish("lock/state", "", retain=True)
 
 
 def test_availability_is_connectivity_and_commands_to_an_offline_device_fail(house: House) -> None:

@@ -24,6 +24,13 @@ brings changes and events ([http-api.md](http-api.md)).
 `tools/lint traits` fails when the generated files do not match. A package outside this project adds traits of its own
 with the same generator ([vendor-traits.md](vendor-traits.md)).
 """
+FED_GLOBALS = """\
+The gateway feeds them where they say something that a client cannot know otherwise: `acceptedCommandList` of virtual
+devices and of an MQTT broker's locks, blinds, fans and thermostats, and `featureMap` of blinds and buttons. The others
+are absent, because the devices of the home are not Matter nodes: no broker and no camera says which revision and
+features of a cluster it follows. Which attributes a device supports follows from the attributes that it reports
+(`$name.isSupported` in the Swift library), and a command that a device cannot do fails with `unimplemented`.
+"""
 VENDOR_INTRODUCTION = """\
 # Traits
 
@@ -52,6 +59,7 @@ def page(vocabulary: Vocabulary) -> str:
     lines += ["", "## What every trait has", ""]
     lines += ["Every trait has these attributes, unless its own table names another form of one.", ""]
     lines += table("Attribute", GLOBAL_ATTRIBUTES)
+    lines += ["", *FED_GLOBALS.splitlines()]
     lines += cloud_section(vocabulary)
     for trait in vocabulary.device_traits:
         lines += ["", *section(trait)]

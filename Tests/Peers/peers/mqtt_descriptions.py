@@ -75,3 +75,8 @@ CLIMATE_SENSOR = zigbee(
     "air", "0x00158d0000000002", feature("numeric", "temperature", 1, unit="°C"),
     feature("numeric", "humidity", 1, unit="%"), feature("numeric", "battery", 1, unit="%"),
 )  # fmt: skip
+ACTIONS = ["on_press", "on_hold", "on_hold_release", "off_press", "off_double"]
+REMOTE = zigbee(
+    "remote", "0x00158d0000000003", feature("enum", "action", 1, values=ACTIONS),
+    feature("numeric", "battery", 1, unit="%"),
+)  # fmt: skip

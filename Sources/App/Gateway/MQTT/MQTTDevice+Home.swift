@@ -91,6 +91,8 @@ extension MQTTDeviceReport {
         case .reachability(_, let endpoint, let isReachable):
             .connectivity(endpoint: UInt16(clamping: endpoint), SourceConnectivity(mqtt: isReachable))
         case .event(_, _, .doorbellPressed): .doorbellPressed(.init())
+        case .event(_, let endpoint, .button(let gesture)):
+            gesture.event(endpoint: UInt16(clamping: endpoint)).map(DeviceUpdate.event)
         case .described, .removed, .presence: nil
         }
     }
@@ -107,5 +109,24 @@ extension MQTTDeviceReport {
     var isEvent: Bool {
         if case .event = self { return true }
         return false
+    }
+}
+
+extension ButtonGesture {
+    /// The event of the trait `Switch` that this is; nil for a count of presses that the trait cannot say.
+    /// A device that reports a double press does not report its first press, so each gesture is one event.
+    fileprivate func event(endpoint: UInt16) -> TraitEvent? {
+        // The two positions of a momentary switch: 0 while it is not pressed, and 1.
+        switch self {
+        case .press: try? TraitEvent(Matter.SwitchTrait.InitialPressEvent(newPosition: 1), endpoint: endpoint)
+        case .presses(let count):
+            try? TraitEvent(
+                Matter.SwitchTrait.MultiPressCompleteEvent(
+                    previousPosition: 1, totalNumberOfPressesCounted: UInt8(clamping: count)), endpoint: endpoint)
+        case .hold: try? TraitEvent(Matter.SwitchTrait.LongPressEvent(newPosition: 1), endpoint: endpoint)
+        case .release: try? TraitEvent(Matter.SwitchTrait.ShortReleaseEvent(previousPosition: 1), endpoint: endpoint)
+        case .releaseAfterHold:
+            try? TraitEvent(Matter.SwitchTrait.LongReleaseEvent(previousPosition: 1), endpoint: endpoint)
+        }
     }
 }

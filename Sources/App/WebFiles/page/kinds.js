@@ -7,7 +7,7 @@ const names = {
   OnOffLightDeviceType: "Light", DimmableLightDeviceType: "Dimmable light",
   ColorTemperatureLightDeviceType: "White light", ExtendedColorLightDeviceType: "Colour light",
   OnOffPluginUnitDeviceType: "Plug", DimmablePlugInUnitDeviceType: "Dimmable plug",
-  OnOffLightSwitchDeviceType: "Light switch", FanDeviceType: "Fan", WindowCoveringDeviceType: "Blind",
+  OnOffLightSwitchDeviceType: "Light switch", GenericSwitchDeviceType: "Button", FanDeviceType: "Fan", WindowCoveringDeviceType: "Blind",
   DoorLockDeviceType: "Lock", ThermostatDeviceType: "Thermostat", TemperatureSensorDeviceType: "Temperature sensor",
   HumiditySensorDeviceType: "Humidity sensor", OccupancySensorDeviceType: "Occupancy sensor",
   ContactSensorDeviceType: "Contact sensor", MotionSensorDeviceType: "Motion sensor",

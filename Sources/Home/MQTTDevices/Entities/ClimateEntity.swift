@@ -79,6 +79,7 @@ struct ClimateEntity: Entity {
         }
         values["Thermostat", "controlSequenceOfOperation"] =
             heats && cools ? "coolingAndHeating" : cools ? "coolingOnly" : "heatingOnly"
+        values.accept([Matter.ThermostatTrait.SetpointRaiseLowerCommand.self], of: Matter.ThermostatTrait.self)
         return values
     }
 

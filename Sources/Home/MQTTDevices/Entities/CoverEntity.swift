@@ -55,6 +55,14 @@ struct CoverEntity: Entity {
             "WindowCovering",
             ["featureMap": .integer(lift | tilts), "currentPositionLiftPercent100ths": .null])
         if tilts != 0 { values["WindowCovering", "currentPositionTiltPercent100ths"] = .null }
+        typealias Covering = Matter.WindowCoveringTrait
+        // A cover without a topic for positions goes to both ends.
+        var accepted: [any Command.Type] = [
+            Covering.UpOrOpenCommand.self, Covering.DownOrCloseCommand.self, Covering.GoToLiftPercentageCommand.self,
+        ]
+        if command != nil, payloads.stop != nil { accepted.append(Covering.StopMotionCommand.self) }
+        if tiltCommand != nil { accepted.append(Covering.GoToTiltPercentageCommand.self) }
+        values.accept(accepted, of: Covering.self)
         return values
     }
 

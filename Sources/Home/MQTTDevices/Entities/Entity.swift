@@ -2,7 +2,7 @@ import HomeTypes
 
 /// What kind of thing an entity is. The order decides which part of a device comes first and names its type.
 enum EntityKind: Int, Sendable, Comparable {
-    case lock, thermostat, windowCovering, fan, light, plug, doorbell, smokeAlarm, contactSensor, motionSensor,
+    case lock, thermostat, windowCovering, fan, light, plug, doorbell, button, smokeAlarm, contactSensor, motionSensor,
         occupancySensor, airQualitySensor, temperatureSensor, humiditySensor
     /// It adds attributes to the device's first part, and is not a part of its own.
     case supplement
@@ -26,6 +26,8 @@ struct EntityReading: Sendable, Hashable {
 public enum EntityEvent: Sendable, Hashable {
     /// The button of a doorbell was pressed.
     case doorbellPressed
+    /// Somebody did this with a button.
+    case button(ButtonGesture)
 }
 
 /// What a command leads to.

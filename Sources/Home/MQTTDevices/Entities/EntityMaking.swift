@@ -21,7 +21,9 @@ extension EntityConfiguration {
         case "climate": return .entity(try ClimateEntity(self))
         case "sensor": return try SensorEntity(self).map(MadeEntity.entity) ?? ignored
         case "binary_sensor": return try BinarySensorEntity(self).map(MadeEntity.entity) ?? ignored
-        case "event": return try EventEntity(self).map(MadeEntity.entity) ?? ignored
+        case "event":
+            if let doorbell = try EventEntity(self) { return .entity(doorbell) }
+            return try ButtonEntity(self).map(MadeEntity.entity) ?? ignored
         case "device_tracker": return .tracker(try TrackerEntity(self))
         default: return .ignored(component)
         }

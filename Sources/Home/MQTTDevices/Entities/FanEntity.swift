@@ -48,6 +48,8 @@ struct FanEntity: Entity {
                     "fanMode": .null, "fanModeSequence": percentage == nil ? "offHigh" : "offLowMedHigh",
                     "percentSetting": .null, "percentCurrent": .null,
                 ]))
+        typealias Fan = Matter.FanControlTrait
+        values.accept(percentage == nil ? [] : [Fan.StepCommand.self], of: Fan.self)
         return values
     }
 

@@ -39,7 +39,10 @@ struct LockEntity: Entity {
     var topics: Set<String> { Set([state?.topic].compactMap { $0 }) }
 
     var initial: TraitValues {
-        TraitValues("DoorLock", ["lockState": .null, "lockType": "deadBolt", "actuatorEnabled": true])
+        var values = TraitValues("DoorLock", ["lockState": .null, "lockType": "deadBolt", "actuatorEnabled": true])
+        typealias Lock = Matter.DoorLockTrait
+        values.accept([Lock.LockDoorCommand.self, Lock.UnlockDoorCommand.self], of: Lock.self)
+        return values
     }
 
     func read(

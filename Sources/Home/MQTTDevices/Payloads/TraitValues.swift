@@ -1,3 +1,5 @@
+import HomeTypes
+
 /// Attributes of traits, by the names that they have on the wire: a report of some of them, or all that are known.
 public struct TraitValues: Sendable, Hashable {
     /// The attributes of each trait, by the trait's name.
@@ -20,6 +22,11 @@ public struct TraitValues: Sendable, Hashable {
 
     /// Says that the device has `trait`, even while no attribute of it is known.
     mutating func add(_ trait: String) { traits[trait, default: [:]] = traits[trait] ?? [:] }
+
+    /// Says which commands of a trait the device accepts, where these are not all.
+    mutating func accept(_ commands: [any Command.Type], of trait: any Trait.Type) {
+        self[trait.name, "acceptedCommandList"] = .array(commands.map { Int($0.id) }.sorted().map(JSONValue.integer))
+    }
 
     /// Takes over the attributes of `newer`.
     mutating func merge(_ newer: TraitValues) {

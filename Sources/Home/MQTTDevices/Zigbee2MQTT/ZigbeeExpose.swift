@@ -47,6 +47,7 @@ struct ZigbeeExpose {
         case "climate": climate(topics)
         case "binary": binary(topics)
         case "numeric": numeric(topics)
+        case "enum": buttons(topics)
         default: []
         }
     }
@@ -206,6 +207,23 @@ struct ZigbeeExpose {
                 "payload_on": json["value_on"] ?? true, "payload_off": json["value_off"] ?? false,
             ])
     }
+
+    /// What a remote control calls an action: which button, and what was done with it. Each button is an entity.
+    private func buttons(_ topics: ZigbeeTopics) -> [Description] {
+        guard name == "action", let property else { return [] }
+        let actions = Dictionary(grouping: values) { ButtonAction($0).button }
+        return actions.sorted { $0.key < $1.key }.prefix(Self.mostButtons).flatMap { button, names in
+            made(
+                "event", button.isEmpty ? "action" : "action_\(button)", topics,
+                [
+                    "device_class": "button", "value_template": Self.reading(property),
+                    "event_types": .array(names.map(JSONValue.string)),
+                ])
+        }
+    }
+
+    /// How many buttons a device can have. The largest remote controls have some twenty actions.
+    private static let mostButtons = 64
 
     private static let numericClasses = [
         "aqi": "aqi", "battery": "battery", "co": "carbon_monoxide", "co2": "carbon_dioxide", "humidity": "humidity",

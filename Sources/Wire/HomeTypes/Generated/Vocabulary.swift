@@ -292,6 +292,7 @@ public enum Vocabulary {
         OnOffPluginUnitDeviceType.self,
         DimmablePlugInUnitDeviceType.self,
         OnOffLightSwitchDeviceType.self,
+        GenericSwitchDeviceType.self,
         FanDeviceType.self,
         WindowCoveringDeviceType.self,
         DoorLockDeviceType.self,
