@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.broker import Broker, section
 from peers.gateway import DOORBELL, Gateway
 from peers.home_page import opened, send
 from peers.polling import eventually
@@ -19,6 +20,7 @@ TYPES = {
     "OnOffPluginUnit": "Plug",
     "DimmablePlugInUnit": "Dimmable plug",
     "OnOffLightSwitch": "Light switch",
+    "GenericSwitch": "Button",
     "Fan": "Fan",
     "WindowCovering": "Blind",
     "DoorLock": "Lock",
@@ -39,11 +41,26 @@ TYPES = {
 
 
 @pytest.fixture(scope="module")
-def home(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    """A home with a virtual device of every type."""
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker with a lamp that can be out of reach. Virtual devices never are."""
+    running = Broker(tmp_path_factory.mktemp("broker"))
+    lamp = {
+        "unique_id": "far", "state_topic": "far/state", "command_topic": "far/set", "availability_topic": "far/status",
+        "device": {"identifiers": ["far"], "name": "Far lamp"},
+    }  # fmt: skip
+    running.publish("homeassistant/light/far/config", lamp, retain=True)
+    running.publish("far/status", "online", retain=True)
+    running.publish("far/state", "ON", retain=True)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def home(binary: Path, tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[Gateway]:
+    """A home with a virtual device of every type, and a lamp of a broker."""
     devices: dict[str, object] = {name.lower(): {"name": f"My {name}", "type": name} for name in TYPES}
     devices["party"] = {"name": "Party box", "types": ["Speaker", "DimmableLight"]}
-    sections = {"devices": devices, "recording": {"trigger": "motion"}}
+    sections = {"devices": devices, "recording": {"trigger": "motion"}, "mqtt": section(broker)}
     running = Gateway(binary, tmp_path_factory.mktemp("home"), [DOORBELL], sections)
     yield running
     assert running.stop() == 0, running.process.output()[-4000:]
@@ -171,6 +188,22 @@ def test_a_refusal_puts_the_control_back_and_says_why(page: Page, home: Gateway)
     # What happens elsewhere is shown without a touch.
     send(home, "POST", "/v1/devices/onoffpluginunit/traits/OnOff/commands/on")
     expect(plug.get_by_role("switch")).to_have_attribute("aria-checked", "true")
+
+
+def test_a_device_out_of_reach_says_so_and_refuses(page: Page, home: Gateway, broker: Broker) -> None:
+    lamp = page.locator("article", has=page.get_by_role("heading", name="Far lamp"))
+    lamp.scroll_into_view_if_needed()
+    switch = lamp.get_by_role("switch")
+    expect(switch).to_have_attribute("aria-checked", "true")
+    expect(lamp).not_to_contain_text("Offline")
+    broker.publish("far/status", "offline", retain=True)
+    expect(lamp).to_contain_text("Offline")
+    # It shows the last that is known.
+    expect(switch).to_have_attribute("aria-checked", "true")
+    broker.publish("far/status", "online", retain=True)
+    expect(lamp).not_to_contain_text("Offline")
+    broker.publish("far/state", "OFF", retain=True)
+    expect(switch).to_have_attribute("aria-checked", "false")
 
 
 def test_sensors_show_their_values_with_units(page: Page, home: Gateway) -> None:
@@ -314,6 +347,32 @@ def test_history_is_filtered_and_played(page: Page, home: Gateway) -> None:
     video = page.locator("dialog.recordings video")
     eventually(lambda: video.evaluate("node => node.currentTime > 0 && !node.paused"), "the recording plays")
     send(home, "POST", "/v1/devices/front-door/events", type="person", active=False)
+
+
+def test_an_open_history_grows_when_something_happens(page: Page, home: Gateway) -> None:
+    lamp = "My ColorTemperatureLight"
+    page.get_by_role("button", name="History", exact=True).click()
+    dialog = page.locator("dialog.history-dialog")
+    dialog.get_by_label("Device").select_option(label=lamp)
+    expect(dialog).to_contain_text("Nothing has happened that fits.")
+    rows = dialog.locator(".happened", has_text=lamp)
+    path = "/v1/devices/colortemperaturelight/traits/OnOff/commands/"
+    for count, (command, words) in enumerate([("on", "On (was off)"), ("off", "Off (was on)"), ("on", "On (was off)")]):
+        send(home, "POST", path + command)
+        # The latest comes first.
+        expect(rows).to_have_count(count + 1)
+        expect(rows.first).to_contain_text(words)
+    expect(dialog).not_to_contain_text("Nothing has happened that fits.")
+    # What happens at other devices belongs to another list, and so does what happens today to that of another day.
+    send(home, "POST", "/v1/devices/onofflight/traits/OnOff/commands/toggle")
+    dialog.get_by_label("Day").fill("2020-01-01")
+    expect(dialog).to_contain_text("Nothing has happened that fits.")
+    send(home, "POST", path + "off")
+    dialog.get_by_label("Day").fill("")
+    expect(rows).to_have_count(4)
+    dialog.get_by_label("Device").select_option(label="All devices")
+    expect(dialog.locator(".happened", has_text="My OnOffLight").first).to_be_visible()
+    expect(dialog.locator("h3")).to_have_count(1)
 
 
 def test_the_page_comes_back_with_the_gateway(browser: Browser, home: Gateway) -> None:

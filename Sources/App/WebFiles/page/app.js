@@ -13,7 +13,7 @@ import { Button, byID } from "./dom.js";
 import { doorbellPanel } from "./doorbell.js";
 import { Events } from "./events.js";
 import { happeningPanel } from "./happening.js";
-import { openHistory } from "./history-view.js";
+import { growHistory, openHistory } from "./history-view.js";
 import { Home } from "./home.js";
 import { liveViewPanel } from "./live-view.js";
 import { Notice } from "./notice.js";
@@ -58,6 +58,7 @@ const access = new AccessCard();
 // Which module handles which event.
 const events = new Events();
 events.onAny((name, data) => home.event(name, data));
+events.onAny(growHistory);
 events.on(["device", "deviceAdded"], (device) => home.show(device));
 events.on(["structure"], (structure) => home.place(home.structures, structure.id, structure));
 events.on(["structureRemoved"], ({ structureID }) => home.place(home.structures, structureID, null));

@@ -1,6 +1,7 @@
 import { getHistory, getHistoryFilters, getHistoryPicture } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { element, icon } from "./dom.js";
+import { deviceOf } from "./events.js";
 import { historyKind, historyQuery, historyWords } from "./history-words.js";
 import { byName } from "./places.js";
 import { openRecordings } from "./recordings.js";
@@ -10,6 +11,11 @@ import { inWords } from "./words.js";
 
 // A page that scrolls without end would take the browser's memory.
 const mostRows = 2000;
+// Milliseconds for which events are collected before the newest page is read again.
+const pause = 500;
+
+/** @type {Set<HistoryView>} */
+const views = new Set();
 
 /**
  * Opens the history.
@@ -18,7 +24,20 @@ const mostRows = 2000;
  */
 export function openHistory(home, device) { return new HistoryView(home, device); }
 
-/** What happened in the home, the latest first, with filters. Older pages are read when the end of the list is near. */
+/**
+ * An event of the home: what it is about may be in the history now.
+ * @param {string} name
+ * @param {any} data
+ */
+export function growHistory(name, data) {
+  const id = name === "device" ? data?.id : deviceOf(data);
+  if (id) for (const view of views) view.growSoon(id);
+}
+
+/**
+ * What happened in the home, the latest first, with filters. Older pages are read when the end of the list is near, and
+ * the newest one again when something happens.
+ */
 class HistoryView {
   /**
    * @param {import("./home.js").Home} home
@@ -31,8 +50,13 @@ class HistoryView {
     this.isClosed = false;
     // Counts the lists, so that a page of the list before is not added to this one.
     this.number = 0;
-    this.day = "";
-    this.rows = 0;
+    /**
+     * The rows by the items' identifiers, each with the item's text.
+     * @type {Map<string, { text: string, row: HTMLElement }>}
+     */
+    this.rows = new Map();
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     /** @type {string | undefined} */
     this.cursor = undefined;
     this.isLoading = false;
@@ -66,6 +90,7 @@ class HistoryView {
       }
     }, { root: node, rootMargin: "400px" });
     this.observer.observe(this.end);
+    views.add(this);
     this.filters();
     this.restart();
   }
@@ -100,8 +125,7 @@ class HistoryView {
     this.release();
     this.list.replaceChildren();
     this.cursor = undefined;
-    this.day = "";
-    this.rows = 0;
+    this.rows.clear();
     this.isLoading = false;
     this.say("Looking …");
     this.more(true);
@@ -110,20 +134,18 @@ class HistoryView {
   /** @param {boolean} [isFirst] */
   async more(isFirst = false) {
     if (this.isLoading || (!isFirst && !this.cursor)) return;
-    if (this.rows >= mostRows) {
+    if (this.rows.size >= mostRows) {
       this.say("There is more. Choose a device or a day to see it.");
       return;
     }
     const { number } = this;
     this.isLoading = true;
     try {
-      const filter = { device: this.device.value, kind: this.kind.value, day: this.date.value };
-      const { items, cursor } = await getHistory(historyQuery(filter, this.cursor));
+      const { items, cursor } = await this.read(this.cursor);
       if (this.isClosed || number !== this.number) return;
       this.cursor = cursor;
       for (const item of items) this.add(item);
-      this.rows += items.length;
-      this.say(this.rows === 0 ? "Nothing has happened that fits." : "");
+      this.say(this.rows.size === 0 ? "Nothing has happened that fits." : "");
       // The observer reports the end again only after it was out of sight.
       this.observer.unobserve(this.end);
       this.observer.observe(this.end);
@@ -133,14 +155,97 @@ class HistoryView {
     if (number === this.number) this.isLoading = false;
   }
 
-  /** @param {HistoryItem} item */
-  add(item) {
-    const time = new Date(item.timestamp);
-    const day = time.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
-    if (day !== this.day) {
-      this.day = day;
-      this.list.append(element("h3", "", day), element("ol", "happenings"));
+  /** @param {string | undefined} cursor */
+  read(cursor) {
+    return getHistory(historyQuery({ device: this.device.value, kind: this.kind.value, day: this.date.value }, cursor));
+  }
+
+  /**
+   * Something happened at a device. Several events lead to one request.
+   * @param {string} id
+   */
+  growSoon(id) {
+    if (this.device.value !== "" && this.device.value !== id) return;
+    if (this.date.value !== "" && this.date.value !== dayOf(new Date())) return;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.grow();
+    }, pause);
+  }
+
+  /** Reads the newest page, and adds what is new in it. */
+  async grow() {
+    if (this.isClosed) return;
+    // The list is not there yet. What it does not bring comes afterwards.
+    if (this.isLoading && this.rows.size === 0) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.grow();
+      }, pause);
+      return;
     }
+    const { number } = this;
+    try {
+      const { items, cursor } = await this.read(undefined);
+      if (this.isClosed || number !== this.number || items.length === 0) return;
+      // More has happened than a page holds: there would be a gap.
+      if (cursor && this.rows.size > 0 && !items.some(({ id }) => this.rows.has(id))) {
+        this.restart();
+        return;
+      }
+      if (this.rows.size === 0) this.cursor = cursor;
+      for (const item of items) this.add(item);
+      this.say("");
+    } catch {
+      // The next event leads to another attempt, and the list still shows what was read.
+    }
+  }
+
+  /**
+   * Puts an item in its place, or replaces an earlier form of it: a recording gets its picture later.
+   * @param {HistoryItem} item
+   */
+  add(item) {
+    const text = JSON.stringify(item);
+    const known = this.rows.get(item.id);
+    if (known?.text === text) return;
+    known?.row.remove();
+    const row = this.row(item);
+    row.dataset.time = String(Date.parse(item.timestamp));
+    this.rows.set(item.id, { text, row });
+    // Older pages are added at the end, so the search begins there.
+    const day = this.dayList(new Date(item.timestamp));
+    let before = day.lastElementChild;
+    while (before instanceof HTMLElement && Number(before.dataset.time) < Number(row.dataset.time)) {
+      before = before.previousElementSibling;
+    }
+    if (before) before.after(row);
+    else day.prepend(row);
+  }
+
+  /**
+   * The list of a day, under its heading.
+   * @param {Date} time
+   */
+  dayList(time) {
+    const day = dayOf(time);
+    let before = this.list.lastElementChild;
+    // A list follows each heading.
+    while (before instanceof HTMLElement && (before.dataset.day ?? "") < day) {
+      before = before.previousElementSibling?.previousElementSibling ?? null;
+    }
+    if (before instanceof HTMLElement && before.dataset.day === day) return before;
+    const words = time.toLocaleDateString([], { weekday: "long", day: "numeric", month: "long" });
+    const made = element("ol", "happenings");
+    made.dataset.day = day;
+    if (before) before.after(element("h3", "", words), made);
+    else this.list.prepend(element("h3", "", words), made);
+    return made;
+  }
+
+  /** @param {HistoryItem} item */
+  row(item) {
+    const time = new Date(item.timestamp);
     const name = this.home.tiles.get(item.deviceID)?.device.name ?? "A device that is gone";
     const clock = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     const words = element("span", "", element("strong", "", historyWords(item)), element("small", "", `${name}, ${clock}`));
@@ -160,7 +265,7 @@ class HistoryView {
       row.setAttribute("aria-label", `Play: ${historyWords(item)}, ${name}, ${clock}`);
       row.addEventListener("click", () => openRecordings(item.deviceID, name, () => {}, time.getTime()));
     }
-    this.list.lastElementChild?.append(element("li", "", row));
+    return element("li", "", row);
   }
 
   /**
@@ -190,6 +295,8 @@ class HistoryView {
 
   finish() {
     this.isClosed = true;
+    views.delete(this);
+    clearTimeout(this.timer);
     this.observer.disconnect();
     this.release();
   }
