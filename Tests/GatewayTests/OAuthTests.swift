@@ -129,6 +129,27 @@ import Testing
         }
     }
 
+    @Test func `a code that is sent several times at once leaves no token that works`() async throws {
+        let gateway = try gateway()
+        let links = gateway.api.links
+        let client = try #require(links.client("app"))
+        for _ in 0..<20 {
+            let code = try links.code(
+                for: .init(
+                    clientID: "app", redirect: "r", challenge: nil, access: .everything, principal: "owner"))
+            let tokens = await withTaskGroup(of: AccountLinks.Tokens?.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try? await links.redeem(code, client: client, redirect: "r", verifier: nil)
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }.compactMap { $0 }
+            }
+            #expect(tokens.count <= 1)
+            #expect(gateway.api.tokens.all.isEmpty)
+        }
+    }
+
     @Test func `a code that is replayed revokes what it led to`() async throws {
         let gateway = try gateway()
         try await gateway.run { client in

@@ -75,7 +75,7 @@ struct AccountLinks: Sendable {
         case .replayed(let tokenID):
             // It may have ended already.
             if let tokenID { try? await registry.revoke(tokenID) }
-            throw OAuthError(.invalidGrant, "the code was used before; the tokens that it led to were revoked")
+            throw Self.replay
         case .consent(let consent):
             let (tokens, secrets) = try Self.made(at: now, withRefresh: true)
             let record = TokenRecord(
@@ -84,9 +84,17 @@ struct AccountLinks: Sendable {
                 secrets: secrets)
             codes.withLock { $0.note(tokenID: record.id, of: code) }
             try await registry.add(record)
+            // The second request may have come before there was a token to revoke.
+            guard !codes.withLock({ $0.wasReplayed(code) }) else {
+                try? await registry.revoke(record.id)
+                throw Self.replay
+            }
             return tokens
         }
     }
+
+    private static let replay = OAuthError(
+        .invalidGrant, "the code was used before; the tokens that it led to were revoked")
 
     /// Exchanges a refresh token. A public client gets another one with it; if the old one comes again, somebody has
     /// stolen it, and the whole link ends (RFC 9700, section 4.14.2). A confidential client keeps its own: it proves

@@ -35,6 +35,7 @@ struct AuthorizationCodes: Sendable {
         var consent: Consent
         var madeAt: Date
         var isRedeemed = false
+        var isReplayed = false
         var tokenID: String?
     }
 
@@ -58,7 +59,10 @@ struct AuthorizationCodes: Sendable {
         guard let entry = entries[digest], entry.consent.clientID == clientID else {
             return .refused("the code is unknown, or belongs to another client")
         }
-        guard !entry.isRedeemed else { return .replayed(tokenID: entry.tokenID) }
+        guard !entry.isRedeemed else {
+            entries[digest]?.isReplayed = true
+            return .replayed(tokenID: entry.tokenID)
+        }
         // Whatever is wrong with the request, the code is used up: nobody tries twice.
         entries[digest]?.isRedeemed = true
         guard now.timeIntervalSince(entry.madeAt) < Self.lifetime else { return .refused("the code has expired") }
@@ -79,6 +83,9 @@ struct AuthorizationCodes: Sendable {
     mutating func note(tokenID: String, of code: String) {
         entries[TokenRegistry.digest(of: code)]?.tokenID = tokenID
     }
+
+    /// Whether a code came again after it was redeemed.
+    func wasReplayed(_ code: String) -> Bool { entries[TokenRegistry.digest(of: code)]?.isReplayed ?? false }
 
     /// The challenge of a verifier: the Base64url of its SHA-256 (RFC 7636, section 4.2).
     static func challenge(of verifier: String) -> String {
