@@ -2,7 +2,9 @@
 
 import base64
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -13,9 +15,12 @@ from google_nest_sdm.event import EventMessage
 from google_nest_sdm.exceptions import ApiException
 from google_nest_sdm.google_nest_api import GoogleNestAPI
 from peers.coroutines import run
-from peers.gateway import Gateway
+from peers.gateway import DOORBELL, Gateway
+from peers.polling import eventually
 
 PROJECT = "home"
+PERSON = "sdm.devices.events.CameraPerson.Person"
+CLIP = "sdm.devices.events.CameraClipPreview.ClipPreview"
 FEED = f"/v1/projects/{PROJECT}/subscriptions/tests"
 
 
@@ -167,3 +172,54 @@ def test_a_press_comes_as_an_event_with_a_picture(gateway: Gateway) -> None:
         assert (await image.contents())[:3] == b"\xff\xd8\xff"
 
     with_api(gateway, check)
+
+
+@pytest.fixture
+def recorded(binary: Path, tmp_path: Path) -> Iterator[Gateway]:
+    """A gateway that records what happens at its doorbell."""
+    running = Gateway(binary, tmp_path, [DOORBELL], {"recording": {"trigger": "motion", "freeGigabytes": 0}})
+    yield running
+    assert running.stop() == 0, running.process.output()[-4000:]
+
+
+def test_a_recorded_event_is_followed_by_its_clip(recorded: Gateway) -> None:
+    recorded.wait_until_flowing("front-door")
+    post(recorded, f"{FEED}:pull", {"returnImmediately": True})
+
+    def transport(status: str) -> None:
+        parameters = {"transportStatus": status}
+        answer = recorded.client.command("front-door", "PushAvStreamTransport", "setTransportStatus", parameters)
+        assert answer.status == 200, answer.text
+
+    def is_recorded() -> bool:
+        """Whether more than two seconds after the trigger are there: messages count in whole seconds."""
+        found = recorded.client.get("/v1/devices/front-door/recordings")["recordings"]
+        ends = [(datetime.fromisoformat(one["end"]), one["trigger"]["at"]) for one in found if one["segments"] > 0]
+        return any((end - datetime.fromisoformat(trigger)).total_seconds() > 2 for end, trigger in ends)
+
+    events: dict[str, EventMessage] = {}
+
+    async def check(api: GoogleNestAPI, auth: TokenAuth) -> None:
+        door = next(one for one in await api.async_get_devices() if one.info and one.info.custom_name == "Front door")
+        assert door.camera_clip_preview is not None
+        post(recorded, "/v1/devices/front-door/events", {"type": "person", "active": True})
+        eventually(is_recorded, "a recording")
+        # The recording ends before its time, and so does the clip.
+        transport("inactive")
+
+        def clipped() -> bool:
+            pulled = post(recorded, f"{FEED}:pull", {"maxMessages": 50, "returnImmediately": True})
+            for received in pulled.get("receivedMessages", []):
+                message = json.loads(base64.b64decode(received["message"]["data"]))
+                event = EventMessage.create_event(message, auth)
+                events.update(dict.fromkeys(event.resource_update_events or {}, event))
+            return CLIP in events
+
+        eventually(clipped, "the message of the clip")
+        transport("active")
+        seen, preview = ((events[name].resource_update_events or {})[name] for name in (PERSON, CLIP))
+        assert preview.event_session_id == seen.event_session_id
+        clip = await door.camera_clip_preview.generate_event_image(preview.preview_url)
+        assert clip is not None and (await clip.contents())[4:8] == b"ftyp"
+
+    with_api(recorded, check)
