@@ -15,6 +15,8 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RELEASE = ROOT / ".build/release/gatehouse"
+# A script that imports this file can use what the tests with real peers share: `peers`.
+sys.path.append(str(ROOT / "Tests/Peers"))
 
 
 def free_port(kind=socket.SOCK_STREAM):

@@ -33,7 +33,9 @@ struct BenchAutomationsCommand: AsyncParsableCommand {
         warnWithoutOptimization()
         let benchmark = AutomationBenchmark(folder: place)
         if !json {
-            print("automations    p50 µs    p99 µs  p50 stored  p99 stored   idle ns  idle allocations  bytes each")
+            print(
+                "automations    p50 µs    p99 µs  p50 change  p99 change  p50 stored  p99 stored   idle ns  "
+                    + "idle allocations  bytes each")
         }
         for count in [1, 100, 1_000, 10_000] {
             let result = try reportingFailures { try benchmark.measure(automations: count, events: events) }
@@ -44,8 +46,9 @@ struct BenchAutomationsCommand: AsyncParsableCommand {
             let allocations = result.idleAllocations.map { String(format: "%.3f", $0) } ?? "-"
             print(
                 String(
-                    format: "%11d  %8.1f  %8.1f  %10.1f  %10.1f  %8.0f", count, result.p50Microseconds,
-                    result.p99Microseconds, result.p50StoredMicroseconds, result.p99StoredMicroseconds,
+                    format: "%11d  %8.1f  %8.1f  %10.1f  %10.1f  %10.1f  %10.1f  %8.0f", count, result.p50Microseconds,
+                    result.p99Microseconds, result.p50ChangeMicroseconds, result.p99ChangeMicroseconds,
+                    result.p50StoredMicroseconds, result.p99StoredMicroseconds,
                     result.idleNanoseconds) + "  \(allocations)  \(result.bytesPerAutomation)")
         }
         let runs = try reportingFailures { try benchmark.sleeping(sleeping) }
